@@ -1,0 +1,165 @@
+/**
+ * Every setting of every role: name, type, default, unit, one sentence (R-K1). Read once at start, all problems
+ * reported at once, passed on as a value; nothing else reads the environment. `.env.example` is generated from it.
+ */
+import { z } from 'zod';
+
+interface Setting<T extends z.ZodType> {
+  readonly schema: T;
+  readonly doc: string;
+  readonly isSecret?: true;
+}
+
+const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc });
+const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
+
+const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+const url = (protocols: RegExp) =>
+  z.url({ protocol: protocols, error: 'must be an address such as scheme://host:port/…' });
+
+const trustedIssuers = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON array' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(z.strictObject({ issuer: z.url(), jwksUri: z.url(), audience: z.string().min(1) })));
+
+const SETTINGS = {
+  DATABASE_URL: secret(url(/^postgres(ql)?$/), 'PostgreSQL 15 or newer with TimescaleDB 2.15 or newer.'),
+  DATABASE_POOL_SIZE: setting(integer(2, 200).default(10), 'Connections a process may open to the database.'),
+  REDIS_URL: secret(url(/^rediss?$/), 'Redis 6.2 or newer, for BullMQ job ids.'),
+  QUEUE_PREFIX: setting(
+    z
+      .string()
+      .regex(/^[\w-]+$/)
+      .default('tidemark'),
+    'Prefix of every key in Redis.',
+  ),
+  HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address the HTTP role listens on.'),
+  HTTP_PORT: setting(integer(0, 65535).default(8080), 'Port of API, push and token issuer; 0 picks a free one.'),
+  API_URL: setting(z.url().optional(), 'Public address of the API; default: the listening address.'),
+  PUSH_URL: setting(z.url().optional(), 'Public address of push; default: that of the API.'),
+  AUTH_URL: setting(z.url().optional(), 'Public address of the token issuer; default: that of the API.'),
+  GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the gRPC role listens on.'),
+  GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the gRPC role; 0 picks a free one.'),
+  HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address of the health port of roles without HTTP.'),
+  HEALTH_PORT: setting(integer(0, 65535).optional(), 'Port of /health/* for the ingester and calculator; unset: none.'),
+  REALM: setting(
+    z
+      .string()
+      .regex(/^[\w-]+$/)
+      .default('tidemark'),
+    'Realm of the embedded issuer.',
+  ),
+  REALM_ALIASES: setting(list.default(['opinum']), 'Further realm names that reach the same issuer.'),
+  TRUSTED_ISSUERS: setting(
+    trustedIssuers.optional(),
+    'JSON array of {issuer, jwksUri, audience} whose tokens are accepted; default: the embedded issuer alone.',
+  ),
+  TOKEN_AUDIENCE: setting(z.string().min(1).default('tidemark'), 'Audience of the tokens of the embedded issuer.'),
+  ACCESS_TOKEN_TTL_SEC: setting(
+    integer(121, 86_400).default(3600),
+    'Life of an access token in seconds; shipped clients renew on every call at 120 or less.',
+  ),
+  REFRESH_TOKEN_TTL_SEC: setting(integer(300, 31_536_000).default(1_209_600), 'Life of a refresh token in seconds.'),
+  ACCESS_CACHE_SEC: setting(integer(0, 30).default(30), 'Seconds a decision on what a user may do may be reused.'),
+  PUSH_MAX_BODY_BYTES: setting(integer(1024, 2 ** 30).default(52_428_800), 'Largest inflated push body in bytes.'),
+  PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Most readings in one push.'),
+  PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Most elements in one push.'),
+  INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Accounts an ingester works on at the same time.'),
+  INGEST_MAX_ROWS: setting(
+    integer(1, 5_000_000).default(250_000),
+    'Readings drained in one transaction, at least one batch.',
+  ),
+  SWEEP_INTERVAL_MS: setting(
+    integer(100, 600_000).default(2000),
+    'Milliseconds between looks for work that Redis lost.',
+  ),
+  CALC_CONCURRENCY: setting(integer(1, 64).default(2), 'Calculations a calculator runs at the same time.'),
+  CALC_WALL_TIME_MS: setting(integer(100, 3_600_000).default(30_000), 'Longest run of a script in milliseconds.'),
+  CALC_CPU_TIME_SEC: setting(integer(1, 3600).default(30), 'Most CPU seconds a script may use.'),
+  CALC_MEMORY_BYTES: setting(
+    integer(64 << 20, 64 * 2 ** 30).default(2 ** 30),
+    'Most memory a script may map, in bytes.',
+  ),
+  CALC_TMP_BYTES: setting(
+    integer(1 << 20, 2 ** 40).default(64 << 20),
+    'Size of the private /tmp of a script in bytes.',
+  ),
+  CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Most processes and threads a script may have.'),
+  CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Most points a script may return.'),
+  CALC_MAX_TEXT_BYTES: setting(integer(1024, 16 << 20).default(65_536), 'Most captured output text in bytes.'),
+  R_ROOT: setting(z.string().optional(), 'Directory of the R root file system; needed by the calculator.'),
+  SANDBOX: setting(
+    z.enum(['bwrap', 'none']).default('bwrap'),
+    'How R is contained: bwrap, or none (a separate uid with rlimits only, see SANDBOX_ALLOW_NONE).',
+  ),
+  SANDBOX_ALLOW_NONE: setting(
+    flag.default(false),
+    'true lets the calculator run scripts without a sandbox. Dangerous.',
+  ),
+  LOG_LEVEL: setting(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    'Least severe log line.',
+  ),
+  SHUTDOWN_TIMEOUT_MS: setting(integer(1000, 30_000).default(25_000), 'Milliseconds a process may take to stop.'),
+} as const;
+
+type Settings = typeof SETTINGS;
+type EnvironmentConfig = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
+
+/** The validated settings, by the names of the environment. */
+export type Config = EnvironmentConfig;
+
+/** The environment does not satisfy the settings; `problems` names each, without printing values of secrets. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`settings are not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads all settings. An empty variable counts as absent.
+ * @throws ConfigError naming every problem found.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const entries = Object.entries(SETTINGS).map(([name, { schema }]) => {
+    const result = schema.safeParse(environment[name] || undefined);
+    if (!result.success) problems.push(`${name} ${describe(environment[name], result.error)}`);
+    return [name, result.data];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.fromEntries(entries) as Config;
+}
+
+function describe(value: string | undefined, error: z.ZodError): string {
+  return value ? error.issues.map((issue) => issue.message).join('; ') : 'is required';
+}
+
+/** The text of `.env.example`: every setting with its sentence and default. */
+export function envExample(): string {
+  return Object.entries(SETTINGS)
+    .map(([name, { schema, doc, ...rest }]) => {
+      const isOptional = schema.safeParse(undefined).success;
+      const mark = 'isSecret' in rest ? ' (secret)' : '';
+      return `# ${doc}${mark}\n${isOptional ? '# ' : ''}${name}=${defaultText(schema)}\n`;
+    })
+    .join('\n');
+}
+
+function defaultText(schema: z.ZodType): string {
+  const value = schema.safeParse(undefined).data;
+  return value === undefined ? '' : String(value);
+}

@@ -1,0 +1,54 @@
+/**
+ * The one union of error codes and the one table that maps each to HTTP and gRPC (R-A5, R-J3).
+ * Expected failures are a `DomainError`; anything else is a bug and answers 500 without an inner message.
+ */
+import { status as GrpcStatus } from '@grpc/grpc-js';
+
+interface ErrorMapping {
+  readonly http: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 429 | 500 | 501 | 503;
+  readonly grpc: number;
+}
+
+/** Every code a body may carry. The words are stable: clients branch on them. */
+export const ERROR_MAPPINGS = {
+  invalid_input: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
+  malformed_json: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
+  api_version_unsupported: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
+  invalid_token: { http: 401, grpc: GrpcStatus.UNAUTHENTICATED },
+  insufficient_scope: { http: 403, grpc: GrpcStatus.PERMISSION_DENIED },
+  permission_denied: { http: 403, grpc: GrpcStatus.PERMISSION_DENIED },
+  not_found: { http: 404, grpc: GrpcStatus.NOT_FOUND },
+  conflict: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
+  calculation_cycle: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
+  body_too_large: { http: 413, grpc: GrpcStatus.RESOURCE_EXHAUSTED },
+  unsupported_media_type: { http: 415, grpc: GrpcStatus.INVALID_ARGUMENT },
+  not_implemented: { http: 501, grpc: GrpcStatus.UNIMPLEMENTED },
+  internal_error: { http: 500, grpc: GrpcStatus.INTERNAL },
+  dependency_unavailable: { http: 503, grpc: GrpcStatus.UNAVAILABLE },
+} as const satisfies Record<string, ErrorMapping>;
+
+export type ErrorCode = keyof typeof ERROR_MAPPINGS;
+
+/** One problem of a bad input: where (a JSON path such as `$[3].data[0].date`) and what. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An expected failure. `message` says subject, rule and what was got; it is shown to the caller. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+
+  constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[]) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Marks a state that only a bug can reach. Answered as 500 and logged with its stack. */
+export function assertNever(value: never, what: string): never {
+  throw new Error(`${what} has no case for ${JSON.stringify(value)}`);
+}

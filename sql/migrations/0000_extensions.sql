@@ -1,0 +1,2 @@
+-- Hypertables come from TimescaleDB; the Apache edition is enough.
+create extension if not exists timescaledb;

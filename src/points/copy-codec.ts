@@ -1,0 +1,90 @@
+/**
+ * Points as COPY BINARY tuples. Every tuple has the same 62 bytes, so a batch can be encoded when it is accepted and
+ * only its VersionTimestamp patched when it is written. All integers are big-endian.
+ *
+ *   offset  bytes  content
+ *        0      2  number of columns: 6
+ *        2   4+ 8  date, microseconds since 2000-01-01 UTC
+ *       14   4+ 8  value, IEEE 754
+ *       26   4+ 8  VersionTimestamp, as date
+ *       38   4+ 4  variable id
+ *       46   4+ 4  VersionTag id, 0 when none
+ *       54   4+ 4  tag set id, 0 when none
+ * (each column is preceded by its length)
+ */
+import { POSTGRES_EPOCH_MICROS } from './instant-rules.ts';
+import type { Micros, PointEntry } from './point.ts';
+
+export const TUPLE_BYTES = 62;
+const DATE = 6;
+const VALUE = 18;
+const VERSION_TIMESTAMP = 30;
+const VARIABLE_ID = 42;
+const VERSION_TAG_ID = 50;
+const TAG_SET_ID = 58;
+const TWO_32 = 2 ** 32;
+
+/** What a COPY BINARY stream opens and closes with. */
+export const COPY_HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
+export const COPY_TRAILER = Buffer.from([0xff, 0xff]);
+
+const TEMPLATE = tupleTemplate();
+
+/** Encodes entries in order. The VersionTimestamp stays empty until `patchVersionTimestamps`. */
+export function encodeTuples(entries: readonly PointEntry[]): Buffer {
+  const tuples = Buffer.allocUnsafe(entries.length * TUPLE_BYTES);
+  const view = viewOf(tuples);
+  let offset = 0;
+  for (const entry of entries) {
+    TEMPLATE.copy(tuples, offset);
+    setMicros(view, offset + DATE, entry.dateMicros);
+    view.setFloat64(offset + VALUE, entry.value);
+    view.setInt32(offset + VARIABLE_ID, entry.variableId);
+    view.setInt32(offset + VERSION_TAG_ID, entry.versionTagId);
+    view.setInt32(offset + TAG_SET_ID, entry.tagSetId);
+    offset += TUPLE_BYTES;
+  }
+  return tuples;
+}
+
+/** Gives every tuple the same VersionTimestamp, in place. */
+export function patchVersionTimestamps(tuples: Buffer, versionTimestamp: Micros): void {
+  const stamp = Buffer.alloc(8);
+  setMicros(viewOf(stamp), 0, versionTimestamp);
+  for (let offset = VERSION_TIMESTAMP; offset < tuples.length; offset += TUPLE_BYTES) stamp.copy(tuples, offset);
+}
+
+/** Calls `visit` for every tuple with its byte offset. */
+export function eachTuple(
+  tuples: Buffer,
+  visit: (variableId: number, dateMicros: Micros, offset: number) => void,
+): void {
+  const view = viewOf(tuples);
+  for (let offset = 0; offset < tuples.length; offset += TUPLE_BYTES) {
+    visit(view.getInt32(offset + VARIABLE_ID), getMicros(view, offset + DATE), offset);
+  }
+}
+
+function tupleTemplate(): Buffer {
+  const template = Buffer.alloc(TUPLE_BYTES);
+  template.writeInt16BE(6, 0);
+  for (const column of [DATE, VALUE, VERSION_TIMESTAMP]) template.writeInt32BE(8, column - 4);
+  for (const column of [VARIABLE_ID, VERSION_TAG_ID, TAG_SET_ID]) template.writeInt32BE(4, column - 4);
+  return template;
+}
+
+function viewOf(buffer: Buffer): DataView {
+  return new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+}
+
+/** Two 32-bit halves instead of a BigInt: measured about ten times faster on a million rows. */
+function setMicros(view: DataView, offset: number, micros: Micros): void {
+  const sinceEpoch = micros - POSTGRES_EPOCH_MICROS;
+  const high = Math.floor(sinceEpoch / TWO_32);
+  view.setInt32(offset, high);
+  view.setUint32(offset + 4, sinceEpoch - high * TWO_32);
+}
+
+function getMicros(view: DataView, offset: number): Micros {
+  return view.getInt32(offset) * TWO_32 + view.getUint32(offset + 4) + POSTGRES_EPOCH_MICROS;
+}

@@ -1,14 +1,16 @@
 -- Merges the rows of the session's `staged_point` (COPY order = `ordinal`) into `point` and `point_version`.
 -- The caller holds the row locks of `series` for every variable concerned. `base` is later than every
 -- VersionTimestamp of these variables; the k-th entry of one variable and date gets base + (k - 1) microseconds.
+-- Returns the last one given, null when nothing was left to merge.
 --   versioned, tag new            a new version; what was current becomes history          (§9.2)
 --   versioned, tag already there  the former entry of the tag is gone, a new version       (§9.2, R-F2)
 --   versioned, no tag             a new version; tagged and untagged are limited apart     (R-F3)
 --   not versioned                 the date keeps this row alone, without a VersionTag      (R-F4, R-C6)
-create or replace function merge_staged_points(base timestamptz) returns void language plpgsql as $$
+create or replace function merge_staged_points(base timestamptz) returns timestamptz language plpgsql as $$
 declare
   first_date timestamptz;
   last_date timestamptz;
+  last_version_timestamp timestamptz;
 begin
   create temp table if not exists incoming_point (
     like point,
@@ -36,8 +38,9 @@ begin
   window same_date as (partition by variable_id, date order by ordinal);
 
   -- The bounds let the planner leave out chunks.
-  select min(date), max(date) into first_date, last_date from incoming_point;
-  if first_date is null then return; end if;
+  select min(date), max(date), max(version_timestamp) into first_date, last_date, last_version_timestamp
+  from incoming_point;
+  if first_date is null then return null; end if;
 
   delete from point_version history using incoming_point incoming
   where history.variable_id = incoming.variable_id and history.date = incoming.date
@@ -82,5 +85,6 @@ begin
     and history.variable_id = ranked.variable_id and history.date = ranked.date
     and history.date between first_date and last_date
     and history.version_timestamp = ranked.version_timestamp;
+  return last_version_timestamp;
 end
 $$;

@@ -6,9 +6,9 @@ const MICROS_PER_MILLI = 1000;
 /** PostgreSQL counts microseconds from 2000-01-01; this is that day in ours. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 
-/** Range PostgreSQL, JavaScript and four-digit years share: years 1 to 9999, exact as a number. */
-export const MIN_DATE_MICROS: Micros = -62_135_596_800_000_000 > Number.MIN_SAFE_INTEGER ? -62_135_596_800_000_000 : Number.MIN_SAFE_INTEGER;
-export const MAX_DATE_MICROS: Micros = Number.MAX_SAFE_INTEGER;
+/** Dates outside these are refused: inside, every microsecond is exact in a JavaScript number. */
+export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
+export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;
 
 /** `2026-03-01T00:15:00Z`; a fraction appears only when there is one, without trailing zeros. */
 export function formatInstant(micros: Micros): string {

@@ -1,0 +1,138 @@
+/**
+ * VersionTags and tag sets are stored once and named by integers in the rows. Both dictionaries belong to an account,
+ * only grow, and are filled outside of any transaction: an id handed out stays valid whatever is rolled back.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Database, Queryable } from '../platform/database.ts';
+
+/** The id that means "none". */
+export const NO_ID = 0;
+
+const CACHE_ENTRIES = 100_000;
+
+export type Tags = Readonly<Record<string, string>>;
+
+export interface Dictionary {
+  /** Ids of VersionTags, created on first sight (§9.2 rule 2). */
+  readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
+  /** Ids of tag sets given as canonical JSON, see `canonicalTags`. */
+  readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
+  /** Texts of VersionTags by id; ids that do not exist are absent. */
+  readonly versionTagTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
+  /** Tag sets as JSON text by id; ids that do not exist are absent. */
+  readonly tagSetTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
+}
+
+/** Tags as JSON with sorted keys, so that equal tags have one text; null when there are none. */
+export function canonicalTags(tags: Tags): string | null {
+  const keys = Object.keys(tags).sort();
+  return keys.length === 0 ? null : JSON.stringify(Object.fromEntries(keys.map((key) => [key, tags[key]])));
+}
+
+interface Statements {
+  readonly find: string;
+  readonly insert: string;
+  readonly texts: string;
+}
+
+const VERSION_TAGS: Statements = {
+  find: 'select tag as key, id from version_tag where account_id = $1 and tag = any($2::text[])',
+  insert: `insert into version_tag (account_id, tag) select $1, key from unnest($2::text[]) key order by key
+           on conflict do nothing`,
+  texts: 'select id, tag as text from version_tag where id = any($1::int[])',
+};
+
+const TAG_SETS: Statements = {
+  find: `select encode(hash, 'hex') as key, id from tag_set
+         where account_id = $1 and hash in (select decode(key, 'hex') from unnest($2::text[]) key)`,
+  insert: `insert into tag_set (account_id, hash, tags)
+           select $1, decode(key, 'hex'), tags::jsonb from unnest($2::text[], $3::text[]) entry (key, tags) order by key
+           on conflict do nothing`,
+  texts: 'select id, tags::text as text from tag_set where id = any($1::int[])',
+};
+
+/** Opens both dictionaries over a pool, with bounded caches of this process. */
+export function openDictionary(database: Database): Dictionary {
+  const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });
+  const versionTagCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });
+  const tagSetCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });
+  return {
+    versionTagIds: (accountId, tags) =>
+      findOrCreate(database, ids, VERSION_TAGS, accountId, new Map([...tags].map((tag) => [tag, null]))),
+    tagSetIds: async (accountId, tagSets) => {
+      const byHash = new Map([...tagSets].map((text) => [sha256(text), text]));
+      const found = await findOrCreate(database, ids, TAG_SETS, accountId, byHash);
+      return new Map([...byHash].map(([hash, text]) => [text, getId(found, hash)]));
+    },
+    versionTagTexts: (queryable, wanted) => findTexts(queryable, versionTagCache, VERSION_TAGS, wanted),
+    tagSetTexts: (queryable, wanted) => findTexts(queryable, tagSetCache, TAG_SETS, wanted),
+  };
+}
+
+/** @param entries unique key → further column to insert, or null. */
+async function findOrCreate(
+  database: Database,
+  cache: LRUCache<string, number>,
+  statements: Statements,
+  accountId: number,
+  entries: ReadonlyMap<string, string | null>,
+): Promise<ReadonlyMap<string, number>> {
+  const prefix = `${statements === TAG_SETS ? 's' : 'v'}${accountId}:`;
+  const found = new Map<string, number>();
+  for (const key of entries.keys()) {
+    const id = cache.get(prefix + key);
+    if (id !== undefined) found.set(key, id);
+  }
+  const look = async (): Promise<string[]> => {
+    const missing = [...entries.keys()].filter((key) => !found.has(key));
+    if (missing.length === 0) return missing;
+    const { rows } = await database.query<{ key: string; id: number }>(statements.find, [accountId, missing]);
+    for (const { key, id } of rows) {
+      found.set(key, id);
+      cache.set(prefix + key, id);
+    }
+    return missing.filter((key) => !found.has(key));
+  };
+  const missing = await look();
+  if (missing.length > 0) {
+    const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
+    await database.query(statements.insert, [accountId, ...columns]);
+    // A statement of its own: it also sees what a concurrent writer has just committed.
+    await look();
+  }
+  return found;
+}
+
+async function findTexts(
+  queryable: Queryable,
+  cache: LRUCache<number, string>,
+  statements: Statements,
+  wanted: Iterable<number>,
+): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>();
+  const missing: number[] = [];
+  for (const id of new Set(wanted)) {
+    if (id === NO_ID) continue;
+    const text = cache.get(id);
+    if (text === undefined) missing.push(id);
+    else found.set(id, text);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await queryable.query<{ id: number; text: string }>(statements.texts, [missing]);
+  for (const { id, text } of rows) {
+    found.set(id, text);
+    cache.set(id, text);
+  }
+  return found;
+}
+
+function getId(found: ReadonlyMap<string, number>, key: string): number {
+  const id = found.get(key);
+  if (id === undefined) throw new Error(`dictionary entry ${key} was not created`);
+  return id;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

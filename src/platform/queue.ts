@@ -1,0 +1,89 @@
+/**
+ * BullMQ carries ids only. A job says "look at this key", not what to do: what to do stands in the database, so a job
+ * lost, doubled or late changes nothing but the delay. One job per key runs and at most one more waits.
+ */
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { Log } from './log.ts';
+
+export interface QueueOptions {
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly log: Log;
+}
+
+export interface WakeQueue {
+  /** Asks for a look at each key. Fails when Redis is unreachable: the caller relies on its sweeper then. */
+  wake(keys: readonly string[]): Promise<void>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WakeWorker {
+  /** Finishes the keys under way and takes no more. */
+  close(): Promise<void>;
+}
+
+// A worker that died is noticed within about lock + interval; one that lives renews its lock while it works.
+const LOCK_DURATION_MS = 6000;
+const STALLED_INTERVAL_MS = 3000;
+
+interface WakeJob {
+  readonly key: string;
+}
+
+/** The producing end of the queue called `name`. */
+export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): WakeQueue {
+  const connection = new Redis(redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: true, commandTimeout: 5000 });
+  connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
+  const queue = new Queue<WakeJob>(name, { connection, prefix });
+  queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
+  return {
+    wake: async (keys) => {
+      await queue.addBulk(
+        keys.map((key) => ({
+          name: 'wake',
+          data: { key },
+          opts: { deduplication: { id: key, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
+        })),
+      );
+    },
+    ping: async () => {
+      await connection.ping();
+    },
+    close: async () => {
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}
+
+/**
+ * The consuming end: calls `work` with a key, never twice at once for the same key on a healthy worker. An error is
+ * logged; the sweeper comes back to the key.
+ */
+export function openWakeWorker(
+  name: string,
+  concurrency: number,
+  work: (key: string) => Promise<void>,
+  { redisUrl, prefix, log }: QueueOptions,
+): WakeWorker {
+  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
+  const worker = new Worker<WakeJob>(name, (job) => work(job.data.key), {
+    connection,
+    prefix,
+    concurrency,
+    lockDuration: LOCK_DURATION_MS,
+    stalledInterval: STALLED_INTERVAL_MS,
+    maxStalledCount: 1000,
+  });
+  worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker error'));
+  worker.on('failed', (job, error) => log.error({ err: error, queue: name, key: job?.data.key }, 'work failed'));
+  return {
+    close: async () => {
+      await worker.close();
+      connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Hashes of passwords and client secrets (R-B11): argon2id in the PHC string format, so that the parameters travel
+ * with the hash and can be raised later. The work is done in the thread pool, never on the event loop.
+ */
+import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const argon2Async = promisify(argon2) as (algorithm: 'argon2id', parameters: Argon2Parameters) => Promise<Buffer>;
+
+// OWASP's first choice for argon2id where memory is scarce: 19 MiB, two passes; about 40 ms on the two-core reference machine.
+const MEMORY_KIB = 19_456;
+const PASSES = 2;
+const LANES = 1;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
+
+/** The PHC string of a secret, with a fresh salt. */
+export async function hashSecret(secret: string): Promise<string> {
+  const nonce = randomBytes(SALT_BYTES);
+  const hash = await argon2Async('argon2id', {
+    message: secret,
+    nonce,
+    memory: MEMORY_KIB,
+    passes: PASSES,
+    parallelism: LANES,
+    tagLength: HASH_BYTES,
+  });
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(nonce)}$${base64(hash)}`;
+}
+
+/**
+ * Whether `secret` is the one behind `phc`. Without a hash (unknown name, no password) the same work is done and the
+ * answer is false, so that the time taken does not tell whether a name exists.
+ * @throws Error when `phc` is not an argon2id PHC string.
+ */
+export async function verifySecret(secret: string, phc: string | null | undefined): Promise<boolean> {
+  if (!phc) {
+    await hashSecret(secret);
+    return false;
+  }
+  const [, memory, passes, parallelism, nonce, expected] = PHC_PATTERN.exec(phc) ?? [];
+  if (!nonce || !expected) throw new Error('a stored secret is not an argon2id hash');
+  const expectedHash = Buffer.from(expected, 'base64');
+  const hash = await argon2Async('argon2id', {
+    message: secret,
+    nonce: Buffer.from(nonce, 'base64'),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: expectedHash.length,
+  });
+  return timingSafeEqual(hash, expectedHash);
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}

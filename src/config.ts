@@ -69,6 +69,11 @@ const SETTINGS = {
     'Life of an access token in seconds; shipped clients renew on every call at 120 or less.',
   ),
   REFRESH_TOKEN_TTL_SEC: setting(integer(300, 31_536_000).default(1_209_600), 'Life of a refresh token in seconds.'),
+  SIGN_IN_MAX_FAILURES: setting(
+    integer(1, 1000).default(5),
+    'Wrong passwords in a row after which a user may not sign in for a while.',
+  ),
+  SIGN_IN_LOCK_SEC: setting(integer(1, 86_400).default(900), 'Length of that while in seconds.'),
   ACCESS_CACHE_SEC: setting(integer(0, 30).default(30), 'Seconds a decision on what a user may do may be reused.'),
   PUSH_MAX_BODY_BYTES: setting(integer(1024, 2 ** 30).default(52_428_800), 'Largest inflated push body in bytes.'),
   PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Most readings in one push.'),

@@ -1,0 +1,36 @@
+/**
+ * Who is calling, in which account, and what they may do. Features decide on this value alone; where it came from
+ * (which issuer, which transport) does not concern them.
+ */
+import { DomainError } from '../platform/errors.ts';
+
+/** ADMIN: operator, all accounts. MANAGER: their accounts. USER: what site access grants (R-B8, R-B9). */
+export type Role = 'ADMIN' | 'MANAGER' | 'USER';
+
+/** What may be granted by a claim (R-B8). */
+export type Permission = 'datapusher.standard' | 'datapusher.custom';
+
+export interface Caller {
+  readonly userId: string;
+  readonly userName: string;
+  readonly accountId: number;
+  readonly role: Role;
+  readonly permissions: ReadonlySet<string>;
+  readonly scopes: ReadonlySet<string>;
+  /** Sites the caller sees, of whichever account: still to be restricted to `accountId` by who reads them (R-B9). */
+  readonly sites: 'all' | readonly number[];
+}
+
+const RANK: Readonly<Record<Role, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };
+
+/** @throws DomainError permission_denied unless the caller has the role or a higher one. */
+export function assertRole(caller: Caller, role: Role): void {
+  if (RANK[caller.role] >= RANK[role]) return;
+  throw new DomainError('permission_denied', `this needs the role ${role}, the user is ${caller.role}`);
+}
+
+/** @throws DomainError permission_denied unless the permission was granted by a claim in this account (R-B8). */
+export function assertPermission(caller: Caller, permission: Permission): void {
+  if (caller.permissions.has(permission)) return;
+  throw new DomainError('permission_denied', `this needs the permission ${permission} in account ${caller.accountId}`);
+}

@@ -1,0 +1,80 @@
+/**
+ * From a verified token to the caller: role, lock, membership, permissions and sites are the database's to say, not the
+ * token's (R-B5). An answer is reused for a short while only, so that locking or removing somebody takes effect while
+ * their token still lives.
+ */
+import { type Clock, systemClock } from '../platform/clock.ts';
+import type { Queryable } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { Caller, Role } from './caller.ts';
+import type { VerifiedToken } from './verify-token.ts';
+
+const MAX_CACHED = 10_000;
+
+/** @throws DomainError invalid_token (removed, locked), permission_denied (not a member of the account). */
+export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
+
+export interface CallersOptions {
+  readonly database: Queryable;
+  /** Seconds an answer may be reused: config.ACCESS_CACHE_SEC. */
+  readonly cacheSec: number;
+  readonly clock?: Clock;
+}
+
+interface Access extends Omit<Caller, 'scopes'> {}
+
+interface AccessRow {
+  readonly id: string;
+  readonly user_name: string;
+  readonly role: Role;
+  readonly is_locked: boolean;
+  readonly account_id: number | null;
+  readonly permissions: readonly string[];
+  readonly sites: readonly number[];
+}
+
+/** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
+export function createCallers({ database, cacheSec, clock = systemClock }: CallersOptions): FindCaller {
+  const cache = new Map<string, { readonly access: Promise<Access>; readonly untilMs: number }>();
+  return async (token) => {
+    const now = clock.nowMillis();
+    const key = JSON.stringify([token.issuer, token.subject, token.accountId]);
+    let entry = cache.get(key);
+    if (!entry || entry.untilMs <= now) {
+      const access = findAccess(database, token, new Date(now));
+      entry = { access, untilMs: now + cacheSec * 1000 };
+      if (cache.size >= MAX_CACHED) cache.clear();
+      cache.set(key, entry);
+      access.catch(() => cache.delete(key));
+    }
+    return { ...(await entry.access), scopes: token.scopes };
+  };
+}
+
+async function findAccess(database: Queryable, token: VerifiedToken, now: Date): Promise<Access> {
+  const { rows } = await database.query<AccessRow>(ACCESS_SQL, [token.subject, token.accountId ?? null, now]);
+  const [row] = rows;
+  if (!row) throw new DomainError('invalid_token', 'the user of the token does not exist');
+  if (row.is_locked) throw new DomainError('invalid_token', `the user ${row.user_name} is locked`);
+  if (row.account_id === null) throw new DomainError('permission_denied', 'the user has no access to the account');
+  return {
+    userId: row.id,
+    userName: row.user_name,
+    accountId: row.account_id,
+    role: row.role,
+    permissions: new Set(row.permissions),
+    sites: row.role === 'USER' ? row.sites : 'all',
+  };
+}
+
+// The account of the token, or the active one for issuers that name none; membership is needed except for an ADMIN.
+const ACCESS_SQL = `
+  select u.id, u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
+         a.id as account_id,
+         array(select c.claim_type from user_claim c
+               where c.account_id = a.id and c.user_id = u.id and lower(c.claim_value) <> 'false') as permissions,
+         array(select s.site_id from site_access s where s.user_id = u.id order by s.site_id) as sites
+  from app_user u
+  left join account a on a.id = coalesce($2::int, u.active_account_id)
+    and (u.role = 'ADMIN' or exists (select from account_member m where m.account_id = a.id and m.user_id = u.id))
+  where u.id = $1`;

@@ -1,0 +1,74 @@
+/**
+ * Signing in by password (R-B11). The same time is spent whether or not the name exists; too many wrong passwords in a
+ * row stop sign-in for a while, also with the right one and without saying so.
+ */
+import type { Clock } from '../platform/clock.ts';
+import type { Queryable } from '../platform/database.ts';
+import { verifySecret } from '../platform/secret-hash.ts';
+
+export interface SignInPolicy {
+  /** Wrong passwords in a row that lock. */
+  readonly maxFailures: number;
+  /** Length of the lock in seconds. */
+  readonly lockSec: number;
+}
+
+export type SignInResult =
+  | { readonly kind: 'signed_in'; readonly userId: string }
+  | { readonly kind: 'wrong_credentials' };
+
+interface CredentialRow {
+  readonly id: string;
+  readonly password_hash: string | null;
+  readonly is_waiting: boolean;
+}
+
+interface SignIn {
+  readonly userName: string;
+  readonly password: string;
+}
+
+/** Checks a name (any case) and a password. Whether the user is locked by a manager is not decided here. */
+export async function signIn(
+  database: Queryable,
+  { userName, password }: SignIn,
+  policy: SignInPolicy,
+  clock: Clock,
+): Promise<SignInResult> {
+  const now = new Date(clock.nowMillis());
+  const user = await findCredential(database, userName, now);
+  const isRight = await verifySecret(password, user?.is_waiting ? undefined : user?.password_hash);
+  if (isRight && user && (await writeSuccess(database, user.id, now))) return { kind: 'signed_in', userId: user.id };
+  if (user && !isRight && !user.is_waiting) await writeFailure(database, user.id, policy, now);
+  return { kind: 'wrong_credentials' };
+}
+
+async function findCredential(database: Queryable, userName: string, now: Date): Promise<CredentialRow | undefined> {
+  const { rows } = await database.query<CredentialRow>(
+    `select id, password_hash, coalesce(sign_in_locked_until > $2, false) as is_waiting
+     from app_user where lower(user_name) = lower($1)`,
+    [userName.trim(), now],
+  );
+  return rows[0];
+}
+
+/** False when a lock came while the password was being checked: guesses sent in parallel gain nothing. */
+async function writeSuccess(database: Queryable, userId: string, now: Date): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `update app_user set failed_password_count = 0, sign_in_locked_until = null, last_login_date = $2
+     where id = $1 and (sign_in_locked_until is null or sign_in_locked_until <= $2)`,
+    [userId, now],
+  );
+  return rowCount === 1;
+}
+
+async function writeFailure(database: Queryable, userId: string, policy: SignInPolicy, now: Date): Promise<void> {
+  await database.query(
+    `update app_user set
+       failed_password_count = case when failed_password_count + 1 >= $2 then 0 else failed_password_count + 1 end,
+       sign_in_locked_until = case when failed_password_count + 1 >= $2 then $3::timestamptz
+                                   else sign_in_locked_until end
+     where id = $1`,
+    [userId, policy.maxFailures, new Date(now.getTime() + policy.lockSec * 1000)],
+  );
+}

@@ -29,6 +29,8 @@ export function issuerConfiguration(context: GrantContext, keys: IssuerKeys): Co
     jwks: keys.jwks,
     cookies: { keys: [...keys.cookieKeys] },
     routes: ROUTES,
+    responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
     scopes: ['openid', ...KNOWN_SCOPES],
     extraClientMetadata: { properties: [ALLOWED_SCOPES_MEMBER] },
     features: features(context),

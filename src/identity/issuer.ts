@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
-import { verifySecret } from '../platform/secret-hash.ts';
+import { compareClientSecret, encodeBasic } from './client-secret.ts';
 import { issuerConfiguration } from './issuer-configuration.ts';
 import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './issuer-grants.ts';
 import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
@@ -41,6 +41,7 @@ export async function createIssuer({ config, database, log, clock = systemClock 
   provider.Client.prototype.compareClientSecret = compareClientSecret;
   provider.proxy = true;
   provider.use(answerInJson);
+  provider.use(encodeBasic);
   logErrors(provider, log);
   return mount(provider, url, config.REALM_ALIASES);
 }
@@ -53,10 +54,6 @@ function grantPolicy(config: Config): GrantContext['policy'] {
     maxFailures: config.SIGN_IN_MAX_FAILURES,
     lockSec: config.SIGN_IN_LOCK_SEC,
   };
-}
-
-function compareClientSecret(this: { readonly clientSecret?: string | undefined }, actual: string): Promise<boolean> {
-  return verifySecret(actual, this.clientSecret);
 }
 
 /**
@@ -80,7 +77,15 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
 function logErrors(provider: Provider, log: Log): void {
   provider.on('server_error', (_ctx: KoaContextWithOIDC, error: Error) => log.error({ err: error }, 'issuer failed'));
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
-    log.info({ error: error.error, reason: error.error_description, client: ctx.oidc.client?.clientId }, 'no token'),
+    log.info(
+      {
+        requestId: ctx.get('x-request-id') || undefined,
+        error: error.error,
+        reason: error.error_description,
+        client: ctx.oidc.client?.clientId,
+      },
+      'no token given',
+    ),
   );
   // Koa prints unhandled errors itself when nobody listens; its typings do not know the event.
   const koa: EventEmitter = provider;

@@ -30,17 +30,19 @@ export class KeyCache {
    * @throws DomainError dependency_unavailable when no keys are at hand and the source does not answer.
    */
   readonly getKey: JWTVerifyGetKey = async (header, token) => {
-    const now = this.#clock.nowMillis();
-    const mayRead = now - this.#triedAtMs >= MIN_REREAD_MS;
-    const isOld = now - this.#readAtMs >= MAX_AGE_MS;
-    const keys = this.#keys && !(isOld && mayRead) ? this.#keys : await this.#readOrKeep();
+    const isOld = this.#clock.nowMillis() - this.#readAtMs >= MAX_AGE_MS;
+    const keys = this.#keys && !(isOld && this.#mayRead()) ? this.#keys : await this.#readOrKeep();
     try {
       return await keys(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !mayRead) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.#mayRead()) throw error;
       return (await this.#readOrKeep())(header, token);
     }
   };
+
+  #mayRead(): boolean {
+    return this.#clock.nowMillis() - this.#triedAtMs >= MIN_REREAD_MS;
+  }
 
   /** An issuer that is down for a while does not stop tokens whose keys are known. */
   async #readOrKeep(): Promise<GetKey> {

@@ -23,7 +23,10 @@ interface SqlFile {
  * @throws Error when an applied migration was edited, or the database is newer than this code.
  */
 export async function migrate(url: string, log: Log): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'tidemark-migrate' });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'tidemark-migrate',
+  });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK_KEY]);

@@ -34,7 +34,11 @@ interface WakeJob {
 
 /** The producing end of the queue called `name`. */
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): WakeQueue {
-  const connection = new Redis(redisUrl, { maxRetriesPerRequest: 1, enableOfflineQueue: true, commandTimeout: 5000 });
+  const connection = new Redis(redisUrl, {
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: true,
+    commandTimeout: 5000,
+  });
   connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
   const queue = new Queue<WakeJob>(name, { connection, prefix });
   queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
@@ -44,7 +48,11 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
         keys.map((key) => ({
           name: 'wake',
           data: { key },
-          opts: { deduplication: { id: key, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true },
+          opts: {
+            deduplication: { id: key, keepLastIfActive: true },
+            removeOnComplete: true,
+            removeOnFail: true,
+          },
         })),
       );
     },

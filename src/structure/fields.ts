@@ -1,0 +1,48 @@
+/** Schemas of the fields of sites, sources and variables (R-C4–C6, R-C11). */
+import { z } from 'zod';
+import { enumerationSchema, idSchema } from '../platform/lenient.ts';
+import type { Field } from './resource.ts';
+
+const MAX_TEXT = 1000;
+const MAX_CLIENT_DATA_BYTES = 64 * 1024;
+
+const textSchema = z.string().max(MAX_TEXT);
+
+const clientDataSchema = z
+  .record(z.string(), z.unknown())
+  .refine((data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES, {
+    error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes of JSON`,
+  });
+
+/** Text that must be there. */
+export const nameField = (column: string): Field => ({
+  column,
+  schema: textSchema.min(1, 'must not be empty'),
+});
+/** Text that may be null. */
+export const textField = (column: string): Field => ({
+  column,
+  schema: textSchema.nullable(),
+});
+/** A number of a catalogue, or null. */
+export const idField = (column: string): Field => ({
+  column,
+  schema: idSchema.nullable(),
+});
+/** A reference that must be there. */
+export const referenceField = (column: string): Field => ({
+  column,
+  schema: idSchema,
+});
+/** An enumeration of R-C8, or null. */
+export const enumerationField = (column: string, members: Readonly<Record<string, number>>): Field => ({
+  column,
+  schema: enumerationSchema(members).nullable(),
+  members,
+});
+/** Any JSON object up to 64 KiB; null empties it. */
+export const clientDataField: Field = {
+  column: 'client_data',
+  schema: clientDataSchema.nullable(),
+  isJson: true,
+};

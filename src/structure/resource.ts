@@ -1,0 +1,255 @@
+/**
+ * What sites, sources and variables have in common: a table whose columns are fields of the interface, belonging to an
+ * account and a site. Reading, creating and changing them is set-based SQL over an allow-list of columns. What GET
+ * returns is accepted by POST and PUT: unknown and read-only members are ignored, and members that are absent from a
+ * PUT keep their value, so that a client which knows fewer fields loses nothing; null clears.
+ */
+import { applyPatch, type Operation } from 'rfc6902';
+import { z } from 'zod';
+import type { Caller } from '../identity/caller.ts';
+import type { Queryable, Transaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { lenientObject, parseInput } from '../platform/lenient.ts';
+import { appendEvents, type EventType } from '../platform/outbox.ts';
+import type { Paging } from '../platform/paging.ts';
+import { nameOf } from './enumerations.ts';
+
+export interface Field {
+  readonly column: string;
+  /** Of a written value; accepts null where the column does. */
+  readonly schema: z.ZodType;
+  /** An enumeration: stored as number, written as name. */
+  readonly members?: Readonly<Record<string, number>>;
+  /** Stored as JSON. */
+  readonly isJson?: true;
+}
+
+export interface Resource {
+  readonly kind: 'Site' | 'Source' | 'Variable';
+  readonly table: 'site' | 'source' | 'variable';
+  /** Everything after `from`; the table's own columns are qualified by its name. */
+  readonly from: string;
+  /** The SQL expression of the site a row belongs to: what site access is checked against. */
+  readonly siteId: string;
+  /** Members a client may write. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /** Members that are only read: name → SQL expression. */
+  readonly derived: Readonly<Record<string, string>>;
+  /** Names a new one must have. */
+  readonly required: readonly string[];
+}
+
+export type ResourceObject = Readonly<Record<string, unknown>> & {
+  readonly id: number;
+};
+
+/** Restricts a listing to ids: the condition around an `int[]` parameter, and the ids. */
+export interface Filter {
+  readonly condition: (parameter: string) => string;
+  readonly ids: readonly number[];
+}
+
+interface Page {
+  readonly items: readonly ResourceObject[];
+  readonly totalCount: number;
+}
+
+/** Lists what the caller may see, in id order. An empty list of ids is no filter. */
+export async function listResources(
+  queryable: Queryable,
+  resource: Resource,
+  caller: Caller,
+  filters: readonly Filter[],
+  paging: Paging,
+): Promise<Page> {
+  const values: unknown[] = [];
+  const conditions = visibility(resource, caller, values);
+  for (const { condition, ids } of filters) {
+    if (ids.length > 0) conditions.push(condition(`$${values.push(ids)}::int[]`));
+  }
+  const where = conditions.join(' and ');
+  const total = await queryable.query<{ count: number }>(
+    `select count(*) as count from ${resource.from} where ${where}`,
+    values,
+  );
+  const limit = paging.limit === undefined ? '' : ` limit $${values.push(paging.limit)}`;
+  const { rows } = await queryable.query<Record<string, unknown>>(
+    `select ${columnList(resource)} from ${resource.from} where ${where}
+     order by ${resource.table}.id${limit} offset $${values.push(paging.offset)}`,
+    values,
+  );
+  return {
+    items: rows.map((row) => toObject(resource, row)),
+    totalCount: total.rows[0]?.count ?? 0,
+  };
+}
+
+/** @throws DomainError not_found, also for what belongs to another account or to a site the caller may not see. */
+export async function getResource(
+  queryable: Queryable,
+  resource: Resource,
+  caller: Caller,
+  id: number,
+): Promise<ResourceObject> {
+  const values: unknown[] = [id];
+  const where = [`${resource.table}.id = $1`, ...visibility(resource, caller, values)].join(' and ');
+  const { rows } = await queryable.query<Record<string, unknown>>(
+    `select ${columnList(resource)} from ${resource.from} where ${where}`,
+    values,
+  );
+  const [row] = rows;
+  if (!row) throw new DomainError('not_found', `${resource.kind} ${id} does not exist`);
+  return toObject(resource, row);
+}
+
+/** Reads a body for a new one. @throws DomainError invalid_input. */
+export function parseNew(resource: Resource, body: unknown): Record<string, unknown> {
+  return parseInput(writableSchema(resource, resource.required), body);
+}
+
+/** Reads a body that changes some members. @throws DomainError invalid_input. */
+export function parseChange(resource: Resource, body: unknown): Record<string, unknown> {
+  return parseInput(writableSchema(resource, []), body);
+}
+
+/**
+ * Applies a JSON Patch (RFC 6902), all or nothing, to the members of `current`.
+ * @returns every writable member as it shall be.
+ * @throws DomainError conflict when a `test` fails, invalid_input for anything else.
+ */
+export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
+  const operations = parseInput(patchSchema, body);
+  const patched = structuredClone(current) as Record<string, unknown>;
+  for (const [index, failure] of applyPatch(patched, operations as Operation[]).entries()) {
+    if (!failure) continue;
+    const code = failure.name === 'TestError' ? 'conflict' : 'invalid_input';
+    throw new DomainError(code, `operation ${index} cannot be applied: ${failure.message}`);
+  }
+  // What the patch removed is cleared.
+  const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
+  return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
+}
+
+/** Inserts one and announces it. @returns its id. */
+export async function insertResource(
+  transaction: Transaction,
+  resource: Resource,
+  accountId: number,
+  members: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const entries = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  const columns = ['account_id', ...entries.map(([name]) => getField(resource, name).column)];
+  const values = [accountId, ...entries.map(([name, value]) => toColumn(getField(resource, name), value))];
+  const { rows } = await transaction.query<{ id: number }>(
+    `insert into ${resource.table} (${columns.join(', ')})
+     values (${columns.map((_, index) => `$${index + 1}`).join(', ')}) returning id`,
+    values,
+  );
+  const id = rows[0]?.id;
+  if (id === undefined) throw new Error(`${resource.kind} was not inserted`);
+  await announce(transaction, resource, 'Created', accountId, [id]);
+  return id;
+}
+
+/** Changes the given members of one whose existence and visibility the caller has checked, and announces it. */
+export async function updateResource(
+  transaction: Transaction,
+  resource: Resource,
+  accountId: number,
+  id: number,
+  members: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return;
+  const values: unknown[] = [id, accountId];
+  const assignments = entries.map(([name, value]) => {
+    const field = getField(resource, name);
+    // A cleared member takes the default of its column, which is null unless the column may not be.
+    return `${field.column} = ${value === null ? 'default' : `$${values.push(toColumn(field, value))}`}`;
+  });
+  await transaction.query(
+    `update ${resource.table} set ${assignments.join(', ')} where id = $1 and account_id = $2`,
+    values,
+  );
+  await announce(transaction, resource, 'Updated', accountId, [id]);
+}
+
+/** Deletes rows that nothing refers to any more, and announces each. */
+export async function deleteResources(
+  transaction: Transaction,
+  resource: Resource,
+  accountId: number,
+  ids: readonly number[],
+): Promise<void> {
+  await transaction.query(`delete from ${resource.table} where id = any($1::int[]) and account_id = $2`, [
+    ids,
+    accountId,
+  ]);
+  await announce(transaction, resource, 'Deleted', accountId, ids);
+}
+
+const patchSchema = z
+  .array(
+    z
+      .object({
+        op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+        path: z.string(),
+      })
+      .loose(),
+  )
+  .max(1000);
+
+function writableSchema(resource: Resource, required: readonly string[]) {
+  const shape = Object.entries(resource.fields).map(([name, { schema }]) => {
+    return [name, required.includes(name) ? schema : schema.optional()] as const;
+  });
+  return lenientObject(Object.fromEntries(shape));
+}
+
+async function announce(
+  transaction: Transaction,
+  resource: Resource,
+  what: 'Created' | 'Updated' | 'Deleted',
+  accountId: number,
+  ids: readonly number[],
+): Promise<void> {
+  const type: EventType = `${resource.kind}${what}`;
+  await appendEvents(
+    transaction,
+    ids.map((id) => ({ accountId, type, payload: { id } })),
+  );
+}
+
+/** Conditions for what the caller may see (R-B9); pushes their parameters. */
+function visibility(resource: Resource, caller: Caller, values: unknown[]): string[] {
+  const conditions = [`${resource.table}.account_id = $${values.push(caller.accountId)}`];
+  if (caller.sites !== 'all') conditions.push(`${resource.siteId} = any($${values.push(caller.sites)}::int[])`);
+  return conditions;
+}
+
+function columnList(resource: Resource): string {
+  const fields = Object.entries(resource.fields).map(
+    ([name, { column }]) => `${resource.table}.${column} as "${name}"`,
+  );
+  const derived = Object.entries(resource.derived).map(([name, expression]) => `${expression} as "${name}"`);
+  return [`${resource.table}.id`, ...fields, ...derived].join(', ');
+}
+
+function toObject(resource: Resource, row: Readonly<Record<string, unknown>>): ResourceObject {
+  const members = Object.entries(row).map(([name, value]) => {
+    const names = resource.fields[name]?.members;
+    return [name, names ? nameOf(names, value as number | null) : value];
+  });
+  return Object.fromEntries(members) as ResourceObject;
+}
+
+function toColumn(field: Field, value: unknown): unknown {
+  if (field.isJson) return JSON.stringify(value);
+  return field.members ? field.members[value as string] : value;
+}
+
+function getField(resource: Resource, name: string): Field {
+  const field = resource.fields[name];
+  if (!field) throw new Error(`${resource.kind} has no field ${name}`);
+  return field;
+}

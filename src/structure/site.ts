@@ -1,0 +1,62 @@
+/** Sites (R-C4): where measurements are made; they carry the civil time zone and bound what a USER may see. */
+import type { Transaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { clientDataField, idField, nameField, textField } from './fields.ts';
+import { deleteResources, type Resource } from './resource.ts';
+import { deleteSources } from './source.ts';
+import { timeZoneSchema } from './time-zones.ts';
+
+export const SITE: Resource = {
+  kind: 'Site',
+  table: 'site',
+  from: 'site',
+  siteId: 'site.id',
+  fields: {
+    name: nameField('name'),
+    typeId: idField('type_id'),
+    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema },
+    street: textField('street'),
+    postalCode: textField('postal_code'),
+    city: textField('city'),
+    country: textField('country'),
+    location: textField('location'),
+    clientData: clientDataField,
+  },
+  derived: {},
+  required: ['name'],
+};
+
+/** Members at each displayLevel; the others are left out. */
+export const SITE_LEVELS = {
+  Site: ['id', 'name', 'typeId', 'timeZoneId'],
+  Normal: ['id', ...Object.keys(SITE.fields).filter((name) => name !== 'clientData')],
+  VerboseSite: ['id', ...Object.keys(SITE.fields)],
+} as const;
+
+/**
+ * Deletes a site. With `isHard` its sources, variables and points go too.
+ * @throws DomainError conflict when it still has sources and `isHard` is not set (R-C7).
+ */
+export async function deleteSite(
+  transaction: Transaction,
+  accountId: number,
+  siteId: number,
+  isHard: boolean,
+): Promise<void> {
+  const { rows } = await transaction.query<{ id: number }>('select id from source where site_id = $1 for update', [
+    siteId,
+  ]);
+  if (rows.length > 0 && !isHard) {
+    throw new DomainError(
+      'conflict',
+      `Site ${siteId} still has ${rows.length} sources; delete them or ask for hardDelete`,
+    );
+  }
+  await deleteSources(
+    transaction,
+    accountId,
+    rows.map(({ id }) => id),
+    isHard,
+  );
+  await deleteResources(transaction, SITE, accountId, [siteId]);
+}

@@ -1,0 +1,78 @@
+/** Sources (R-C5): meters, sensors and other origins of variables, by the identifiers the field knows them under. */
+import { z } from 'zod';
+import type { Transaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { clientDataField, idField, nameField, referenceField, textField } from './fields.ts';
+import { deleteResources, type Resource } from './resource.ts';
+import { timeZoneSchema } from './time-zones.ts';
+import { deleteVariables } from './variable.ts';
+
+const MAX_TAGS = 100;
+
+export const SOURCE: Resource = {
+  kind: 'Source',
+  table: 'source',
+  from: 'source join site on site.id = source.site_id',
+  siteId: 'source.site_id',
+  fields: {
+    siteId: referenceField('site_id'),
+    name: nameField('name'),
+    sourceTypeId: idField('source_type_id'),
+    energyTypeId: idField('energy_type_id'),
+    energyUsageId: idField('energy_usage_id'),
+    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema.nullable() },
+    eanNumber: textField('ean_number'),
+    meterNumber: textField('meter_number'),
+    serialNumber: textField('serial_number'),
+    description: textField('description'),
+    localisation: textField('localisation'),
+    meterAddress: textField('meter_address'),
+    tags: {
+      column: 'tags',
+      schema: z.array(z.string().min(1).max(200)).max(MAX_TAGS).nullable(),
+    },
+    clientData: clientDataField,
+  },
+  derived: { siteName: 'site.name' },
+  required: ['siteId', 'name'],
+};
+
+const LIGHT = ['id', 'siteId', 'name', 'sourceTypeId'];
+
+/** Members at each displayLevel; the others are left out. */
+export const SOURCE_LEVELS = {
+  Light: LIGHT,
+  Site: [...LIGHT, 'siteName'],
+  Normal: ['id', 'siteName', ...Object.keys(SOURCE.fields).filter((name) => name !== 'clientData')],
+  Verbose: ['id', 'siteName', ...Object.keys(SOURCE.fields)],
+} as const;
+
+/**
+ * Deletes sources. With `isHard` their variables and points go too.
+ * @throws DomainError conflict when one still has variables and `isHard` is not set (R-C7).
+ */
+export async function deleteSources(
+  transaction: Transaction,
+  accountId: number,
+  sourceIds: readonly number[],
+  isHard: boolean,
+): Promise<void> {
+  const { rows } = await transaction.query<{ id: number }>(
+    'select id from variable where source_id = any($1::int[]) order by id for update',
+    [sourceIds],
+  );
+  if (rows.length > 0 && !isHard) {
+    const subject = `Source ${sourceIds.join(', ')}`;
+    throw new DomainError(
+      'conflict',
+      `${subject} still has ${rows.length} variables; delete them or ask for hardDelete`,
+    );
+  }
+  await deleteVariables(
+    transaction,
+    accountId,
+    rows.map(({ id }) => id),
+    isHard,
+  );
+  await deleteResources(transaction, SOURCE, accountId, sourceIds);
+}

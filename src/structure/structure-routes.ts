@@ -1,0 +1,199 @@
+/** The routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
+import { type Context, Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { readJsonBody } from '../platform/http-body.ts';
+import { parseQuery, queryFlag } from '../platform/query-string.ts';
+import { getResource, insertResource, parseNew, type Resource } from './resource.ts';
+import {
+  anyOf,
+  assertInPath,
+  type BeforeChange,
+  changeHandler,
+  itemHandler,
+  listHandler,
+  parsePathId,
+} from './resource-routes.ts';
+import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
+import { deleteSources, SOURCE, SOURCE_LEVELS } from './source.ts';
+import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
+
+/** What the calculation room does about a declaration, inside the transaction that saves the variable. */
+export interface Declarations {
+  /**
+   * Validates the declaration of a calculated variable and keeps its edges of the graph; undefined means unchanged.
+   * @throws DomainError invalid_input, calculation_cycle.
+   */
+  save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
+}
+
+const manager = requireRole('MANAGER');
+
+export function structureRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
+  return new Hono<CallerEnv>()
+    .route('/sites', sitesRoutes(database))
+    .route('/sources', sourcesRoutes(database, declarations))
+    .route('/variables', variablesRoutes(database, declarations));
+}
+
+function sitesRoutes(database: Database): Hono<CallerEnv> {
+  const filters = {
+    siteIds: anyOf('site.id'),
+    sourceIds: (ids: string) => `site.id in (select site_id from source where id = any(${ids}))`,
+  };
+  return new Hono<CallerEnv>()
+    .get(
+      '/',
+      listHandler(database, SITE, {
+        levels: SITE_LEVELS,
+        defaultLevel: 'Normal',
+        filters,
+      }),
+    )
+    .get('/:id', itemHandler(database, SITE, SITE_LEVELS, 'VerboseSite'))
+    .post('/', manager, async (c) => {
+      const members = parseNew(SITE, await readJsonBody(c.req.raw));
+      const { accountId } = c.var.caller;
+      const id = await withTransaction(database, async (transaction) => {
+        const timeZoneId = members.timeZoneId ?? (await accountTimeZone(transaction, accountId));
+        return insertResource(transaction, SITE, accountId, {
+          ...members,
+          timeZoneId,
+        });
+      });
+      return c.json(id);
+    })
+    .on(['PUT', 'PATCH'], '/:id', manager, changeHandler(database, SITE))
+    .delete('/:id', manager, deleteHandler(database, SITE, deleteSite));
+}
+
+function sourcesRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
+  const filters = {
+    id: anyOf('source.id'),
+    sourceIds: anyOf('source.id'),
+    siteId: anyOf('source.site_id'),
+    siteIds: anyOf('source.site_id'),
+  };
+  const assertSite: BeforeChange = async (transaction, caller, _id, { siteId }) => {
+    if (typeof siteId === 'number') await getResource(transaction, SITE, caller, siteId);
+  };
+  return new Hono<CallerEnv>()
+    .get(
+      '/',
+      listHandler(database, SOURCE, {
+        levels: SOURCE_LEVELS,
+        defaultLevel: 'Normal',
+        filters,
+      }),
+    )
+    .get('/:id', itemHandler(database, SOURCE, SOURCE_LEVELS, 'Verbose'))
+    .post('/', manager, async (c) => {
+      const members = parseNew(SOURCE, await readJsonBody(c.req.raw));
+      const { caller } = c.var;
+      const source = await withTransaction(database, async (transaction) => {
+        await getResource(transaction, SITE, caller, members.siteId as number);
+        const id = await insertResource(transaction, SOURCE, caller.accountId, members);
+        return getResource(transaction, SOURCE, caller, id);
+      });
+      return c.json(source);
+    })
+    .on(['PUT', 'PATCH'], '/:id', manager, changeHandler(database, SOURCE, assertSite))
+    .delete(
+      '/:id',
+      manager,
+      deleteHandler(database, SOURCE, (transaction, accountId, id, isHard) =>
+        deleteSources(transaction, accountId, [id], isHard),
+      ),
+    )
+    .on(
+      ['PUT', 'PATCH'],
+      '/:sourceId/variables/:id',
+      manager,
+      changeHandler(database, VARIABLE, saveVariable(declarations)),
+    )
+    .delete(
+      '/:sourceId/variables/:id',
+      manager,
+      deleteHandler(database, VARIABLE, (transaction, accountId, id, isHard) =>
+        deleteVariables(transaction, accountId, [id], isHard),
+      ),
+    );
+}
+
+function variablesRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
+  const filters = {
+    id: anyOf('variable.id'),
+    variableId: anyOf('variable.id'),
+    variableIds: anyOf('variable.id'),
+    sourceId: anyOf('variable.source_id'),
+    sourceIds: anyOf('variable.source_id'),
+    sourcesId: anyOf('variable.source_id'),
+  };
+  const list = {
+    levels: VARIABLE_LEVELS,
+    defaultLevel: 'Normal',
+    filters,
+  } as const;
+  const pathFilter = {
+    name: 'sourceId',
+    condition: anyOf('variable.source_id'),
+  };
+  return new Hono<CallerEnv>()
+    .get('/', listHandler(database, VARIABLE, list))
+    .get('/source/:sourceId', listHandler(database, VARIABLE, { ...list, pathFilter }))
+    .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, 'Verbose'))
+    .post('/source/:sourceId', manager, async (c) => {
+      const sourceId = parsePathId(c, 'sourceId');
+      const members = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
+      const { caller } = c.var;
+      const variable = await withTransaction(database, async (transaction) => {
+        await getResource(transaction, SOURCE, caller, sourceId);
+        const id = await insertResource(transaction, VARIABLE, caller.accountId, members);
+        await declarations.save(transaction, caller, id, members.calculated);
+        return getResource(transaction, VARIABLE, caller, id);
+      });
+      return c.json(variable);
+    });
+}
+
+function saveVariable(declarations: Declarations): BeforeChange {
+  return async (transaction, caller, id, members) => {
+    if (typeof members.sourceId === 'number') await getResource(transaction, SOURCE, caller, members.sourceId);
+    await declarations.save(transaction, caller, id, members.calculated);
+  };
+}
+
+function deleteHandler(
+  database: Database,
+  resource: Resource,
+  remove: (transaction: Transaction, accountId: number, id: number, isHard: boolean) => Promise<void>,
+) {
+  return async (c: Context<CallerEnv>) => {
+    const id = parsePathId(c, 'id');
+    const isHard = queryFlag(parseQuery(c.req.url), 'hardDelete');
+    const { caller } = c.var;
+    await withTransaction(database, async (transaction) => {
+      assertInPath(c, resource, await getResource(transaction, resource, caller, id));
+      await remove(transaction, caller.accountId, id, isHard);
+    });
+    return c.body(null, 204);
+  };
+}
+
+/** The source in the path wins over one in the body. */
+function withSource(body: unknown, sourceId: number): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const others = Object.entries(body).filter(([name]) => name.toLowerCase() !== 'sourceid');
+  return { ...Object.fromEntries(others), sourceId };
+}
+
+async function accountTimeZone(transaction: Transaction, accountId: number): Promise<string> {
+  const { rows } = await transaction.query<{ timeZoneId: string }>(
+    'select time_zone_id as "timeZoneId" from account where id = $1',
+    [accountId],
+  );
+  const [account] = rows;
+  if (!account) throw new Error(`account ${accountId} does not exist`);
+  return account.timeZoneId;
+}

@@ -1,0 +1,87 @@
+/**
+ * Civil time of a zone (R-D4): which instant a local date means. Offsets come from the tz database of the runtime
+ * through Temporal; they are looked up once per zone and local quarter of an hour, since every change of offset since
+ * 1972 happened on one.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+
+const MICROS_PER_MILLI = 1000;
+const QUARTER_MICROS = 15 * 60 * 1_000_000;
+const MAX_CACHED_QUARTERS = 200_000;
+
+/** How a local date met the clock: once, twice (autumn) or never (spring). */
+export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
+
+export interface LocalDateInstant {
+  readonly micros: number;
+  readonly kind: LocalDateKind;
+}
+
+/** Turns local dates of one zone into instants. */
+export type LocalClock = (localMicros: number) => LocalDateInstant;
+
+/** An IANA time zone name, in any case; the output is the name as the tz database writes it. */
+export const timeZoneSchema = z.string().transform((name, context) => {
+  const found = findTimeZone(name);
+  if (found !== undefined) return found;
+  context.addIssue({
+    code: 'custom',
+    message: `must be an IANA time zone, got ${JSON.stringify(name)}`,
+  });
+  return z.NEVER;
+});
+
+/** The canonical spelling of an IANA name; undefined when there is no such zone. */
+export function findTimeZone(name: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+const clocks = new Map<string, LocalClock>();
+
+/**
+ * The clock of an IANA zone. An ambiguous local date is the later instant; a skipped one is moved forward by the gap.
+ * @throws RangeError for an unknown zone.
+ */
+export function localClock(timeZoneId: string): LocalClock {
+  const known = clocks.get(timeZoneId);
+  if (known) return known;
+  const clock = createClock(timeZoneId);
+  clocks.set(timeZoneId, clock);
+  return clock;
+}
+
+interface Offset {
+  readonly offsetMicros: number;
+  readonly kind: LocalDateKind;
+}
+
+function createClock(timeZoneId: string): LocalClock {
+  const offsets = new Map<number, Offset>();
+  return (localMicros) => {
+    const quarter = Math.floor(localMicros / QUARTER_MICROS);
+    let offset = offsets.get(quarter);
+    if (!offset) {
+      offset = findOffset(timeZoneId, (quarter * QUARTER_MICROS) / MICROS_PER_MILLI);
+      if (offsets.size >= MAX_CACHED_QUARTERS) offsets.clear();
+      offsets.set(quarter, offset);
+    }
+    return { micros: localMicros - offset.offsetMicros, kind: offset.kind };
+  };
+}
+
+function findOffset(timeZoneId: string, localMillis: number): Offset {
+  const local = Temporal.Instant.fromEpochMilliseconds(localMillis).toZonedDateTimeISO('UTC').toPlainDateTime();
+  const later = local.toZonedDateTime(timeZoneId, { disambiguation: 'later' });
+  const earlier = local.toZonedDateTime(timeZoneId, {
+    disambiguation: 'earlier',
+  });
+  const offsetMicros = (localMillis - later.epochMilliseconds) * MICROS_PER_MILLI;
+  if (later.epochMilliseconds === earlier.epochMilliseconds) return { offsetMicros, kind: 'exact' };
+  const isSkipped = !later.toPlainDateTime().equals(local);
+  return { offsetMicros, kind: isSkipped ? 'skipped' : 'ambiguous' };
+}

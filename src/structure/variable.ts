@@ -1,0 +1,93 @@
+/** Variables (R-C6): one series each; pushed, or calculated when they carry a declaration. */
+import { z } from 'zod';
+import type { Queryable, Transaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { booleanSchema } from '../platform/lenient.ts';
+import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
+import { enumerationField, idField, referenceField, textField } from './fields.ts';
+import { deleteResources, type Resource } from './resource.ts';
+
+const MAX_VERSION_LIMIT = 1000;
+
+const integerBetween = (min: number, max: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value),
+    z.int().min(min).max(max),
+  );
+
+const dividerSchema = z.number().refine((value) => value !== 0, { error: 'must not be 0' });
+
+export const VARIABLE: Resource = {
+  kind: 'Variable',
+  table: 'variable',
+  from: 'variable join source on source.id = variable.source_id',
+  siteId: 'source.site_id',
+  fields: {
+    sourceId: referenceField('source_id'),
+    name: { column: 'name', schema: z.string().max(1000).nullable() },
+    variableTypeId: idField('variable_type_id'),
+    unitId: idField('unit_id'),
+    divider: { column: 'divider', schema: dividerSchema.nullable() },
+    granularity: {
+      column: 'granularity',
+      schema: integerBetween(1, 1_000_000).nullable(),
+    },
+    granularityTimeBase: enumerationField('granularity_time_base', TIME_PERIOD),
+    quantityType: enumerationField('quantity_type', QUANTITY_TYPE),
+    aggregate: enumerationField('aggregate', AGGREGATE),
+    mappingConfig: textField('mapping_config'),
+    isDefault: { column: 'is_default', schema: booleanSchema.nullable() },
+    isVersioned: { column: 'is_versioned', schema: booleanSchema.nullable() },
+    versionLimit: {
+      column: 'version_limit',
+      schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
+    },
+    // The calculation room reads what is inside; here it is any JSON object.
+    calculated: {
+      column: 'calculated',
+      schema: z.record(z.string(), z.unknown()).nullable(),
+      isJson: true,
+    },
+  },
+  derived: { sourceName: 'source.name' },
+  required: ['sourceId'],
+};
+
+/** Members at each displayLevel; the others are left out. */
+export const VARIABLE_LEVELS = {
+  Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => name !== 'calculated')],
+  Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields)],
+} as const;
+
+/**
+ * Deletes variables at once and leaves their points to the background purge.
+ * @throws DomainError conflict when one is an input of a variable that stays and `isHard` is not set.
+ */
+export async function deleteVariables(
+  transaction: Transaction,
+  accountId: number,
+  variableIds: readonly number[],
+  isHard: boolean,
+): Promise<void> {
+  if (variableIds.length === 0) return;
+  const readers = await findReaders(transaction, variableIds);
+  if (readers.length > 0 && !isHard) {
+    throw new DomainError(
+      'conflict',
+      `calculated variables ${readers.join(', ')} still read ${variableIds.join(', ')}`,
+    );
+  }
+  await transaction.query('insert into point_purge (variable_id) select unnest($1::int[]) on conflict do nothing', [
+    variableIds,
+  ]);
+  await deleteResources(transaction, VARIABLE, accountId, variableIds);
+}
+
+async function findReaders(queryable: Queryable, variableIds: readonly number[]): Promise<readonly number[]> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select distinct variable_id as id from variable_input
+     where input_variable_id = any($1::int[]) and variable_id <> all($1::int[]) order by id`,
+    [variableIds],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,91 @@
+# From the value of the last expression to the columns that are sent (§2, R-H3). Rules about lengths, NA and tags are the
+# server's; here only types are settled.
+
+output_error <- function(..., class = "tidemark_output_error") {
+  structure(class = c(class, "error", "condition"), list(message = paste0(...), call = NULL))
+}
+
+describe_value <- function(value) {
+  if (is.null(value)) return("NULL")
+  if (is.list(value) && !is.null(names(value))) {
+    return(paste0("a ", class(value)[1], " with ", paste0("`", names(value), "`", collapse = ", ")))
+  }
+  paste0("a value of class ", class(value)[1])
+}
+
+expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
+
+#' The series and errors a script returned.
+#' @param value value of the script's last expression.
+#' @param max_points most rows accepted.
+#' @return list(series = list(Dates, Values, Version, Tags), errors = character()); Version and Tags NULL when absent.
+#' @noRd
+as_output <- function(value, max_points) {
+  if (!is.list(value)) stop(output_error(expected_text, ", got ", describe_value(value)))
+  errors <- as_errors(value[["Errors"]])
+  series <- value[["TimeSeries"]]
+  if (is.null(series)) {
+    if (length(errors) > 0L) stop(output_error(paste(errors, collapse = "\n")))
+    stop(output_error(expected_text, ", got ", describe_value(value)))
+  }
+  list(series = as_series(series, max_points), errors = errors)
+}
+
+as_errors <- function(errors) {
+  texts <- as.character(unlist(errors, use.names = FALSE))
+  texts[!is.na(texts) & nzchar(texts)]
+}
+
+as_series <- function(series, max_points) {
+  if (!is.list(series)) stop(output_error("TimeSeries must be a data.frame or a list of columns, got ", describe_value(series)))
+  missing <- setdiff(c("Dates", "Values"), names(series))
+  if (length(missing) > 0L) {
+    stop(output_error("TimeSeries must have the columns Dates and Values, got ", describe_value(series)))
+  }
+  points <- max(length(series[["Dates"]]), length(series[["Values"]]))
+  if (points > max_points) {
+    stop(output_error(
+      "the script returned ", format(points, big.mark = ","), " points, more than ", format(max_points, big.mark = ","),
+      class = "tidemark_too_many_points"
+    ))
+  }
+  list(
+    Dates = as_unix_seconds(series[["Dates"]]), Values = as_numeric_values(series[["Values"]]),
+    Version = as_labels(series[["Version"]]), Tags = as_labels(series[["Tags"]])
+  )
+}
+
+as_unix_seconds <- function(dates) {
+  if (inherits(dates, "POSIXlt")) dates <- as.POSIXct(dates)
+  if (inherits(dates, "Date")) seconds <- as.double(unclass(dates)) * 86400
+  else if (inherits(dates, "POSIXct") || (is.numeric(dates) && !is.factor(dates))) seconds <- as.double(unclass(dates))
+  else if (is.logical(dates) && all(is.na(dates))) seconds <- as.double(dates)
+  else stop(output_error("TimeSeries$Dates must be integer UNIX seconds or POSIXct, got ", describe_value(dates)))
+  seconds[!is.finite(seconds)] <- NaN
+  whole <- round(seconds)
+  # POSIXct arithmetic leaves noise far below a millisecond; anything more is a date between seconds.
+  odd <- which(abs(seconds - whole) > 1e-4)
+  if (length(odd) > 0L) {
+    stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[odd[1]], digits = 15), " in row ", odd[1]))
+  }
+  whole
+}
+
+as_numeric_values <- function(values) {
+  if (is.factor(values)) values <- suppressWarnings(as.numeric(as.character(values)))
+  if (is.list(values) || !(is.numeric(values) || is.logical(values))) {
+    stop(output_error("TimeSeries$Values must be numeric, got ", describe_value(values)))
+  }
+  as.double(unclass(values))
+}
+
+# Factors become their labels; a list column, as tidyr makes, becomes one text a row.
+as_labels <- function(column) {
+  if (is.null(column)) return(NULL)
+  if (!is.list(column)) return(as.character(column))
+  vapply(column, function(cell) {
+    if (is.character(cell) && length(cell) == 1L && is.null(names(cell))) cell
+    else if (length(cell) == 0L) ""
+    else as.character(jsonlite::toJSON(as.list(cell), auto_unbox = TRUE))
+  }, "")
+}

@@ -1,0 +1,130 @@
+#' Union of the dates of all inputs
+#'
+#' @param inputs list shaped like `inputVariables`.
+#' @return integer vector of UNIX seconds, ascending, without duplicates; empty when no input has points.
+#' @export
+GetInputAxis <- function(inputs = inputVariables) {
+  dates <- unlist(lapply(inputs, function(input) input$TimeSeries$Dates), use.names = FALSE)
+  sort(unique(as.integer(dates)))
+}
+
+#' Regular axis of a variable
+#'
+#' Steps of seconds, minutes and hours are counted from local midnight of the day of `from`; days, weeks (from Monday),
+#' months and years are civil ones in the variable's time zone, so they are right across changes of the clock.
+#'
+#' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
+#' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` say the step.
+#' @return integer vector of UNIX seconds, ascending; empty when there is nothing to span.
+#' @export
+GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
+  if (is.null(from) || is.null(to)) {
+    axis <- GetInputAxis()
+    if (length(axis) == 0L) return(integer())
+    if (is.null(from)) from <- axis[1]
+    if (is.null(to)) to <- axis[length(axis)]
+  }
+  from <- as.numeric(from)
+  to <- as.numeric(to)
+  if (to < from) return(integer())
+  step <- regular_step(target)
+  start <- step_start(from, step$unit, step$zone)
+  axis <- if (is.na(step$seconds)) {
+    # One unit more at the end: seq() stops at local times, `to` is an instant.
+    last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
+    by <- if (step$unit == "day") paste(step$count, "DSTday") else paste(step$count, step$unit)
+    as.numeric(seq(start, last, by = by))
+  } else {
+    seq(as.numeric(start), to, by = step$seconds)
+  }
+  as.integer(axis[axis >= from & axis <= to])
+}
+
+regular_step <- function(target) {
+  count <- max(1L, as.integer(if (is.numeric(target$Granularity)) target$Granularity else 1L))
+  base <- target$GranularityTimeBase
+  if (is.null(base) && is.character(target$Granularity)) base <- target$Granularity
+  if (is.null(base)) stop("the target variable has no GranularityTimeBase, so it has no regular axis")
+  unit <- tolower(base)
+  seconds <- c(second = 1, minute = 60, hour = 3600)[unit]
+  if (is.na(seconds) && !unit %in% c("day", "week", "month", "year")) stop("there is no regular axis in steps of ", base)
+  zone <- target$SourceTimeZoneId
+  list(count = count, unit = unit, seconds = unname(seconds) * count, zone = if (is.null(zone)) "UTC" else zone)
+}
+
+step_start <- function(from, unit, zone) {
+  local <- as.POSIXlt(from, origin = "1970-01-01", tz = zone)
+  local$hour <- local$min <- 0L
+  local$sec <- 0
+  if (unit == "week") local$mday <- local$mday - (local$wday + 6L) %% 7L
+  if (unit %in% c("month", "year")) local$mday <- 1L
+  if (unit == "year") local$mon <- 0L
+  local$isdst <- -1L
+  as.POSIXct(local)
+}
+
+#' Puts inputs on one axis
+#'
+#' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. Integrated quantities keep their
+#' rate: a value belongs to the interval from its date to the next, and is shared out over the steps of the axis that
+#' overlap it, so totals over whole intervals stay the same. Nothing is extrapolated: outside an input's span values are NA.
+#'
+#' @param inputs list shaped like `inputVariables`.
+#' @param axis UNIX seconds, ascending.
+#' @return data.frame with `Dates` (the axis) and one numeric column for each alias.
+#' @export
+SetDataOnCommonAxis <- function(inputs = inputVariables, axis = GetInputAxis(inputs)) {
+  columns <- lapply(inputs, function(input) {
+    put <- if (identical(input$Variable$QuantityType, "Integrated")) share_out else interpolate
+    put(input$TimeSeries$Dates, input$TimeSeries$Values, axis)
+  })
+  data.frame(Dates = as.integer(axis), columns, check.names = FALSE, stringsAsFactors = FALSE)
+}
+
+interpolate <- function(dates, values, axis) {
+  known <- !is.na(values)
+  if (!any(known)) return(rep(NA_real_, length(axis)))
+  if (sum(known) == 1L) return(ifelse(axis == dates[known], values[known], NA_real_))
+  stats::approx(dates[known], values[known], xout = axis, rule = 1)$y
+}
+
+# The running total is linear between dates; a step's value is the total's growth over it. The last interval of either
+# side is as long as the one before.
+share_out <- function(dates, values, axis) {
+  known <- !is.na(values)
+  dates <- as.numeric(dates[known])
+  values <- values[known]
+  n <- length(dates)
+  if (n == 0L || length(axis) == 0L) return(rep(NA_real_, length(axis)))
+  if (n == 1L) return(ifelse(axis == dates, values, NA_real_))
+  edges <- c(dates, dates[n] + (dates[n] - dates[n - 1L]))
+  total <- c(0, cumsum(values))
+  m <- length(axis)
+  axis_edges <- c(axis, if (m > 1L) 2 * axis[m] - axis[m - 1L] else axis[m] + (edges[n + 1L] - edges[n]))
+  diff(stats::approx(edges, total, xout = as.numeric(axis_edges), rule = 1)$y)
+}
+
+#' Drops rows without a value
+#'
+#' @param output data.frame with `Dates` and `Values`.
+#' @return the rows whose date and value are both present and finite.
+#' @export
+FilterNaOutput <- function(output) {
+  keep <- !is.na(output$Dates) & is.finite(as.numeric(output$Values))
+  output[keep, , drop = FALSE]
+}
+
+#' Drops rows that equal what is stored already
+#'
+#' @param output data.frame with `Dates` and `Values`.
+#' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.
+#' @param threshold largest absolute difference that still counts as equal.
+#' @return the rows that are new or differ from the stored value by more than `threshold`.
+#' @export
+FilterDuplicateOutput <- function(output, stored, threshold = 1e-9) {
+  before <- stored$Values[match(as.integer(output$Dates), stored$Dates)]
+  keep <- is.na(before) | is.na(output$Values) | abs(output$Values - before) > threshold
+  output[keep, , drop = FALSE]
+}
+
+utils::globalVariables(c("inputVariables", "targetVariable"))

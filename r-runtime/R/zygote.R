@@ -1,0 +1,88 @@
+# The warm process. It loads what scripts use, rehearses one run on made-up data so that nothing is compiled or loaded for the
+# first time in a child, and then hands over to C, which forks a runner for each connection.
+
+warm_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble", "compiler")
+
+runtime_home <- "/opt/tidemark/r-runtime"
+
+#' Serves runs for ever. Called by the launcher's command line only.
+#' @param mode "namespaces" or "rlimits-only".
+#' @noRd
+zygote_main <- function(socket_path, mode) {
+  prepare_session()
+  for (package in warm_packages) loadNamespace(package)
+  data.table::setDTthreads(1L)
+  attach(toolbox(), name = "tidemark:toolbox", warn.conflicts = FALSE)
+  rehearse()
+  dyn.load(file.path(runtime_home, "sandbox.so"))
+  rm(list = ls(globalenv(), all.names = TRUE), envir = globalenv())
+  # Two full collections put everything into the oldest generation: small collections in a child then do not touch,
+  # and so do not copy, the pages it shares with the zygote.
+  gc(full = TRUE)
+  gc(full = TRUE)
+  served <- .C("tm_serve",
+    socket_path, file.path(runtime_home, paste0("seccomp-", mode, ".bpf")),
+    if (mode == "namespaces") 0L else 1L,
+    limits = double(2L), result_fd = integer(1L), PACKAGE = "sandbox"
+  )
+  if (served$result_fd < 0L) quit(save = "no", status = 1L)
+  runner_main(served$result_fd, list(max_points = served$limits[1], max_text_bytes = served$limits[2]))
+}
+
+prepare_session <- function() {
+  options(
+    keep.source = TRUE, warn = 0L, scipen = 0L, stringsAsFactors = FALSE, menu.graphics = FALSE, device = "pdf",
+    browser = "false", pager = "cat", editor = "false", repos = c(CRAN = "@CRAN@"), error = NULL,
+    dplyr.summarise.inform = FALSE
+  )
+  invisible()
+}
+
+#' The functions of the toolbox, as an environment behind the global one: a script's own definition wins (R-H4).
+#' @noRd
+toolbox <- function() {
+  names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
+  mget(names, envir = environment(toolbox))
+}
+
+# In the runner. Never returns: what a script left behind must not run, nor R's own exit handlers.
+runner_main <- function(result_fd, limits) {
+  dir.create(tempdir(), showWarnings = FALSE, mode = "0700")
+  con <- file("stdin", "rb")
+  request <- read_request(con)
+  close(con)
+  .C("tm_close_request", PACKAGE = "sandbox")
+  result <- run_script(request$script, request$globals, limits)
+  for (part in result_parts(result)) {
+    sent <- .C("tm_write", as.integer(result_fd), part, as.double(length(part)), ok = 0L, PACKAGE = "sandbox")
+    if (sent$ok != 1L) break
+  }
+  .C("tm_exit", 0L, PACKAGE = "sandbox")
+}
+
+# A made-up run through every step a real one takes, and the first call of what scripts use most.
+rehearse <- function() {
+  variable <- list(Id = 1L, Granularity = 1, GranularityTimeBase = "Hour", QuantityType = "Averaged", SourceTimeZoneId = "UTC")
+  series <- data.frame(Dates = c(0L, 3600L), Values = c(1, 2), Version = "", Tags = "")
+  globals <- list(
+    triggerDate = 0L, targetVariable = variable, inputForms = list(), inputConstants = list(),
+    inputVariables = list(a = list(Variable = variable, TimeSeries = series))
+  )
+  script <- "
+    f <- function(x) { for (i in 1:3) x <- x + i; x }
+    t <- inputVariables$a$TimeSeries
+    t2 <- dplyr::summarise(dplyr::group_by(dplyr::mutate(t, h = Dates %/% 3600L), h), Values = sum(Values))
+    t3 <- dplyr::left_join(dplyr::filter(tibble::as_tibble(t), Values > 0), t2, by = 'Values')
+    d <- lubridate::floor_date(as.POSIXct(t$Dates, origin = '1970-01-01', tz = 'UTC'), 'hour')
+    z <- zoo::na.approx(zoo::zoo(c(1, NA, 3), 1:3)); x <- xts::xts(1:2, d); k <- data.table::data.table(t)
+    k <- k[, list(Values = mean(Values)), by = Dates]; m <- purrr::map_dbl(1:3, f)
+    j <- jsonlite::toJSON(list(a = 1), auto_unbox = TRUE)
+    warning('rehearsal'); message('rehearsal')
+    list(TimeSeries = data.frame(Dates = d, Values = t$Values, Version = 'v', Tags = '{}'))"
+  for (text in c(script, script, "f <- function() stop('no')\nf()", "1 +")) {
+    result_parts(run_script(text, globals, list(max_points = 10, max_text_bytes = 1000), new.env(parent = globalenv())))
+  }
+  con <- rawConnection(int_bytes(c(request_magic, 0L, 0L, integer(8L), 0L, 0L, 0L)))
+  read_request(con)
+  close(con)
+}

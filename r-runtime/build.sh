@@ -1,0 +1,43 @@
+#!/bin/sh
+# Builds and installs the R runtime into a root file system, then removes the compiler from it.
+#   sh r-runtime/build.sh ROOTDIR   from mmdebstrap's customize hook (runs inside by chroot)
+#   sh r-runtime/build.sh /         in place, as a stage of an image
+# Needs the packages of packages.txt and build-packages.txt inside. TIDEMARK_KEEP_BUILD_PACKAGES=1 leaves the compiler.
+# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, seccomp-*.bpf} and the mount point /run/tidemark.
+set -eu
+
+root=${1:?usage: build.sh ROOTDIR}
+here=$(cd "$(dirname "$0")" && pwd)
+home=/opt/tidemark/r-runtime
+stage=/opt/tidemark/build
+
+in_root() {
+  if [ "$root" = / ]; then "$@"; else chroot "$root" "$@"; fi
+}
+
+prefix=${root%/}
+rm -rf "$prefix$stage" "$prefix$home"
+mkdir -p "$prefix$stage/package" "$prefix$home/library" "$prefix/run/tidemark" "$prefix/tmp" "$prefix/proc" "$prefix/dev"
+chmod 755 "${root}" "$prefix/opt" "$prefix/opt/tidemark"
+cp -R "$here/src" "$prefix$stage/src"
+# The R package is installed without src/: its C is loaded by dyn.load and must not need R's headers or make.
+cp -R "$here/DESCRIPTION" "$here/NAMESPACE" "$here/R" "$prefix$stage/package/"
+
+in_root sh -euc '
+  home=$1 stage=$2
+  cd "$stage/src"
+  flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
+  gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c watch.c confine.c supervise.c zygote.c
+  gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
+  "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"
+  "$stage/seccomp_filter" rlimits-only > "$home/seccomp-rlimits-only.bpf"
+  TMPDIR=$stage LC_ALL=C.UTF-8 R CMD INSTALL --no-docs --no-test-load --library="$home/library" "$stage/package"
+  chmod -R a+rX "$home"
+' build "$home" "$stage"
+rm -rf "$prefix$stage"
+
+if [ -z "${TIDEMARK_KEEP_BUILD_PACKAGES:-}" ]; then
+  packages=$(grep -v '^ *#' "$here/build-packages.txt" | tr '\n' ' ')
+  # r-base-core itself does not need a compiler; what only the build pulled in goes with it.
+  DEBIAN_FRONTEND=noninteractive in_root apt-get purge --yes --quiet --auto-remove $packages
+fi

@@ -1,0 +1,137 @@
+/*
+ * Everything a runner gives up before it may look at a script (R-H7). Runs after the fork, in plain C, in an order that
+ * matters: mounts need capabilities, dropping them needs none, the filter comes last. Any refusal by the kernel ends
+ * the run as a fault; there is no weaker second try.
+ */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/mount.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+
+/* The uid a script sees; nobody in every distribution. The host sees the zygote's own unprivileged uid. */
+#define INNER_UID 65534
+
+#define FAIL(name) return (struct stage_error){name, errno ? errno : EIO}
+#define NO_ERROR (struct stage_error){STAGE_NONE, 0}
+
+static int write_file(const char *path, const char *text) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t n = write(fd, text, strlen(text));
+  int error = errno;
+  close(fd);
+  errno = error;
+  return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+/* New user namespace with one uid and gid, and a pid namespace for children: the first child is its pid 1. */
+struct stage_error enter_user_namespace(void) {
+  char line[64];
+  uid_t uid = geteuid();
+  gid_t gid = getegid();
+  if (unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0) FAIL(STAGE_UNSHARE);
+  if (write_file("/proc/self/setgroups", "deny") < 0) FAIL(STAGE_ID_MAP);
+  snprintf(line, sizeof line, "%d %u 1\n", INNER_UID, uid);
+  if (write_file("/proc/self/uid_map", line) < 0) FAIL(STAGE_ID_MAP);
+  snprintf(line, sizeof line, "%d %u 1\n", INNER_UID, gid);
+  if (write_file("/proc/self/gid_map", line) < 0) FAIL(STAGE_ID_MAP);
+  return NO_ERROR;
+}
+
+/* Everything read-only; then a private /tmp and /proc; then nothing where zygote and host meet. */
+static struct stage_error arrange_mounts(const struct zygote *z, const struct run_header *h) {
+  const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
+  char options[96];
+  if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) < 0) FAIL(STAGE_UNSHARE);
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
+  if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
+  /* The inode limit bounds kernel memory that the size does not count. */
+  snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=1777", (unsigned long long)h->tmp_bytes);
+  if (mount("tmpfs", "/tmp", "tmpfs", inert, options) < 0) FAIL(STAGE_TMP);
+  if (mount("proc", "/proc", "proc", inert, "subset=pid") < 0) FAIL(STAGE_PROC);
+  if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
+  if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
+  if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
+  return NO_ERROR;
+}
+
+/* Request on 0, captured text on 1 and 2, result and set-up pipes on 3 and 4, nothing else. */
+static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
+  /* Copies above the targets first, so that no target overwrites a source. */
+  int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
+  int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), setup = fcntl(fds->setup_fd, F_DUPFD_CLOEXEC, 64);
+  if (request < 0 || text < 0 || result < 0 || setup < 0) FAIL(STAGE_DESCRIPTORS);
+  if (dup2(request, 0) < 0 || dup2(text, 1) < 0 || dup2(text, 2) < 0) FAIL(STAGE_DESCRIPTORS);
+  /* Close-on-exec: programs a script starts never hold the result pipe. */
+  if (dup3(result, 3, O_CLOEXEC) < 0 || dup3(setup, 4, O_CLOEXEC) < 0) FAIL(STAGE_DESCRIPTORS);
+  if (syscall(SYS_close_range, 5u, ~0u, 0u) < 0) FAIL(STAGE_DESCRIPTORS);
+  if (chdir("/tmp") < 0) FAIL(STAGE_DESCRIPTORS);
+  return NO_ERROR;
+}
+
+static int limit(int resource, uint64_t soft, uint64_t hard) {
+  struct rlimit r = {.rlim_cur = soft, .rlim_max = hard};
+  return setrlimit(resource, &r);
+}
+
+static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
+  uint64_t address = z->base_address_bytes + h->memory_bytes;
+  /* Above what the supervisor tolerates, so that it sees the excess and can name it; see watch.c. */
+  uint64_t processes = (uint64_t)h->max_processes + 8;
+  if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
+      limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, 256, 256) < 0 ||
+      limit(RLIMIT_CORE, 0, 0) < 0 || limit(RLIMIT_MEMLOCK, 0, 0) < 0 || limit(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
+      limit(RLIMIT_SIGPENDING, 256, 256) < 0)
+    FAIL(STAGE_RLIMITS);
+  /* Without a user namespace of its own the count is shared with every process of the uid, zygote and supervisors too. */
+  if (z->mode == MODE_RLIMITS_ONLY) processes += 256;
+  if (limit(RLIMIT_NPROC, processes, processes) < 0) FAIL(STAGE_RLIMITS);
+  return NO_ERROR;
+}
+
+static struct stage_error drop_privileges(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[2] = {{0}, {0}};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) FAIL(STAGE_CAPABILITIES);
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0) FAIL(STAGE_CAPABILITIES);
+  for (int cap = 0; cap < 64; cap++)
+    if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL && errno != EPERM) FAIL(STAGE_CAPABILITIES);
+  if (syscall(SYS_capset, &header, none) < 0) FAIL(STAGE_CAPABILITIES);
+  return NO_ERROR;
+}
+
+static struct stage_error install_filter(const struct zygote *z) {
+  struct sock_fprog program = {.len = (unsigned short)(z->filter_bytes / sizeof(struct sock_filter)), .filter = z->filter};
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0) FAIL(STAGE_SECCOMP);
+  return NO_ERROR;
+}
+
+struct stage_error confine_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds) {
+  struct stage_error e = NO_ERROR;
+  errno = 0;
+  if (z->mode == MODE_NAMESPACES) e = arrange_mounts(z, h);
+  if (!e.stage) e = arrange_descriptors(fds);
+  if (!e.stage) e = set_rlimits(z, h);
+  if (!e.stage) e = drop_privileges();
+  if (!e.stage) e = install_filter(z);
+  return e;
+}

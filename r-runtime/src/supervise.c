@@ -1,0 +1,286 @@
+/*
+ * One run as seen from outside: forks the confined runner, moves bytes between connection and runner, enforces what
+ * rlimits cannot (wall time, total processes, total memory, answer size), and reports how it ended. It trusts nothing
+ * that comes from the runner; only it holds the connection, so only it can write the trailer.
+ */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES 65536
+#define SCAN_INTERVAL_US 100000u
+#define CLIENT_PATIENCE_MS 30000
+
+struct run {
+  const struct zygote *zygote;
+  struct run_header header;
+  int connection, request, result, text, setup, pidfd;
+  pid_t runner;
+  int limit, is_client_gone;
+  uint64_t unread_request_bytes;
+  char in[BUFFER_BYTES];
+  size_t in_from, in_to;
+  char out[sizeof(struct chunk_header) + BUFFER_BYTES];
+  size_t out_from, out_to;
+  char *captured;
+  size_t captured_bytes;
+  uint64_t text_bytes, result_bytes, started_us, deadline_us, next_scan_us;
+};
+
+static void kill_run(struct run *r, int limit) {
+  if (r->limit == LIMIT_NONE) r->limit = limit;
+  /* Pid 1 of its namespace: the kernel kills everything else in it. Without a namespace: the process group. */
+  if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
+  kill(r->runner, SIGKILL);
+}
+
+static void lose_client(struct run *r) {
+  r->is_client_gone = 1;
+  kill_run(r, LIMIT_NONE);
+}
+
+/* Connection → runner. What a runner no longer wants is still read: unread bytes would reset the connection. */
+static void read_request(struct run *r) {
+  size_t want = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
+  ssize_t n = read(r->connection, r->in, want);
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) lose_client(r);
+  if (n <= 0) return;
+  r->unread_request_bytes -= (uint64_t)n;
+  r->in_from = 0;
+  r->in_to = r->request >= 0 ? (size_t)n : 0;
+}
+
+static void close_request(struct run *r) {
+  if (r->request >= 0) close(r->request);
+  r->request = -1;
+  r->in_from = r->in_to = 0;
+}
+
+static void feed_runner(struct run *r) {
+  ssize_t n = write(r->request, r->in + r->in_from, r->in_to - r->in_from);
+  if (n > 0) r->in_from += (size_t)n;
+  else if (n < 0 && errno != EAGAIN && errno != EINTR) close_request(r);
+  if (r->in_from == r->in_to && r->unread_request_bytes == 0) close_request(r);
+}
+
+/* Runner → connection, framed as chunks. Returns 0 at the end of the stream. */
+static int read_result(struct run *r) {
+  char *payload = r->out + sizeof(struct chunk_header);
+  ssize_t n = read(r->result, payload, BUFFER_BYTES);
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? -1 : 0;
+  if (n == 0) return 0;
+  r->result_bytes += (uint64_t)n;
+  if (r->result_bytes > r->header.max_result_bytes) {
+    kill_run(r, LIMIT_OUTPUT);
+    return 1;
+  }
+  struct chunk_header head = {.kind = CHUNK_RESULT, .bytes = (uint32_t)n};
+  memcpy(r->out, &head, sizeof head);
+  r->out_from = 0;
+  r->out_to = sizeof head + (size_t)n;
+  return 1;
+}
+
+static void send_result(struct run *r) {
+  ssize_t n = write(r->connection, r->out + r->out_from, r->out_to - r->out_from);
+  if (n > 0) r->out_from += (size_t)n;
+  else if (n < 0 && errno != EAGAIN && errno != EINTR) lose_client(r);
+}
+
+/* Keeps the first max_text_bytes and counts the rest, so that a script that prints gigabytes neither blocks nor fills us. */
+static int read_captured(struct run *r) {
+  char scratch[BUFFER_BYTES];
+  ssize_t n = read(r->text, scratch, sizeof scratch);
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? -1 : 0;
+  if (n == 0) return 0;
+  size_t room = r->header.max_text_bytes - r->captured_bytes, kept = (size_t)n < room ? (size_t)n : room;
+  memcpy(r->captured + r->captured_bytes, scratch, kept);
+  r->captured_bytes += kept;
+  r->text_bytes += (uint64_t)n;
+  return 1;
+}
+
+static void scan_usage(struct run *r, uint64_t now) {
+  if (r->zygote->proc_fd < 0) return;
+  uint64_t allowed = r->header.memory_bytes + r->zygote->base_resident_bytes;
+  struct usage u = read_usage(r->zygote->proc_fd, r->runner, allowed);
+  if (u.processes > (int)r->header.max_processes) kill_run(r, LIMIT_PROCESSES);
+  else if (u.cpu_us > (uint64_t)r->header.cpu_sec * 1000000u) kill_run(r, LIMIT_CPU);
+  else if (u.processes > 1 && u.resident_bytes > allowed) kill_run(r, LIMIT_MEMORY);
+  r->next_scan_us = now + SCAN_INTERVAL_US;
+}
+
+static void check_limits(struct run *r) {
+  uint64_t now = monotonic_us();
+  if (now >= r->deadline_us) kill_run(r, LIMIT_WALL);
+  else if (now >= r->next_scan_us) scan_usage(r, now);
+}
+
+/* Moves bytes until the runner has ended. A closed descriptor is -1, which poll ignores. */
+static void relay(struct run *r) {
+  for (;;) {
+    int is_in_empty = r->in_from == r->in_to, is_out_empty = r->out_from == r->out_to;
+    short conn_events = POLLRDHUP;
+    if (r->unread_request_bytes > 0 && is_in_empty) conn_events |= POLLIN;
+    if (!is_out_empty) conn_events |= POLLOUT;
+    struct pollfd p[5] = {{.fd = r->is_client_gone ? -1 : r->connection, .events = conn_events},
+                          {.fd = is_in_empty ? -1 : r->request, .events = POLLOUT},
+                          {.fd = is_out_empty ? r->result : -1, .events = POLLIN},
+                          {.fd = r->text, .events = POLLIN},
+                          {.fd = r->pidfd, .events = POLLIN}};
+    uint64_t now = monotonic_us(), next = r->next_scan_us < r->deadline_us ? r->next_scan_us : r->deadline_us;
+    int timeout_ms = r->limit != LIMIT_NONE || r->is_client_gone ? 1000 : next > now ? (int)((next - now) / 1000u) + 1 : 0;
+    if (poll(p, 5, timeout_ms) < 0 && errno != EINTR) return kill_run(r, LIMIT_NONE);
+    if (p[4].revents) return;
+    if (p[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) lose_client(r);
+    if (p[0].revents & POLLIN && !r->is_client_gone && r->unread_request_bytes > 0 && is_in_empty) read_request(r);
+    if (p[0].revents & POLLOUT && !r->is_client_gone) send_result(r);
+    if (p[1].revents) feed_runner(r);
+    if (p[2].revents && read_result(r) == 0) r->result = -1;
+    if (p[3].revents && read_captured(r) == 0) r->text = -1;
+    check_limits(r);
+  }
+}
+
+/* What was still in the pipes when the runner ended. */
+static void drain(struct run *r) {
+  while (r->result >= 0 && r->limit == LIMIT_NONE) {
+    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_PATIENCE_MS) < 0) _exit(1);
+    r->out_from = r->out_to = 0;
+    if (read_result(r) <= 0) break;
+  }
+  if (r->limit == LIMIT_NONE || r->out_from > 0)
+    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_PATIENCE_MS) < 0) _exit(1);
+  while (r->text >= 0 && read_captured(r) > 0) continue;
+  while (r->unread_request_bytes > 0) {
+    size_t n = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
+    if (read_full(r->connection, r->in, n, CLIENT_PATIENCE_MS) < 0) _exit(1);
+    r->unread_request_bytes -= n;
+  }
+}
+
+static void send_chunk(int connection, uint32_t kind, const void *bytes, size_t size) {
+  struct chunk_header head = {.kind = kind, .bytes = (uint32_t)size};
+  if (write_full(connection, &head, sizeof head, CLIENT_PATIENCE_MS) < 0) _exit(1);
+  if (write_full(connection, bytes, size, CLIENT_PATIENCE_MS) < 0) _exit(1);
+}
+
+static void send_fault(int connection, struct stage_error e) {
+  struct trailer t = {.magic = TRAILER_MAGIC, .end = END_SETUP_FAILED, .stage = e.stage, .error = e.error};
+  send_chunk(connection, CHUNK_TRAILER, &t, sizeof t);
+}
+
+static struct trailer describe_end(struct run *r) {
+  struct trailer t = {.magic = TRAILER_MAGIC, .limit = r->limit, .text_bytes = r->text_bytes};
+  struct rusage usage = {0};
+  struct stage_error refused;
+  int status = 0;
+  while (wait4(r->runner, &status, 0, &usage) < 0 && errno == EINTR) continue;
+  t.wall_us = monotonic_us() - r->started_us;
+  t.cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+             (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  t.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+  t.end = WIFSIGNALED(status) ? END_SIGNALLED : END_EXITED;
+  t.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  /* The kernel's own CPU limit ends with SIGKILL, because pid 1 of a namespace ignores SIGXCPU. */
+  if (t.limit == LIMIT_NONE && t.end == END_SIGNALLED && t.cpu_us >= (uint64_t)r->header.cpu_sec * 1000000u)
+    t.limit = LIMIT_CPU;
+  if (read_full(r->setup, &refused, sizeof refused, 0) == 0) {
+    t.end = END_SETUP_FAILED;
+    t.stage = refused.stage;
+    t.error = refused.error;
+  }
+  return t;
+}
+
+/* In the runner: confines itself, then goes back to R with the descriptor of the result pipe. */
+static int become_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (z->mode == MODE_RLIMITS_ONLY) setsid();
+  struct stage_error e = confine_runner(z, h, fds);
+  if (e.stage != STAGE_NONE) {
+    int setup = e.stage > STAGE_DESCRIPTORS ? 4 : fds->setup_fd;
+    (void)write_full(setup, &e, sizeof e, 1000);
+    _exit(97);
+  }
+  close(4);
+  return 3;
+}
+
+static int open_pipes(int pipes[4][2]) {
+  for (int i = 0; i < 4; i++)
+    if (pipe2(pipes[i], O_CLOEXEC) < 0) return -1;
+  return 0;
+}
+
+static void set_nonblocking(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+static struct stage_error prepare_run(struct run *r, int pipes[4][2]) {
+  struct stage_error e = {STAGE_NONE, 0};
+  r->captured = malloc(r->header.max_text_bytes + 1u);
+  if (!r->captured || open_pipes(pipes) < 0) return (struct stage_error){STAGE_PIPES, errno};
+  if (r->zygote->mode == MODE_NAMESPACES) e = enter_user_namespace();
+  return e;
+}
+
+/* Hands the pipe ends to the supervisor's side and watches the runner until it has ended. Does not return. */
+static void oversee(struct run *r, int pipes[4][2]) {
+  signal(SIGPIPE, SIG_IGN);
+  for (int i = 0; i < 4; i++) close(pipes[i][i == 0 ? 0 : 1]);
+  r->request = pipes[0][1];
+  r->result = pipes[1][0];
+  r->text = pipes[2][0];
+  r->setup = pipes[3][0];
+  r->pidfd = (int)syscall(SYS_pidfd_open, r->runner, 0u);
+  const int nonblocking[] = {r->connection, r->request, r->result, r->text, r->setup};
+  for (int i = 0; i < 5; i++) set_nonblocking(nonblocking[i]);
+  if (r->pidfd < 0) kill_run(r, LIMIT_NONE);
+  else relay(r);
+  if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
+  struct trailer end = describe_end(r);
+  if (r->is_client_gone) _exit(0);
+  drain(r);
+  end.text_bytes = r->text_bytes;
+  if (end.limit == LIMIT_NONE) end.limit = r->limit;
+  send_chunk(r->connection, CHUNK_TEXT, r->captured, r->captured_bytes);
+  send_chunk(r->connection, CHUNK_TRAILER, &end, sizeof end);
+  _exit(0);
+}
+
+int supervise(const struct zygote *z, int connection, struct run_header *header) {
+  static struct run r;
+  int pipes[4][2];
+  r = (struct run){.zygote = z, .connection = connection};
+  if (read_full(connection, header, sizeof *header, 5000) < 0) _exit(1);
+  if (header->magic != RUN_MAGIC || header->version != 1) {
+    send_fault(connection, (struct stage_error){STAGE_HEADER, EPROTO});
+    _exit(1);
+  }
+  r.header = *header;
+  r.unread_request_bytes = header->frame_bytes;
+  r.started_us = monotonic_us();
+  r.deadline_us = r.started_us + (uint64_t)header->wall_ms * 1000u;
+  r.next_scan_us = r.started_us + SCAN_INTERVAL_US;
+  struct stage_error e = prepare_run(&r, pipes);
+  if (e.stage == STAGE_NONE && (r.runner = fork()) < 0) e = (struct stage_error){STAGE_FORK, errno};
+  if (e.stage != STAGE_NONE) {
+    send_fault(connection, e);
+    _exit(1);
+  }
+  if (r.runner > 0) oversee(&r, pipes);
+  const struct runner_fds fds = {.request_fd = pipes[0][0], .result_fd = pipes[1][1], .text_fd = pipes[2][1], .setup_fd = pipes[3][1]};
+  return become_runner(z, header, &fds);
+}

@@ -1,0 +1,138 @@
+/*
+ * The entry points R calls through .C. tm_serve turns a warm R into a zygote: it accepts connections and forks one
+ * supervisor for each; it never reads a request itself, so no account's data ever enter the process that all share.
+ */
+#define _GNU_SOURCE
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_RUNS 256
+
+static int listen_on(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  strcpy(address.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  unlink(path);
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 128) < 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+static int read_filter(const char *path, struct zygote *z) {
+  struct stat info;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  int is_read = fstat(fd, &info) == 0 && info.st_size > 0 && (z->filter = malloc((size_t)info.st_size)) != NULL &&
+                read_full(fd, z->filter, (size_t)info.st_size, -1) == 0;
+  close(fd);
+  z->filter_bytes = is_read ? (size_t)info.st_size : 0;
+  return is_read ? 0 : -1;
+}
+
+/* The warm R's own mappings do not count against a script. Without /proc: a generous guess. */
+static void measure_self(struct zygote *z) {
+  unsigned long mapped = 1ul << 18, resident = 1ul << 15;
+  FILE *f = fopen("/proc/self/statm", "re");
+  if (f) {
+    if (fscanf(f, "%lu %lu", &mapped, &resident) != 2) mapped = 1ul << 18;
+    fclose(f);
+  }
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  z->base_address_bytes = mapped * page;
+  z->base_resident_bytes = resident * page;
+  z->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void restore_signals(void) {
+  const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
+}
+
+/* In the zygote: forks for ever. Returns the result descriptor in a runner. */
+static int accept_runs(const struct zygote *z, struct run_header *header) {
+  for (int running = 0;;) {
+    struct pollfd p = {.fd = running < MAX_RUNS ? z->listen_fd : -1, .events = POLLIN};
+    if (poll(&p, 1, running > 0 ? 200 : -1) < 0 && errno != EINTR) return -1;
+    while (running > 0 && waitpid(-1, NULL, WNOHANG) > 0) running--;
+    if (p.fd < 0 || !(p.revents & POLLIN)) continue;
+    int connection = accept4(z->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) continue;
+    pid_t zygote = getpid(), child = fork();
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != zygote) _exit(1);
+      restore_signals();
+      close(z->listen_fd);
+      return supervise(z, connection, header);
+    }
+    if (child > 0) running++;
+    close(connection);
+  }
+}
+
+/*
+ * @param socket_path, filter_path, mode in; limits out: max_points, max_text_bytes of the run; result_fd out: -1 on failure
+ *   to become a zygote. Returns in each runner; the zygote itself stays inside for ever.
+ */
+void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits, int *result_fd) {
+  static struct zygote z;
+  struct run_header header;
+  /* Nothing of the launcher's may stay open: a directory outside would be a way out. */
+  syscall(SYS_close_range, 3u, ~0u, 0u);
+  *result_fd = -1;
+  z = (struct zygote){.mode = *mode};
+  measure_self(&z);
+  char *directory = strdup(*socket_path);
+  if (!directory) return;
+  *strrchr(directory, '/') = 0;
+  z.socket_dir = directory;
+  if (read_filter(*filter_path, &z) < 0) return perror("seccomp filter");
+  if ((z.listen_fd = listen_on(*socket_path)) < 0) return perror("zygote socket");
+  printf("ready\n");
+  fflush(stdout);
+  *result_fd = accept_runs(&z, &header);
+  limits[0] = header.max_points;
+  limits[1] = header.max_text_bytes;
+}
+
+/* The request has been read: standard input becomes empty for the script. */
+void tm_close_request(void) {
+  int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    dup2(fd, 0);
+    close(fd);
+  }
+}
+
+/* @param count bytes, as a double because R's integers end at 2 GiB. @param ok out: 1 when all were written. */
+void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
+  *ok = write_full(*fd, bytes, (size_t)*count, -1) == 0;
+}
+
+/* Ends the runner at once: no finalizers, no exit handlers, nothing a script registered. */
+void tm_exit(int *code) {
+  fflush(stdout);
+  fflush(stderr);
+  _exit(*code);
+}

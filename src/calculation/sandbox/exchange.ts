@@ -1,0 +1,54 @@
+/** One connection, one run: sends header and frame, collects the answer until the supervisor hangs up. */
+import { connect, type Socket } from 'node:net';
+
+/** The zygote could not be reached, so the run has not begun and may be tried again. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+}
+
+/**
+ * @param timeoutMs after which the connection is given up; the supervisor's own wall limit is shorter.
+ * @param signal dropping the connection makes the supervisor kill the run.
+ * @returns everything received; cut off when the supervisor died or the time was over.
+ * @throws ConnectError; the signal's reason.
+ */
+export async function exchange(
+  socketPath: string,
+  parts: readonly Buffer[],
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  signal?.throwIfAborted();
+  const socket = connect({ path: socketPath, allowHalfOpen: true });
+  const abort = () => socket.destroy();
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, timeoutMs);
+  try {
+    const answer = await collect(socket, parts);
+    signal?.throwIfAborted();
+    return answer;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    socket.destroy();
+  }
+}
+
+function collect(socket: Socket, parts: readonly Buffer[]): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let isConnected = false;
+  return new Promise((resolve, reject) => {
+    socket.once('connect', () => {
+      isConnected = true;
+      for (const part of parts) socket.write(part);
+    });
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.once('error', (error) => {
+      // After the connection stood, a reset is the end of the answer; the missing trailer tells the rest.
+      if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
+    });
+    const finish = () => resolve(Buffer.concat(chunks));
+    socket.once('end', finish);
+    socket.once('close', finish);
+  });
+}

@@ -1,0 +1,256 @@
+/**
+ * The columnar frames that cross into and out of the sandbox, little-endian; layouts in r-runtime/README.md.
+ * Pure codec. What is decoded was written by a script's process: every count is checked against what is there, every
+ * code against its table, and nothing is trusted or executed.
+ */
+import { endianness } from 'node:os';
+import type {
+  CodedText,
+  OutputSeries,
+  SandboxInput,
+  SandboxJob,
+  SandboxScalar,
+  ScalarValue,
+  SeriesColumns,
+  VariableInfo,
+} from './sandbox-types.ts';
+
+const REQUEST_MAGIC = 0x31514d54; // "TMQ1"
+const RESULT_MAGIC = 0x31524d54; // "TMR1"
+const SCALAR = { null: 0, double: 1, text: 2, logical: 3, integer: 4 } as const;
+const RESULT_STATUSES = ['ok', 'script_error', 'memory', 'output_size', 'processes'] as const;
+
+export type FailureStatus = Exclude<(typeof RESULT_STATUSES)[number], 'ok'>;
+
+/** What the runner wrote: the script's result, or why there is none. */
+export type ResultFrame =
+  | {
+      readonly status: 'ok';
+      readonly series: OutputSeries;
+      readonly errors: readonly string[];
+      readonly messages: readonly string[];
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly status: FailureStatus;
+      readonly message: string;
+      readonly call: string;
+      readonly line: number | null;
+      readonly messages: readonly string[];
+      readonly warnings: readonly string[];
+    };
+
+/** The bytes are not a frame: cut off, forged, or of another version. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+}
+
+if (endianness() !== 'LE') throw new Error('columns are views on memory, which must be little-endian');
+
+/** @returns the request frame of a job. A NUL in a text, which R cannot hold, becomes U+FFFD. */
+export function encodeRequest(job: SandboxJob): Buffer {
+  const writer = new FrameWriter();
+  writer.int(REQUEST_MAGIC);
+  writer.texts([job.script]);
+  writer.int(Math.trunc(job.triggerDate));
+  writeVariable(writer, job.target);
+  writeList(writer, job.inputs, writeInput);
+  writeList(writer, job.forms, writeAliasedScalar);
+  writeList(writer, job.constants, writeAliasedScalar);
+  return writer.finish();
+}
+
+/** @throws FrameError when the bytes are not exactly one result frame. */
+export function decodeResult(bytes: Buffer): ResultFrame {
+  const reader = new FrameReader(bytes);
+  if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result does not start with its mark');
+  const status = RESULT_STATUSES[reader.int()];
+  if (status === undefined) throw new FrameError('the result has an unknown status');
+  const messages = reader.countedTexts();
+  const warnings = reader.countedTexts();
+  const frame: ResultFrame =
+    status === 'ok'
+      ? { status, errors: reader.countedTexts(), series: readSeries(reader), messages, warnings }
+      : { status, message: reader.text(), call: reader.text(), line: reader.int() || null, messages, warnings };
+  reader.expectEnd();
+  return frame;
+}
+
+function writeList<T>(writer: FrameWriter, items: readonly T[], write: (writer: FrameWriter, item: T) => void): void {
+  writer.int(items.length);
+  for (const item of items) write(writer, item);
+}
+
+function writeInput(writer: FrameWriter, input: SandboxInput): void {
+  writer.texts([input.alias]);
+  writeVariable(writer, input.variable);
+  writeSeries(writer, input.series);
+}
+
+function writeVariable(writer: FrameWriter, variable: VariableInfo): void {
+  writeScalar(writer, variable.id);
+  writeScalar(writer, variable.name);
+  writeScalar(writer, variable.sourceId);
+  writeScalar(writer, variable.granularity);
+  writeScalar(writer, variable.granularityTimeBase);
+  writeScalar(writer, variable.quantityType);
+  writeScalar(writer, variable.aggregate);
+  writeScalar(writer, variable.sourceTimeZoneId);
+}
+
+function writeSeries(writer: FrameWriter, series: SeriesColumns): void {
+  const rows = series.dates.length;
+  const lengths = [series.values.length, series.versions.codes.length, series.tags.codes.length];
+  if (lengths.some((length) => length !== rows)) throw new RangeError(`columns differ in length: ${rows}, ${lengths}`);
+  writer.int(rows);
+  writer.column(series.dates);
+  writer.column(series.values);
+  writeCoded(writer, series.versions);
+  writeCoded(writer, series.tags);
+}
+
+function writeCoded(writer: FrameWriter, column: CodedText): void {
+  writer.int(column.texts.length);
+  writer.texts(column.texts);
+  writer.column(column.codes);
+}
+
+function writeAliasedScalar(writer: FrameWriter, scalar: SandboxScalar): void {
+  writer.texts([scalar.alias]);
+  writeScalar(writer, scalar.value);
+}
+
+function writeScalar(writer: FrameWriter, value: ScalarValue): void {
+  if (value === null) writer.int(SCALAR.null);
+  else if (typeof value === 'boolean') writer.ints([SCALAR.logical, value ? 1 : 0]);
+  else if (typeof value === 'string') {
+    writer.int(SCALAR.text);
+    writer.texts([value]);
+  } else if (isRInteger(value)) writer.ints([SCALAR.integer, value]);
+  else {
+    writer.int(SCALAR.double);
+    writer.column(Float64Array.of(value));
+  }
+}
+
+/** R's smallest 32-bit integer means NA; −0 is a double. */
+function isRInteger(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
+}
+
+function readSeries(reader: FrameReader): OutputSeries {
+  return {
+    dates: reader.doubles(reader.count(8)),
+    values: reader.doubles(reader.count(8)),
+    versions: reader.codedTexts(),
+    tags: reader.codedTexts(),
+  };
+}
+
+class FrameWriter {
+  readonly #parts: Uint8Array[] = [];
+
+  int(value: number): void {
+    this.ints([value]);
+  }
+
+  ints(values: readonly number[]): void {
+    this.column(Int32Array.from(values));
+  }
+
+  column(values: Int32Array | Float64Array): void {
+    this.#parts.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  }
+
+  /** All byte lengths, then all bytes. */
+  texts(texts: readonly string[]): void {
+    const encoded = texts.map((text) => Buffer.from(text.replaceAll('\0', '\uFFFD')));
+    this.ints(encoded.map((bytes) => bytes.length));
+    this.#parts.push(...encoded);
+  }
+
+  finish(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
+class FrameReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  int(): number {
+    this.#require(4);
+    this.#at += 4;
+    return this.#bytes.readInt32LE(this.#at - 4);
+  }
+
+  /** A count of items of at least `itemBytes` each, which must fit into what is left. */
+  count(itemBytes: number): number {
+    const count = this.int();
+    if (count < 0) throw new FrameError(`a count is ${count}`);
+    this.#require(count * itemBytes);
+    return count;
+  }
+
+  ints(count: number): Int32Array {
+    return new Int32Array(this.#copy(count * 4));
+  }
+
+  doubles(count: number): Float64Array {
+    return new Float64Array(this.#copy(count * 8));
+  }
+
+  text(): string {
+    return this.#texts(1)[0] ?? '';
+  }
+
+  countedTexts(): string[] {
+    return this.#texts(this.count(4));
+  }
+
+  /** Null when the column is absent (count −1). */
+  codedTexts(): string[] | null {
+    const rows = this.int();
+    if (rows === -1) return null;
+    if (rows < 0) throw new FrameError(`a count is ${rows}`);
+    const table = this.countedTexts();
+    return Array.from(this.ints(rows), (code) => {
+      const text = table[code];
+      if (text === undefined) throw new FrameError(`code ${code} is not in a table of ${table.length} texts`);
+      return text;
+    });
+  }
+
+  expectEnd(): void {
+    const rest = this.#bytes.length - this.#at;
+    if (rest > 0) throw new FrameError(`${rest} bytes follow the result`);
+  }
+
+  #texts(count: number): string[] {
+    const lengths = this.ints(count);
+    return Array.from(lengths, (length) => {
+      if (length < 0) throw new FrameError(`a text is ${length} bytes long`);
+      this.#require(length);
+      this.#at += length;
+      return this.#bytes.toString('utf8', this.#at - length, this.#at);
+    });
+  }
+
+  /** A copy, because views need an alignment that a position in a frame does not have. */
+  #copy(length: number): ArrayBuffer {
+    this.#require(length);
+    const copy = new Uint8Array(length);
+    copy.set(this.#bytes.subarray(this.#at, this.#at + length));
+    this.#at += length;
+    return copy.buffer;
+  }
+
+  #require(length: number): void {
+    const rest = this.#bytes.length - this.#at;
+    if (length > rest) throw new FrameError(`the result is cut off: ${length} bytes expected, ${rest} left`);
+  }
+}

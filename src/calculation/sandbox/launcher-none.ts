@@ -1,0 +1,66 @@
+/**
+ * No container: R under its own user id with rlimits and the system-call filter alone. Runs share /tmp, see each other's
+ * processes and, where the filter would ever fail, the network. For machines whose kernel refuses user namespaces, and
+ * only when a setting says so (SANDBOX_ALLOW_NONE).
+ */
+import { spawn } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  CONTAINER_ENVIRONMENT,
+  type Container,
+  HOST_ENVIRONMENT,
+  isRoot,
+  type Launcher,
+  SANDBOX_UID,
+  SOCKET_DIRECTORY,
+  SOCKET_NAME,
+  zygoteCommand,
+} from './launcher.ts';
+import { SandboxUnavailableError } from './sandbox-types.ts';
+
+/** @throws SandboxUnavailableError when not root: changing user and root directory needs it. */
+export function createNoneLauncher(rRoot: string): Launcher {
+  if (!isRoot() && rRoot !== '/') {
+    throw new SandboxUnavailableError('SANDBOX=none needs root, to run R in R_ROOT under a user of its own');
+  }
+  return { mode: 'rlimits-only', launch: () => launch(rRoot) };
+}
+
+async function launch(rRoot: string): Promise<Container> {
+  const parent = join(rRoot, SOCKET_DIRECTORY);
+  await mkdir(parent, { recursive: true });
+  const directory = await mkdtemp(join(parent, 'none-'));
+  if (isRoot()) await chown(directory, SANDBOX_UID, SANDBOX_UID);
+  await chmod(join(rRoot, 'tmp'), 0o1777);
+  const inside = `/${directory.slice(rRoot.length).replace(/^\/+/, '')}/${SOCKET_NAME}`;
+  const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
+  const child = spawn(file, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...HOST_ENVIRONMENT, ...CONTAINER_ENVIRONMENT },
+    cwd: '/',
+  });
+  return {
+    process: child,
+    socketPath: join(directory, SOCKET_NAME),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+function changeUser(rRoot: string): string[] {
+  if (!isRoot()) return ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'];
+  const id = String(SANDBOX_UID);
+  const drop = [
+    'setpriv',
+    '--reuid',
+    id,
+    '--regid',
+    id,
+    '--clear-groups',
+    '--no-new-privs',
+    '--pdeathsig',
+    'KILL',
+    '--',
+  ];
+  return rRoot === '/' ? drop : ['chroot', rRoot, ...drop];
+}

@@ -1,0 +1,54 @@
+/** How a zygote's container comes into being. Two implementations: bwrap, and none (R-H7: never silently less isolation). */
+import type { ChildProcess } from 'node:child_process';
+
+export type ContainerMode = 'namespaces' | 'rlimits-only';
+
+/** A started container. Its process prints `ready` on standard output when the zygote listens on `socketPath`. */
+export interface Container {
+  readonly process: ChildProcess;
+  readonly socketPath: string;
+  /** Removes what was made on the host for it; the process is the caller's to end. */
+  remove(): Promise<void>;
+}
+
+export interface Launcher {
+  /** What a run's own child must confine itself with. */
+  readonly mode: ContainerMode;
+  launch(): Promise<Container>;
+}
+
+/** The unprivileged user R runs as when we are root. Nothing else may use it. */
+export const SANDBOX_UID = 26_002;
+
+/** Where the container sees the directory with the socket; r-runtime/build.sh makes the mount point. */
+export const SOCKET_DIRECTORY = '/run/tidemark';
+export const SOCKET_NAME = 'zygote.sock';
+export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
+
+/** The whole environment of R: nothing of ours is passed on. */
+export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/tmp',
+  TMPDIR: '/tmp',
+  LC_ALL: 'C.UTF-8',
+  TZ: 'UTC',
+  R_LIBS: RUNTIME_LIBRARY,
+  // A thread pool made before a fork would be missing after it.
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+};
+
+/** Search path for the launching tools on the host. */
+export const HOST_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+};
+
+/** @returns the command that turns R into a zygote listening on `socketPath`. */
+export function zygoteCommand(socketPath: string, mode: ContainerMode): string[] {
+  const call = `tidemark:::zygote_main(${JSON.stringify(socketPath)}, ${JSON.stringify(mode)})`;
+  return ['R', '--no-echo', '--no-restore', '--vanilla', '-e', call];
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

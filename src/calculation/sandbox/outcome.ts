@@ -1,0 +1,120 @@
+/**
+ * Decides how a run ended, in a fixed order: sandbox fault, limit, killed by a signal, then what the runner itself
+ * reported (ok, script error, limit seen from inside). Pure. Messages are for the script's author (R-H7).
+ */
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { decodeResult, type FailureStatus, FrameError, type ResultFrame } from './frame.ts';
+import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome } from './sandbox-types.ts';
+import type { Answer, Trailer } from './wire.ts';
+
+/** R's last words when it could not even report that memory was short. */
+const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
+
+interface Ending {
+  readonly notes: Notes;
+  readonly timing: RunTiming;
+}
+
+/** @param elapsedMs from the call to the end of the answer, for `timing.waitMs`. */
+export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: number): SandboxOutcome {
+  const { trailer } = answer;
+  if (trailer === null) {
+    return { kind: 'fault', message: 'the sandbox went away during the run', timing: timingOf(null, elapsedMs) };
+  }
+  const timing = timingOf(trailer, elapsedMs);
+  if (trailer.end === 'setup_failed') return { kind: 'fault', message: setupMessage(trailer), timing };
+  const frame = parseFrame(answer.result);
+  const ending = { notes: notesOf(answer, trailer, frame), timing };
+  if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);
+  if (trailer.end === 'signalled') return killedOutcome(trailer.code, ending);
+  if (frame === null) return unreportedOutcome(answer, trailer, limits, ending);
+  return reportedOutcome(frame, limits, ending);
+}
+
+function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending): SandboxOutcome {
+  if (frame.status === 'ok') return { kind: 'ok', series: frame.series, errors: frame.errors, ...ending };
+  if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
+  return { kind: 'script_error', message: frame.message, call: frame.call, line: frame.line, ...ending };
+}
+
+/** R ended without a result that can be read: quit(), a crash of a package, or bytes the script put in the way. */
+function unreportedOutcome(answer: Answer, trailer: Trailer, limits: RunLimits, ending: Ending): SandboxOutcome {
+  if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
+  const message =
+    answer.result.length > 0
+      ? 'the result of the script could not be read: something else was written in its place'
+      : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
+  return { kind: 'script_error', message, call: '', line: null, ...ending };
+}
+
+function killedOutcome(number: number, ending: Ending): SandboxOutcome {
+  const signal = signalName(number);
+  const why =
+    signal === 'SIGKILL' ? ', probably because the machine ran out of memory' : ' (a crash inside R or a package)';
+  return { kind: 'killed', signal, message: `the script was ended by ${signal}${why}`, ...ending };
+}
+
+function limitOutcome(
+  limit: LimitName | Exclude<FailureStatus, 'script_error'>,
+  limits: RunLimits,
+  ending: Ending,
+  detail?: string,
+): SandboxOutcome {
+  const text = limitMessage(limit, limits);
+  return { kind: 'limit', limit, message: detail ? `${text} (${detail})` : text, ...ending };
+}
+
+function limitMessage(limit: LimitName, limits: RunLimits): string {
+  switch (limit) {
+    case 'wall_time':
+      return `the script ran longer than ${limits.wallTimeMs / 1000} s`;
+    case 'cpu_time':
+      return `the script used more than ${limits.cpuTimeSec} s of processor time`;
+    case 'memory':
+      return `the script needed more than ${bytesText(limits.memoryBytes)} of memory`;
+    case 'output_size':
+      return `the script returned more than ${limits.maxPoints.toLocaleString('en')} points or too much text`;
+    case 'processes':
+      return `the script started more than ${limits.maxProcesses} processes`;
+  }
+}
+
+function bytesText(bytes: number): string {
+  return bytes >= 2 ** 30 ? `${+(bytes / 2 ** 30).toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`;
+}
+
+function setupMessage(trailer: Trailer): string {
+  const reason = trailer.errno > 0 ? getSystemErrorName(-trailer.errno) : 'no reason';
+  return `the sandbox of a run could not be set up: ${trailer.stage} refused (${reason})`;
+}
+
+function parseFrame(bytes: Buffer): ResultFrame | null {
+  try {
+    return bytes.length > 0 ? decodeResult(bytes) : null;
+  } catch (error) {
+    if (error instanceof FrameError) return null;
+    throw error;
+  }
+}
+
+function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null): Notes {
+  const kept = Buffer.byteLength(answer.output);
+  const cut = trailer.textBytes > kept ? `\n… ${trailer.textBytes - kept} more bytes were not kept` : '';
+  return { messages: frame?.messages ?? [], warnings: frame?.warnings ?? [], output: answer.output + cut };
+}
+
+function timingOf(trailer: Trailer | null, elapsedMs: number): RunTiming {
+  const runMs = trailer?.wallMs ?? 0;
+  return {
+    waitMs: Math.max(0, elapsedMs - runMs),
+    runMs,
+    cpuMs: trailer?.cpuMs ?? 0,
+    maxRssBytes: trailer?.maxRssBytes ?? 0,
+  };
+}
+
+function signalName(number: number): string {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number);
+  return entry?.[0] ?? `signal ${number}`;
+}

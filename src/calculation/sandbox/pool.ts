@@ -1,0 +1,130 @@
+/**
+ * The pool of R processes that runs scripts of calculated variables (R-H7). It decides where and how a run happens; what
+ * a script's output means is the caller's. Concurrency is the caller's too: runs are forks of one warm R, made in parallel.
+ */
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../platform/log.ts';
+import { ConnectError, exchange } from './exchange.ts';
+import { encodeRequest } from './frame.ts';
+import type { Launcher } from './launcher.ts';
+import { createBwrapLauncher } from './launcher-bwrap.ts';
+import { createNoneLauncher } from './launcher-none.ts';
+import { decideOutcome } from './outcome.ts';
+import { type RunLimits, type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
+import { checkHealth, proveIsolation } from './self-check.ts';
+import { decodeAnswer, encodeRunHeader } from './wire.ts';
+import { Zygote } from './zygote.ts';
+
+/** Past the wall limit, for set-up and for moving large answers. */
+const GRACE_MS = 60_000;
+const CONNECT_PATIENCE_MS = 30_000;
+const CONNECT_RETRY_MS = 100;
+
+export interface SandboxPool {
+  /**
+   * Runs one script. A script that fails is an outcome, not an exception.
+   * @throws the signal's reason when aborted: the run is killed with its connection.
+   * @throws SandboxUnavailableError when R cannot be reached for a while; nothing was run.
+   */
+  run(job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome>;
+  /** Runs a trivial script. @throws SandboxUnavailableError when that does not work. */
+  checkHealth(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type SandboxConfig = Pick<
+  Config,
+  | 'R_ROOT'
+  | 'SANDBOX'
+  | 'SANDBOX_ALLOW_NONE'
+  | 'CALC_WALL_TIME_MS'
+  | 'CALC_CPU_TIME_SEC'
+  | 'CALC_MEMORY_BYTES'
+  | 'CALC_TMP_BYTES'
+  | 'CALC_MAX_PROCESSES'
+  | 'CALC_MAX_TEXT_BYTES'
+  | 'CALC_MAX_OUTPUT_POINTS'
+>;
+
+/**
+ * Starts R and proves, with a script that looks around, that runs are isolated as configured.
+ * @throws SandboxUnavailableError when there is no R root, R does not start, or the isolation is not what was asked for.
+ */
+export async function openSandboxPool(options: {
+  readonly config: SandboxConfig;
+  readonly log: Log;
+}): Promise<SandboxPool> {
+  const { config, log } = options;
+  const launcher = await chooseLauncher(config, log);
+  const zygote = await Zygote.open(launcher, log);
+  const limits = limitsOf(config);
+  const run = (job: SandboxJob, signal?: AbortSignal) => runOnce(zygote, limits, job, signal);
+  try {
+    await proveIsolation(run, launcher.mode);
+  } catch (error) {
+    await zygote.close();
+    throw error;
+  }
+  return { run, checkHealth: () => checkHealth(run), close: () => zygote.close() };
+}
+
+async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher> {
+  const rRoot = config.R_ROOT;
+  if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
+  await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
+    throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime in it; build it with r-runtime/build.sh`);
+  });
+  if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot);
+  if (!config.SANDBOX_ALLOW_NONE) {
+    throw new SandboxUnavailableError('SANDBOX=none is refused unless SANDBOX_ALLOW_NONE=true');
+  }
+  log.warn('SCRIPTS RUN WITHOUT A SANDBOX: runs are not isolated from each other. Never do this with foreign scripts.');
+  return createNoneLauncher(rRoot);
+}
+
+function limitsOf(config: SandboxConfig): RunLimits {
+  return {
+    wallTimeMs: config.CALC_WALL_TIME_MS,
+    cpuTimeSec: config.CALC_CPU_TIME_SEC,
+    memoryBytes: config.CALC_MEMORY_BYTES,
+    tmpBytes: config.CALC_TMP_BYTES,
+    maxProcesses: config.CALC_MAX_PROCESSES,
+    maxTextBytes: config.CALC_MAX_TEXT_BYTES,
+    maxPoints: config.CALC_MAX_OUTPUT_POINTS,
+  };
+}
+
+async function runOnce(
+  zygote: Zygote,
+  limits: RunLimits,
+  job: SandboxJob,
+  signal?: AbortSignal,
+): Promise<SandboxOutcome> {
+  const startedMs = performance.now();
+  const frame = encodeRequest(job);
+  const parts = [encodeRunHeader(limits, frame.length), frame];
+  const bytes = await connectAndRun(zygote, parts, limits.wallTimeMs + GRACE_MS, signal);
+  return decideOutcome(decodeAnswer(bytes), limits, performance.now() - startedMs);
+}
+
+/** A zygote that died a moment ago may not be known to be dead yet, so a refused connection is tried again for a while. */
+async function connectAndRun(
+  zygote: Zygote,
+  parts: readonly Buffer[],
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const giveUpMs = performance.now() + CONNECT_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await exchange(await zygote.socketPath(), parts, timeoutMs, signal);
+    } catch (error) {
+      if (!(error instanceof ConnectError)) throw error;
+      if (performance.now() > giveUpMs) throw new SandboxUnavailableError(`R cannot be reached: ${error.message}`);
+      await pause(CONNECT_RETRY_MS, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/** What goes into a run of a script and what comes out. Used by the calculator and by validate/evaluate (R-H2, R-H3, R-H7). */
+
+/** Text column as a table and one zero-based code for each row: VersionTags and tag sets repeat. */
+export interface CodedText {
+  readonly codes: Int32Array;
+  readonly texts: readonly string[];
+}
+
+/** Points of one variable: all columns have the same length; `dates` are UNIX seconds, ascending, distinct. */
+export interface SeriesColumns {
+  readonly dates: Int32Array;
+  readonly values: Float64Array;
+  readonly versions: CodedText;
+  readonly tags: CodedText;
+}
+
+/** `Variable` and `targetVariable` of R-H2. Null is NULL in R. */
+export interface VariableInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly sourceId: number;
+  readonly granularity: number | null;
+  readonly granularityTimeBase: string | null;
+  readonly quantityType: string | null;
+  readonly aggregate: string | null;
+  readonly sourceTimeZoneId: string | null;
+}
+
+export type ScalarValue = string | number | boolean | null;
+
+export interface SandboxInput {
+  readonly alias: string;
+  readonly variable: VariableInfo;
+  readonly series: SeriesColumns;
+}
+
+export interface SandboxScalar {
+  readonly alias: string;
+  readonly value: ScalarValue;
+}
+
+/** One run. `triggerDate` is in UNIX seconds. */
+export interface SandboxJob {
+  readonly script: string;
+  readonly inputs: readonly SandboxInput[];
+  readonly forms: readonly SandboxScalar[];
+  readonly constants: readonly SandboxScalar[];
+  readonly target: VariableInfo;
+  readonly triggerDate: number;
+}
+
+/**
+ * What the script returned, each column with its own length: the rules about lengths, NA and tags are the caller's (§7).
+ * `dates` are whole UNIX seconds; NaN in `dates` or `values` was NA, NaN or infinite. A text that was NA is ''.
+ */
+export interface OutputSeries {
+  readonly dates: Float64Array;
+  readonly values: Float64Array;
+  readonly versions: readonly string[] | null;
+  readonly tags: readonly string[] | null;
+}
+
+/** What the script said: R messages, R warnings, and whatever it printed, bounded by CALC_MAX_TEXT_BYTES. */
+export interface Notes {
+  readonly messages: readonly string[];
+  readonly warnings: readonly string[];
+  readonly output: string;
+}
+
+export interface RunTiming {
+  /** Milliseconds not spent in the run itself: waiting for a zygote, moving bytes. */
+  readonly waitMs: number;
+  /** Wall time of the run in milliseconds, set-up of its namespaces included. */
+  readonly runMs: number;
+  readonly cpuMs: number;
+  readonly maxRssBytes: number;
+}
+
+export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
+
+/** How a run ended. Every `message` is meant for the script's author. `fault` is ours and may be tried again. */
+export type SandboxOutcome =
+  | {
+      readonly kind: 'ok';
+      readonly series: OutputSeries;
+      readonly errors: readonly string[];
+      readonly notes: Notes;
+      readonly timing: RunTiming;
+    }
+  | {
+      readonly kind: 'script_error';
+      readonly message: string;
+      /** R's call, '' when there is none. */
+      readonly call: string;
+      /** Line of the script, counted from 1; null when none is to blame. */
+      readonly line: number | null;
+      readonly notes: Notes;
+      readonly timing: RunTiming;
+    }
+  | {
+      readonly kind: 'limit';
+      readonly limit: LimitName;
+      readonly message: string;
+      readonly notes: Notes;
+      readonly timing: RunTiming;
+    }
+  | {
+      readonly kind: 'killed';
+      readonly signal: string;
+      readonly message: string;
+      readonly notes: Notes;
+      readonly timing: RunTiming;
+    }
+  | { readonly kind: 'fault'; readonly message: string; readonly timing: RunTiming };
+
+/** What a run may use (R-H7). */
+export interface RunLimits {
+  readonly wallTimeMs: number;
+  readonly cpuTimeSec: number;
+  readonly memoryBytes: number;
+  readonly tmpBytes: number;
+  readonly maxProcesses: number;
+  readonly maxTextBytes: number;
+  readonly maxPoints: number;
+}
+
+/** The sandbox cannot be used, or not as safely as asked for. Never answered with less isolation (R-H7). */
+export class SandboxUnavailableError extends Error {
+  override readonly name = 'SandboxUnavailableError';
+}

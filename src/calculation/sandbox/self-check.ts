@@ -1,0 +1,64 @@
+/**
+ * Proves the isolation from inside before any script of a customer runs: a script of ours looks around and reports what
+ * it could see. What was asked for and is not there refuses the start (R-H7).
+ */
+import type { ContainerMode } from './launcher.ts';
+import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
+
+type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
+
+const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
+
+/** Each line is one promise of R-H7 that does not hold. */
+const PROBE = `
+status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
+field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))
+uid <- suppressWarnings(as.integer(system("id -u", intern = TRUE)))
+can_write <- function(path) suppressWarnings(tryCatch(file.create(file.path(path, "probe")), error = function(e) FALSE))
+visible <- list.files("/proc", pattern = "^[0-9]+$")
+interfaces <- tryCatch(readLines("/proc/self/net/dev"), error = function(e) character())
+always <- c(
+  if (!identical(uid, uid[1]) || uid == 0L) "runs as root",
+  if (length(status) > 0L && field("NoNewPrivs") != "1") "may gain privileges",
+  if (length(status) > 0L && field("Seccomp") != "2") "has no system-call filter",
+  if (length(status) > 0L && grepl("[1-9a-f]", field("CapEff"))) "has capabilities"
+)
+contained <- c(
+  if (length(status) == 0L) "has no private /proc",
+  if (!identical(visible, as.character(Sys.getpid()))) "sees other processes",
+  if (Sys.getpid() != 1L) "has no process namespace",
+  if (any(vapply(c("/", "/usr", "/opt", "/run", "/dev", "/run/tidemark"), can_write, NA))) "can write outside /tmp",
+  if (length(list.files("/run/tidemark")) > 0L) "sees the socket directory",
+  if (length(list.files("/tmp", all.files = TRUE, no.. = TRUE)) > 1L) "shares its /tmp",
+  if (any(!grepl("^ *(lo:|Inter-|face)", interfaces))) "has a network"
+)`;
+
+/** @throws SandboxUnavailableError listing what does not hold. */
+export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
+  const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';
+  const outcome = await run(jobOf(`${PROBE}\nlist(${NO_POINTS}, Errors = ${findings})`));
+  if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);
+  if (outcome.errors.length > 0) {
+    throw new SandboxUnavailableError(`the R sandbox is not tight: a script ${outcome.errors.join(', ')}`);
+  }
+}
+
+/** @throws SandboxUnavailableError when a trivial script does not run. */
+export async function checkHealth(run: Run): Promise<void> {
+  const outcome = await run(jobOf(`list(${NO_POINTS})`));
+  if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);
+}
+
+function jobOf(script: string): SandboxJob {
+  const target = {
+    id: 0,
+    name: 'self-check',
+    sourceId: 0,
+    granularity: null,
+    granularityTimeBase: null,
+    quantityType: null,
+    aggregate: null,
+    sourceTimeZoneId: null,
+  };
+  return { script, inputs: [], forms: [], constants: [], target, triggerDate: 0 };
+}

@@ -1,0 +1,108 @@
+/**
+ * Framing on the connection to a supervisor: a run header before the request frame; chunks and a trailer after. The
+ * other end is r-runtime/src/sandbox.h. Only the supervisor writes these; a script's bytes are inside `result` chunks.
+ */
+import type { RunLimits } from './sandbox-types.ts';
+
+const RUN_MAGIC = 0x31484d54; // "TMH1"
+const TRAILER_MAGIC = 0x31544d54; // "TMT1"
+const HEADER_BYTES = 64;
+const TRAILER_BYTES = 56;
+const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
+
+/** Bytes a row of an answer takes without its texts, and room for those texts. */
+const BYTES_PER_POINT = 24;
+const TEXT_ALLOWANCE_BYTES = 64 << 20;
+
+const ENDS = ['exited', 'signalled', 'setup_failed'] as const;
+const LIMITS = [null, 'wall_time', 'cpu_time', 'memory', 'output_size', 'processes'] as const;
+const STAGES = [
+  'nothing',
+  'the run header',
+  'pipes',
+  'new namespaces',
+  'the user id map',
+  'a process',
+  'private mounts',
+  'a read-only file system',
+  'a private /tmp',
+  'a private /proc',
+  'hiding the socket directory',
+  'the descriptors',
+  'resource limits',
+  'dropping capabilities',
+  'the system-call filter',
+] as const;
+
+/** How the supervisor saw the run end. `code` is an exit code or a signal number. */
+export interface Trailer {
+  readonly end: (typeof ENDS)[number];
+  readonly code: number;
+  readonly limit: (typeof LIMITS)[number];
+  /** For `setup_failed`: what the kernel refused, and its error number. */
+  readonly stage: string;
+  readonly errno: number;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly maxRssBytes: number;
+  /** Bytes the script printed, of which the beginning was kept. */
+  readonly textBytes: number;
+}
+
+/** Everything one connection answered. `trailer` is null when the supervisor died before it could say how the run ended. */
+export interface Answer {
+  readonly result: Buffer;
+  readonly output: string;
+  readonly trailer: Trailer | null;
+}
+
+/** @param frameBytes length of the request frame that follows. */
+export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(RUN_MAGIC, 0);
+  header.writeUInt32LE(1, 4);
+  header.writeBigUInt64LE(BigInt(frameBytes), 8);
+  header.writeUInt32LE(limits.wallTimeMs, 16);
+  header.writeUInt32LE(limits.cpuTimeSec, 20);
+  header.writeBigUInt64LE(BigInt(limits.memoryBytes), 24);
+  header.writeBigUInt64LE(BigInt(limits.tmpBytes), 32);
+  header.writeUInt32LE(limits.maxProcesses, 40);
+  header.writeUInt32LE(limits.maxTextBytes, 44);
+  header.writeBigUInt64LE(BigInt(limits.maxPoints * BYTES_PER_POINT + TEXT_ALLOWANCE_BYTES), 48);
+  header.writeUInt32LE(limits.maxPoints, 56);
+  return header;
+}
+
+/** Takes an answer apart. What is cut off is left out; the missing trailer says so. */
+export function decodeAnswer(bytes: Buffer): Answer {
+  const results: Buffer[] = [];
+  let output = '';
+  let trailer: Trailer | null = null;
+  for (let at = 0; at + 8 <= bytes.length; ) {
+    const kind = bytes.readUInt32LE(at);
+    const chunk = bytes.subarray(at + 8, at + 8 + bytes.readUInt32LE(at + 4));
+    if (kind === CHUNK.result) results.push(chunk);
+    else if (kind === CHUNK.text) output = chunk.toString('utf8');
+    else if (kind === CHUNK.trailer) trailer = decodeTrailer(chunk);
+    at += 8 + bytes.readUInt32LE(at + 4);
+  }
+  return { result: Buffer.concat(results), output, trailer };
+}
+
+function decodeTrailer(chunk: Buffer): Trailer | null {
+  if (chunk.length !== TRAILER_BYTES || chunk.readUInt32LE(0) !== TRAILER_MAGIC) return null;
+  const end = ENDS[chunk.readInt32LE(4)];
+  const limit = LIMITS[chunk.readInt32LE(12)];
+  if (end === undefined || limit === undefined) return null;
+  return {
+    end,
+    code: chunk.readInt32LE(8),
+    limit,
+    stage: STAGES[chunk.readInt32LE(16)] ?? 'an unknown step',
+    errno: chunk.readInt32LE(20),
+    wallMs: Number(chunk.readBigUInt64LE(24)) / 1000,
+    cpuMs: Number(chunk.readBigUInt64LE(32)) / 1000,
+    maxRssBytes: Number(chunk.readBigUInt64LE(40)),
+    textBytes: Number(chunk.readBigUInt64LE(48)),
+  };
+}

@@ -1,0 +1,128 @@
+/** Life cycle of one warm R: start, wait until it listens, start again with growing pauses when it dies, stop. */
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../platform/log.ts';
+import type { Container, Launcher } from './launcher.ts';
+import { SandboxUnavailableError } from './sandbox-types.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 30_000;
+const KEPT_LINES = 20;
+
+export class Zygote {
+  readonly #launcher: Launcher;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  /** The container that serves, or the one being started. Rejects when a start failed; the next start replaces it. */
+  #serving: Promise<Container>;
+  #backoffMs = FIRST_BACKOFF_MS;
+
+  private constructor(launcher: Launcher, log: Log) {
+    this.#launcher = launcher;
+    this.#log = log;
+    this.#serving = this.#start();
+  }
+
+  /** @throws SandboxUnavailableError when R does not come up, with what it said. */
+  static async open(launcher: Launcher, log: Log): Promise<Zygote> {
+    const zygote = new Zygote(launcher, log);
+    try {
+      await zygote.#serving;
+      return zygote;
+    } catch (error) {
+      await zygote.close();
+      throw error;
+    }
+  }
+
+  /** @returns the socket to connect to; waits while R is being started again. */
+  async socketPath(): Promise<string> {
+    return (await this.#serving).socketPath;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const container = await this.#serving.catch(() => null);
+    if (container) await stop(container);
+  }
+
+  async #start(): Promise<Container> {
+    const container = await this.#launcher.launch();
+    try {
+      await untilReady(container.process, this.#log);
+    } catch (error) {
+      await stop(container);
+      throw error;
+    }
+    this.#backoffMs = FIRST_BACKOFF_MS;
+    container.process.once('exit', (code, signal) => this.#revive(container, { code, signal }));
+    return container;
+  }
+
+  #revive(container: Container, how: { code: number | null; signal: string | null }): void {
+    if (this.#closing.signal.aborted) return;
+    this.#log.error(how, 'the R zygote ended, starting another');
+    this.#serving = container.remove().then(() => this.#startAgain());
+    // Whoever asks for the socket sees the failure; without anyone asking it must not end the process.
+    this.#serving.catch(() => undefined);
+  }
+
+  async #startAgain(): Promise<Container> {
+    for (;;) {
+      await pause(this.#backoffMs, undefined, { signal: this.#closing.signal });
+      this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
+      try {
+        return await this.#start();
+      } catch (error) {
+        if (this.#closing.signal.aborted) throw error;
+        this.#log.error({ err: error }, 'the R zygote could not be started again');
+      }
+    }
+  }
+}
+
+async function stop(container: Container): Promise<void> {
+  const { process: child } = container;
+  const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  if (isRunning) {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    // Its namespace, and with it every run, ends with the outermost process.
+    child.kill('SIGKILL');
+    await ended;
+  }
+  await container.remove();
+}
+
+function untilReady(child: ChildProcess, log: Log): Promise<void> {
+  const said = keepStderr(child, log);
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      reject(new SandboxUnavailableError([`R could not be started in its sandbox: ${why}`, ...said].join('\n')));
+    };
+    const timer = setTimeout(() => fail(`not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
+    child.once('error', (error) => fail(error.message));
+    child.once('close', (code, signal) => fail(`it ended with ${signal ?? `exit code ${code}`}`));
+    if (!child.stdout) return fail('its output is not connected');
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line !== 'ready') return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Last lines of standard error, for the message of a failed start; all of them go to the log. */
+function keepStderr(child: ChildProcess, log: Log): string[] {
+  const lines: string[] = [];
+  if (child.stderr) {
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > KEPT_LINES) lines.shift();
+      log.warn({ line }, 'R zygote');
+    });
+  }
+  return lines;
+}

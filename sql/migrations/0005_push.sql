@@ -23,8 +23,7 @@ create table push_batch (
   id bigint generated always as identity primary key,
   operation_id bigint not null unique references push_operation (id),
   account_id int not null,
-  rows bytea not null,
-  row_count int not null
+  rows bytea not null
 );
 comment on column push_batch.rows is 'readings as COPY BINARY tuples of `point`, VersionTimestamp not yet given';
 -- Readings hardly compress and are read once: keep them out of line, uncompressed.

@@ -1,18 +1,20 @@
 /** Schemas of the fields of sites, sources and variables (R-C4–C6, R-C11). */
 import { z } from 'zod';
 import { enumerationSchema, idSchema } from '../platform/lenient.ts';
+import { isStorableJson, isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import type { Field } from './resource.ts';
 
 const MAX_TEXT = 1000;
 const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 
-const textSchema = z.string().max(MAX_TEXT);
+const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
 
 const clientDataSchema = z
   .record(z.string(), z.unknown())
   .refine((data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES, {
     error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes of JSON`,
-  });
+  })
+  .refine(isStorableJson, { error: STORABLE_RULE });
 
 /** Text that must be there. */
 export const nameField = (column: string): Field => ({

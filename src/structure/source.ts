@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import type { Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { clientDataField, idField, nameField, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 import { timeZoneSchema } from './time-zones.ts';
 import { deleteVariables } from './variable.ts';
 
 const MAX_TAGS = 100;
+const tagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
 export const SOURCE: Resource = {
   kind: 'Source',
@@ -29,7 +31,7 @@ export const SOURCE: Resource = {
     meterAddress: textField('meter_address'),
     tags: {
       column: 'tags',
-      schema: z.array(z.string().min(1).max(200)).max(MAX_TAGS).nullable(),
+      schema: z.array(tagSchema).max(MAX_TAGS).nullable(),
     },
     clientData: clientDataField,
   },

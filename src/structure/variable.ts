@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { booleanSchema } from '../platform/lenient.ts';
+import { isStorableJson, STORABLE_RULE } from '../platform/storable-text.ts';
 import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { enumerationField, idField, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
@@ -17,6 +18,8 @@ const integerBetween = (min: number, max: number) =>
 
 const dividerSchema = z.number().refine((value) => value !== 0, { error: 'must not be 0' });
 
+const declarationSchema = z.record(z.string(), z.unknown()).refine(isStorableJson, { error: STORABLE_RULE });
+
 export const VARIABLE: Resource = {
   kind: 'Variable',
   table: 'variable',
@@ -24,7 +27,7 @@ export const VARIABLE: Resource = {
   siteId: 'source.site_id',
   fields: {
     sourceId: referenceField('source_id'),
-    name: { column: 'name', schema: z.string().max(1000).nullable() },
+    name: textField('name'),
     variableTypeId: idField('variable_type_id'),
     unitId: idField('unit_id'),
     divider: { column: 'divider', schema: dividerSchema.nullable() },
@@ -43,11 +46,7 @@ export const VARIABLE: Resource = {
       schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
     },
     // The calculation room reads what is inside; here it is any JSON object.
-    calculated: {
-      column: 'calculated',
-      schema: z.record(z.string(), z.unknown()).nullable(),
-      isJson: true,
-    },
+    calculated: { column: 'calculated', schema: declarationSchema.nullable(), isJson: true },
   },
   derived: { sourceName: 'source.name' },
   required: ['sourceId'],

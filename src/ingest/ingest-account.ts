@@ -1,0 +1,101 @@
+/**
+ * Accepted batches → points, exactly once: the points, the end of the batch and the event that announces them are one
+ * transaction. Whoever runs it, how often and at the same time does not matter: an account is drained by one
+ * transaction at a time, in the order its batches were accepted (R-D6).
+ */
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { appendEvents } from '../platform/outbox.ts';
+import { readBytea } from '../platform/read-bytea.ts';
+import { TUPLE_BYTES } from '../points/copy-codec.ts';
+import { formatInstant } from '../points/instant-rules.ts';
+import type { WrittenRange } from '../points/point.ts';
+import { writePoints } from '../points/write-points.ts';
+
+/** Payload of `DataPointsWritten`: per variable the first and last date written, both inclusive. */
+export interface PointsWritten {
+  readonly variables: readonly {
+    readonly variableId: number;
+    readonly from: string;
+    readonly to: string;
+    readonly count: number;
+  }[];
+}
+
+// First key of the advisory locks that keep an account's batches in order.
+const LOCK_CLASS = 0x696e;
+const WRITE_TIMEOUT_MS = 600_000;
+
+const TAKE_BATCHES = `
+  select id, "operationId" from (
+    select id, operation_id as "operationId", length(rows) / ${TUPLE_BYTES} as count,
+           sum(length(rows) / ${TUPLE_BYTES}) over (order by id) as total
+    from (select id, operation_id, rows from push_batch where account_id = $1 order by id limit 1000) waiting
+  ) counted
+  where total <= $2 or total = count
+  order by id`;
+
+/**
+ * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
+ * @returns how many batches were written; 0 means none waits.
+ */
+export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
+  return withTransaction(
+    database,
+    async (transaction) => {
+      await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+      const { rows: batches } = await transaction.query<{ id: number; operationId: number }>(TAKE_BATCHES, [
+        accountId,
+        maxRows,
+      ]);
+      if (batches.length === 0) return 0;
+      const ids = batches.map(({ id }) => id);
+      const rows = await readBytea(
+        transaction,
+        `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by id`,
+      );
+      const { ranges } = await writePoints(transaction, rows);
+      await announce(transaction, accountId, ranges);
+      await finish(
+        transaction,
+        ids,
+        batches.map(({ operationId }) => operationId),
+      );
+      return batches.length;
+    },
+    { statementTimeoutMs: WRITE_TIMEOUT_MS },
+  );
+}
+
+/** Accounts whose batches wait: their wake-up may have got lost. */
+export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
+  const { rows } = await database.query<{ accountId: number }>(
+    'select distinct account_id as "accountId" from push_batch',
+  );
+  return rows.map(({ accountId }) => accountId);
+}
+
+/** Announces what a write changed, in its transaction. */
+export async function announce(
+  transaction: Transaction,
+  accountId: number,
+  ranges: readonly WrittenRange[],
+): Promise<void> {
+  if (ranges.length === 0) return;
+  const variables = ranges.map(({ variableId, fromMicros, toMicros, count }) => {
+    return { variableId, from: formatInstant(fromMicros), to: formatInstant(toMicros), count };
+  });
+  const payload: PointsWritten = { variables };
+  await appendEvents(transaction, [{ accountId, type: 'DataPointsWritten', payload }]);
+}
+
+async function finish(
+  transaction: Transaction,
+  batchIds: readonly number[],
+  operationIds: readonly number[],
+): Promise<void> {
+  await transaction.query('delete from push_batch where id = any($1::int8[])', [batchIds]);
+  await transaction.query(
+    `update push_operation set state = 'Completed', completed_date = clock_timestamp() where id = any($1::int8[])`,
+    [operationIds],
+  );
+}

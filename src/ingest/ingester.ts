@@ -1,0 +1,56 @@
+/** The ingester role: drains accounts when woken, and looks for what was lost in between. */
+import type { Database } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import type { OutboxRelay } from '../platform/outbox.ts';
+import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import { startSweeper } from '../platform/sweep.ts';
+import { purgeDeletedVariable } from '../points/purge-points.ts';
+import { findWaitingAccounts, ingestAccount } from './ingest-account.ts';
+
+/** Queue whose keys are account ids. */
+export const INGEST_QUEUE = 'ingest';
+
+export interface IngesterServices {
+  readonly database: Database;
+  readonly queue: WakeQueue;
+  readonly queueOptions: QueueOptions;
+  /** Carries the events of a write to those it concerns; called after every commit. */
+  readonly outbox: OutboxRelay;
+  readonly settings: {
+    readonly concurrency: number;
+    readonly maxRows: number;
+    readonly sweepIntervalMs: number;
+  };
+  readonly log: Log;
+}
+
+export interface Ingester {
+  /** Finishes the transactions under way and takes no more. */
+  stop(): Promise<void>;
+}
+
+export function startIngester({ database, queue, queueOptions, outbox, settings, log }: IngesterServices): Ingester {
+  const drain = async (key: string): Promise<void> => {
+    const accountId = Number(key);
+    for (;;) {
+      const startMs = performance.now();
+      const batches = await ingestAccount(database, accountId, settings.maxRows);
+      if (batches === 0) return;
+      log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
+      await outbox.relay();
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    const accounts = await findWaitingAccounts(database);
+    if (accounts.length > 0) await queue.wake(accounts.map(String));
+    await outbox.relay();
+    while (await purgeDeletedVariable(database));
+  };
+  const worker = openWakeWorker(INGEST_QUEUE, settings.concurrency, drain, queueOptions);
+  const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log);
+  return {
+    stop: async () => {
+      await Promise.all([worker.close(), sweeper.stop()]);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Removes the points of deleted variables, in the background (R-C7): a variable's points may be millions. */
+import { type Database, withTransaction } from '../platform/database.ts';
+
+const PURGE_TIMEOUT_MS = 600_000;
+
+/** Purges one deleted variable. @returns whether there was one. */
+export async function purgeDeletedVariable(database: Database): Promise<boolean> {
+  return withTransaction(
+    database,
+    async (transaction) => {
+      const { rows } = await transaction.query<{ variableId: number }>(
+        `select variable_id as "variableId" from point_purge order by requested_date limit 1 for update skip locked`,
+      );
+      const [purge] = rows;
+      if (!purge) return false;
+      for (const table of ['point', 'point_version', 'series', 'point_purge']) {
+        await transaction.query(`delete from ${table} where variable_id = $1`, [purge.variableId]);
+      }
+      return true;
+    },
+    { statementTimeoutMs: PURGE_TIMEOUT_MS },
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * Which variable each push element means (R-D2): all identifiers given must agree, within the caller's account and
+ * sites. Elements that give the same kinds of identifiers are looked up together, so each look-up can use an index.
+ */
+import type { Caller } from '../identity/caller.ts';
+import type { Queryable } from '../platform/database.ts';
+import type { TargetIdentifiers } from './push-element.ts';
+
+export interface Target {
+  readonly variableId: number;
+  /** IANA zone of dates without one. */
+  readonly timeZoneId: string;
+}
+
+export interface Unresolved {
+  readonly code: 'target_not_found' | 'target_ambiguous';
+  readonly message: string;
+}
+
+type Identifier = keyof TargetIdentifiers;
+
+/** Identifier → column and type; the order is that of the parameters. */
+const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int' | 'text']>> = {
+  variableId: ['variable.id', 'int'],
+  sourceId: ['source.id', 'int'],
+  sourceSerialNumber: ['source.serial_number', 'text'],
+  sourceEan: ['source.ean_number', 'text'],
+  sourceName: ['source.name', 'text'],
+  meterNumber: ['source.meter_number', 'text'],
+  mappingConfig: ['variable.mapping_config', 'text'],
+  variableTypeId: ['variable.variable_type_id', 'int'],
+};
+
+const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
+
+interface Match {
+  readonly place: number;
+  readonly variableId: number;
+  readonly timeZoneId: string;
+  readonly count: number;
+}
+
+/** @returns per element, in order, its target or why it has none. */
+export async function resolveTargets(
+  queryable: Queryable,
+  caller: Caller,
+  elements: readonly TargetIdentifiers[],
+): Promise<readonly (Target | Unresolved)[]> {
+  const matches = new Map<string, Match>();
+  for (const [given, distinct] of groupByGiven(elements)) {
+    if (given.length === 0) continue;
+    const keys = [...distinct.keys()];
+    for (const match of await findMatches(queryable, caller, given, [...distinct.values()])) {
+      const key = keys[match.place - 1];
+      if (key !== undefined) matches.set(key, match);
+    }
+  }
+  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOf(identifiers))));
+}
+
+function groupByGiven(
+  elements: readonly TargetIdentifiers[],
+): ReadonlyMap<readonly Identifier[], Map<string, TargetIdentifiers>> {
+  const kinds = new Map<string, readonly Identifier[]>();
+  const groups = new Map<readonly Identifier[], Map<string, TargetIdentifiers>>();
+  for (const identifiers of elements) {
+    const names = IDENTIFIERS.filter((name) => identifiers[name] !== undefined);
+    const kind = kinds.get(names.join()) ?? names;
+    kinds.set(names.join(), kind);
+    const distinct = groups.get(kind) ?? new Map<string, TargetIdentifiers>();
+    groups.set(kind, distinct.set(keyOf(identifiers), identifiers));
+  }
+  return groups;
+}
+
+async function findMatches(
+  queryable: Queryable,
+  { accountId, sites }: Caller,
+  given: readonly Identifier[],
+  elements: readonly TargetIdentifiers[],
+): Promise<readonly Match[]> {
+  const values: unknown[] = [accountId, sites === 'all' ? null : sites];
+  const arrays = given.map((name) => {
+    const [, type] = COLUMNS[name];
+    return `$${values.push(elements.map((identifiers) => identifiers[name]))}::${type}[]`;
+  });
+  const conditions = given.map((name, index) => `${COLUMNS[name][0]} = wanted.c${index}`);
+  const { rows } = await queryable.query<Match>(
+    `select wanted.place, min(variable.id) as "variableId", count(*) as count,
+            min(coalesce(source.time_zone_id, site.time_zone_id)) as "timeZoneId"
+     from unnest(${arrays.join(', ')}) with ordinality wanted (${given.map((_, index) => `c${index}`).join(', ')}, place)
+     join (variable join source on source.id = variable.source_id join site on site.id = source.site_id)
+       on variable.account_id = $1 and ${conditions.join(' and ')}
+          and source.account_id = $1 and ($2::int[] is null or site.id = any($2::int[]))
+     group by wanted.place`,
+    values,
+  );
+  return rows;
+}
+
+function toTarget(identifiers: TargetIdentifiers, match: Match | undefined): Target | Unresolved {
+  if (match?.count === 1) return { variableId: match.variableId, timeZoneId: match.timeZoneId };
+  const what = describe(identifiers);
+  if (!match) {
+    const message = what === '' ? 'the element gives no identifier of a variable' : `no variable has ${what}`;
+    return { code: 'target_not_found', message };
+  }
+  return { code: 'target_ambiguous', message: `${match.count} variables have ${what}` };
+}
+
+function describe(identifiers: TargetIdentifiers): string {
+  const given = IDENTIFIERS.filter((name) => identifiers[name] !== undefined);
+  return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
+}
+
+function keyOf(identifiers: TargetIdentifiers): string {
+  return JSON.stringify(IDENTIFIERS.map((name) => identifiers[name] ?? null));
+}

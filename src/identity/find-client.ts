@@ -1,6 +1,7 @@
 /** Registered clients, in the words of oidc-provider. */
 import type { AdapterPayload } from 'oidc-provider';
 import type { Queryable } from '../platform/database.ts';
+import { isStorableText } from '../platform/storable-text.ts';
 
 /** Name of the client member that holds the scopes it may ask for, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
@@ -14,6 +15,7 @@ interface ClientRow {
 
 /** The client's metadata, `client_secret` being the hash; undefined when there is no such client. */
 export async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
+  if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(
     'select client_id, secret_hash, allowed_scopes, grant_types from oidc_client where client_id = $1',
     [clientId],

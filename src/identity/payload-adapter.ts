@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { Queryable } from '../platform/database.ts';
+import { isStorableText } from '../platform/storable-text.ts';
 import { findClientMetadata } from './find-client.ts';
 
 const BEARER_MODELS: ReadonlySet<string> = new Set([
@@ -76,6 +77,7 @@ async function findPayload(
   column: Lookup,
   value: string,
 ): Promise<AdapterPayload | undefined> {
+  if (!isStorableText(value)) return undefined;
   const { rows } = await database.query<{ payload: AdapterPayload }>(
     `select payload from oidc_payload where model = $1 and ${column} = $2 and ${IS_LIVE}`,
     [model, value],

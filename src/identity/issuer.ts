@@ -3,12 +3,13 @@
  * token allows (find-caller does) and does not verify tokens (verify-token does). The HTTP role mounts it.
  */
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import Provider, { type errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Config } from '../config.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import { captureResponse } from './captured-response.ts';
 import { compareClientSecret, encodeBasic } from './client-secret.ts';
 import { issuerConfiguration } from './issuer-configuration.ts';
 import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './issuer-grants.ts';
@@ -21,8 +22,8 @@ export interface Issuer {
   readonly url: string;
   /** Whether the path (without query, any slashes) is the issuer's. */
   handles(path: string): boolean;
-  /** Answers a request whose path it handles; resolves when the answer was handed over. The body must be unread. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Answers a request whose path it handles. Its body must be unread. */
+  handle(request: IncomingMessage): Promise<Response>;
 }
 
 export interface IssuerOptions {
@@ -99,14 +100,14 @@ function mount(provider: Provider, url: string, aliases: readonly string[]): Iss
   return {
     url,
     handles: (path) => planIssuerPath(path, paths) !== undefined,
-    async handle(request, response) {
+    async handle(request) {
       const [path = '', query] = splitOnce(request.url ?? '/', '?');
       const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
       // Addresses in answers are the canonical ones, whichever name, alias or proxy the request came through.
       request.headers.host = host;
       request.headers['x-forwarded-proto'] = protocol.replace(':', '');
       delete request.headers['x-forwarded-host'];
-      await callback(Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` }), response);
+      return captureResponse(callback, Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` }));
     },
   };
 }

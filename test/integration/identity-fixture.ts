@@ -111,6 +111,7 @@ function createApp(issuer: Issuer, verifier: VerifyToken, callers: ReturnType<ty
   app.use(async (c, next) => {
     c.header('Api-Version', '1.7');
     await next();
+    c.header('X-Request-Id', 'r1');
   });
   app.route('/', issuerRoutes(issuer));
   app.use('/api/*', authenticate({ verifier, callers, scope: 'push-data' }));

@@ -232,9 +232,11 @@ describe('a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('headers of every response are on the issuer’s too (R-A2)', async () => {
+  it('headers that middleware sets are on the issuer’s answers too (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
-      expect((await tokenForMax(form)).headers.get('api-version')).toBe('1.7');
+      const { headers } = await tokenForMax(form);
+      expect(headers.get('api-version')).toBe('1.7');
+      expect(headers.get('x-request-id')).toBe('r1');
     }
   });
 

@@ -1,0 +1,159 @@
+/**
+ * First step of every npm script: plain JavaScript for any Node from 20 on, without packages. It installs what the
+ * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/<command>.ts` under the Node that
+ * package-lock.json pins. Signals are passed on and the exit code is kept.
+ *
+ *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|bench [arguments]
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'bench'];
+const NEED_NO_SYSTEM = new Set(['check']);
+const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
+const IS_ROOT = process.getuid?.() === 0;
+const COMPOSE_HINT = 'use `docker compose up` instead';
+
+/** Debian packages and the file or program that shows each is there. */
+const SYSTEM_PACKAGES = [
+  { name: 'mmdebstrap', shows: 'mmdebstrap' },
+  { name: 'debian-archive-keyring', shows: '/usr/share/keyrings/debian-archive-keyring.gpg' },
+  { name: 'bubblewrap', shows: 'bwrap' },
+  { name: 'util-linux', shows: 'setpriv' },
+  { name: 'tar', shows: 'tar' },
+  ...(IS_ROOT ? [] : [{ name: 'uidmap', shows: 'newuidmap' }]),
+];
+
+main();
+
+function main() {
+  const [command, ...rest] = process.argv.slice(2);
+  if (command === undefined || !COMMANDS.includes(command)) fail(`name one of ${COMMANDS.join(', ')}`);
+  if (Number(process.versions.node.split('.')[0]) < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
+  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages();
+  ensureNodeModules();
+  handOver(command, rest);
+}
+
+function ensureSystemPackages() {
+  const missing = SYSTEM_PACKAGES.filter(({ shows }) => !isPresent(shows)).map(({ name }) => name);
+  if (missing.length > 0) {
+    if (isPresent('apt-get')) installPackages(missing);
+    else if (!usesOwnServices()) {
+      fail(`this machine has no apt and DATABASE_URL and REDIS_URL are not set: ${COMPOSE_HINT}`);
+    }
+  }
+  if (!IS_ROOT) ensureSubordinateIds();
+}
+
+function usesOwnServices() {
+  return Boolean(process.env.DATABASE_URL && process.env.REDIS_URL);
+}
+
+function installPackages(names) {
+  say(`Installing ${names.join(', ')} …`);
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const isInstalled =
+    runAsRoot(['apt-get', 'update', '--quiet'], environment) &&
+    runAsRoot(['apt-get', 'install', '--quiet', '--yes', '--no-install-recommends', ...names], environment);
+  if (!isInstalled) fail(`apt could not install ${names.join(', ')}; install them by hand, or ${COMPOSE_HINT}`);
+}
+
+/** mmdebstrap without root rights maps a range of subordinate ids; accounts made without adduser have none. */
+function ensureSubordinateIds() {
+  const user = process.env.USER ?? spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
+  const lacks = (file) =>
+    !readText(file)
+      .split('\n')
+      .some((line) => line.startsWith(`${user}:`));
+  if (!lacks('/etc/subuid') && !lacks('/etc/subgid')) return;
+  const first = firstFreeId();
+  const range = `${first}-${first + 65_535}`;
+  say(`Giving ${user} subordinate ids ${range} …`);
+  const isGiven = runAsRoot(['usermod', '--add-subuids', range, '--add-subgids', range, user], process.env);
+  if (!isGiven) fail(`run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`);
+}
+
+function firstFreeId() {
+  const ends = `${readText('/etc/subuid')}\n${readText('/etc/subgid')}`
+    .split('\n')
+    .map((line) => line.split(':'))
+    .map(([, start, count]) => Number(start) + Number(count))
+    .filter(Number.isFinite);
+  return Math.max(100_000, ...ends);
+}
+
+function runAsRoot(argv, env) {
+  if (!IS_ROOT && !isPresent('sudo')) fail(`sudo is missing; run as root: ${argv.join(' ')}`);
+  const [program, ...rest] = IS_ROOT ? argv : ['sudo', '--preserve-env=DEBIAN_FRONTEND', ...argv];
+  return spawnSync(program, rest, { stdio: ['inherit', 2, 2], env: { ...env, PATH: SEARCH_PATH } }).status === 0;
+}
+
+function ensureNodeModules() {
+  if (isInstalledAsLocked()) return;
+  say('Installing npm packages …');
+  const { status } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: CHECKOUT, stdio: ['inherit', 2, 2] });
+  if (status !== 0) fail('`npm ci` failed, see above');
+}
+
+/** Compares the lock file with the record npm keeps of what it installed; optional packages depend on the platform. */
+function isInstalledAsLocked() {
+  const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
+  if (!installed || !existsSync(pinnedNode())) return false;
+  const locked = readJson(join(CHECKOUT, 'package-lock.json'))?.packages ?? {};
+  return Object.entries(locked).every(
+    ([path, entry]) => path === '' || entry.optional || installed[path]?.version === entry.version,
+  );
+}
+
+function handOver(command, rest) {
+  const script = [pinnedNode(), join(CHECKOUT, `src/local/${command}.ts`), ...rest];
+  // Should this process be killed, the one that owns the stack still gets to stop it.
+  const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
+  const child = spawn(argv[0], argv.slice(1), {
+    cwd: process.cwd(),
+    stdio: 'inherit',
+    env: { ...process.env, PATH: SEARCH_PATH },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+}
+
+function pinnedNode() {
+  return join(CHECKOUT, 'node_modules/.bin/node');
+}
+
+function isPresent(program) {
+  if (program.startsWith('/')) return existsSync(program);
+  return SEARCH_PATH.split(delimiter).some((directory) => isExecutable(join(directory || '.', program)));
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readText(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(reason) {
+  say(`Tidemark cannot start: ${reason}.`);
+  process.exit(1);
+}

@@ -1,0 +1,194 @@
+/**
+ * Runs a program inside a root file system: by `bwrap` in namespaces of its own, or, where the kernel refuses user
+ * namespaces and we are root, by `chroot`. Either way it runs without rights under an unprivileged id, sees one
+ * writable directory, and is killed by the kernel when this process dies.
+ *
+ * An unprivileged id cannot walk to a checkout or cache below a private home, and bwrap resolves every path it binds;
+ * so root first binds the two directories below /mnt in a mount namespace of its own, and drops its rights there.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { SetupError } from './setup-error.ts';
+
+/** Numeric id, and its name in the root file systems' passwd, under which services run. */
+export const SERVICE_ID = 26_001;
+
+const INNER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C.UTF-8', HOME: '/tmp' };
+const NAMESPACES = ['--unshare-all', '--share-net', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'] as const;
+const ID = String(SERVICE_ID);
+const SERVICE_RIGHTS = ['--reuid', ID, '--regid', ID, '--clear-groups', '--pdeathsig', 'KILL', '--'] as const;
+const MOUNTED_ROOT = '/mnt/root';
+const MOUNTED_STATE = '/mnt/state';
+const MOUNT_AND_DROP_RIGHTS = `
+  root=$1 state=$2
+  shift 2
+  mount -t tmpfs -o mode=755 tidemark /mnt
+  mkdir ${MOUNTED_ROOT} ${MOUNTED_STATE}
+  mount --bind "$root" ${MOUNTED_ROOT}
+  mount --bind "$state" ${MOUNTED_STATE}
+  exec setpriv ${SERVICE_RIGHTS.join(' ')} "$@"
+`;
+const DEVICES = ['null', 'zero', 'random', 'urandom'] as const;
+const DEVICE_NUMBERS = { null: ['1', '3'], zero: ['1', '5'], random: ['1', '8'], urandom: ['1', '9'] } as const;
+
+type StdioEntry = 'inherit' | 'ignore' | 'pipe' | number;
+
+export type LauncherKind = 'bwrap' | 'chroot';
+
+/** A directory that outlives the program: where it is for us, and where the program sees it. */
+export interface State {
+  readonly hostPath: string;
+  readonly innerPath: string;
+}
+
+export interface RootProgram {
+  readonly root: string;
+  readonly state: State;
+  readonly argv: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Where its output goes: a descriptor, a pipe to read, or this terminal (input included). */
+  readonly output: number | 'pipe' | 'inherit';
+  /** Descriptor of a lock the program shall hold for as long as any of its processes lives. */
+  readonly lock?: number;
+}
+
+export interface RunningProgram {
+  /** The process to watch; it ends when the program does. */
+  readonly child: ChildProcess;
+  /** Process id, as seen here, of the program itself: signals go there. */
+  readonly pid: Promise<number>;
+}
+
+/**
+ * Which launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment forces the way without user
+ * namespaces, to try what happens on such kernels.
+ * @throws SetupError where neither works.
+ */
+export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
+  const refusal = environment['TIDEMARK_NO_USERNS'] === '1' ? 'TIDEMARK_NO_USERNS is set' : findNamespaceRefusal();
+  if (refusal === undefined) return 'bwrap';
+  if (isRoot()) return 'chroot';
+  throw new SetupError(
+    `This kernel refuses user namespaces (${refusal}). Run as root, set DATABASE_URL and REDIS_URL, or use \`docker compose up\`.`,
+  );
+}
+
+function findNamespaceRefusal(): string | undefined {
+  const [program = '', ...rest] = confine('/', '/', ['--ro-bind', '/', '/', ...NAMESPACES, 'true']);
+  try {
+    execFileSync(program, rest, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', cwd: '/' });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+  }
+}
+
+/** The command line of bwrap, where `/mnt/root` and `/mnt/state` in its options stand for the two directories. */
+function confine(root: string, state: string, options: readonly string[]): readonly string[] {
+  if (!isRoot()) {
+    const paths = { [MOUNTED_ROOT]: root, [MOUNTED_STATE]: state } as const;
+    return [
+      'bwrap',
+      ...options.map((option) => (option === MOUNTED_ROOT || option === MOUNTED_STATE ? paths[option] : option)),
+    ];
+  }
+  return ['unshare', '--mount', 'sh', '-euc', MOUNT_AND_DROP_RIGHTS, 'sh', root, state, 'bwrap', ...options];
+}
+
+/** Creates, if need be, the writable directory that belongs to `localPath`, owned by whom the program runs as. */
+export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
+  const state = locateState(kind, root, localPath);
+  mkdirSync(state.hostPath, { recursive: true, mode: 0o700 });
+  if (isRoot()) chownSync(state.hostPath, SERVICE_ID, SERVICE_ID);
+  return state;
+}
+
+/** Under chroot nothing outside the root file system can be seen, so the directory lies inside it. */
+export function locateState(kind: LauncherKind, root: string, localPath: string): State {
+  if (kind === 'bwrap') return { hostPath: localPath, innerPath: '/data' };
+  const innerPath = `/data/${createHash('sha256').update(localPath).digest('hex').slice(0, 16)}`;
+  return { hostPath: join(root, innerPath), innerPath };
+}
+
+/** Starts `program`; it dies with this process. */
+export function launch(kind: LauncherKind, program: RootProgram): RunningProgram {
+  return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
+}
+
+/** Runs `program` to its end. @returns its output. @throws Error with the output when it fails. */
+export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
+  const { child } = launch(kind, { ...program, output: 'pipe' });
+  const exit = new Promise<number | null>((resolve, reject) => child.on('exit', resolve).on('error', reject));
+  const streams = [child.stdout, child.stderr].flatMap((stream) => (stream ? [text(stream)] : []));
+  const output = (await Promise.all(streams)).join('');
+  const code = await exit;
+  if (code !== 0) throw new Error(`${program.argv[0]} ended with ${code}:\n${output}`);
+  return output;
+}
+
+function launchInNamespaces(program: RootProgram): RunningProgram {
+  const { root, state } = program;
+  const [command = '', ...rest] = confine(root, state.hostPath, [
+    ...['--info-fd', '3', '--uid', String(SERVICE_ID), '--gid', String(SERVICE_ID), '--as-pid-1', '--chdir', '/'],
+    ...['--ro-bind', MOUNTED_ROOT, '/', '--bind', MOUNTED_STATE, state.innerPath, '--tmpfs', '/tmp'],
+    ...NAMESPACES,
+    ...program.argv,
+  ]);
+  const child = spawn(command, rest, {
+    ...spawnOptions(program),
+    stdio: [...terminal(program), 'pipe', lockOf(program)],
+  });
+  return { child, pid: readChildPid(child) };
+}
+
+async function readChildPid(child: ChildProcess): Promise<number> {
+  const info = child.stdio[3];
+  if (!info || !('readable' in info)) throw new Error('bwrap has no descriptor to report on');
+  const match = /"child-pid": *(\d+)/.exec(await text(info));
+  if (!match) throw new Error('bwrap ended before it could start its program');
+  return Number(match[1]);
+}
+
+function launchInChroot(program: RootProgram): RunningProgram {
+  makeDevices(program.root);
+  const argv = [program.root, 'setpriv', ...SERVICE_RIGHTS, ...program.argv];
+  const child = spawn('chroot', argv, {
+    ...spawnOptions(program),
+    stdio: [...terminal(program), 'ignore', lockOf(program)],
+  });
+  const pid =
+    child.pid === undefined ? Promise.reject(new Error('chroot could not be run')) : Promise.resolve(child.pid);
+  return { child, pid };
+}
+
+/** A session of its own, so that Ctrl-C reaches only whoever stops things in good order. */
+function spawnOptions(program: RootProgram) {
+  return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
+}
+
+function terminal({ output }: RootProgram): readonly StdioEntry[] {
+  return [output === 'inherit' ? 'inherit' : 'ignore', output, output];
+}
+
+function lockOf({ lock }: RootProgram): StdioEntry {
+  return lock ?? 'ignore';
+}
+
+/** Device files are not unpacked with a root file system, as only root may; chroot needs a few. */
+function makeDevices(root: string): void {
+  for (const device of DEVICES) {
+    const path = join(root, 'dev', device);
+    if (existsSync(path)) continue;
+    execFileSync('mknod', ['-m', '666', path, 'c', ...DEVICE_NUMBERS[device]], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+}
+
+/** Whether this process runs as root. */
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

@@ -1,0 +1,21 @@
+/** Where the local stack keeps things: state of this checkout under `.local/`, root file systems in the user's cache. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Directory of this checkout, without a trailing slash. */
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+/** Git-ignored state of this checkout. */
+export const LOCAL_DIRECTORY = join(CHECKOUT, '.local');
+
+/** File that tells scripts how to reach the running stack. */
+export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
+
+/** The Node pinned by package-lock.json, which runs TypeScript. */
+export const PINNED_NODE = join(CHECKOUT, 'node_modules/.bin/node');
+
+/** Directory of the cached root file systems: `${XDG_CACHE_HOME:-~/.cache}/tidemark`. */
+export function cacheDirectory(environment: Readonly<Record<string, string | undefined>>): string {
+  return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tidemark');
+}

@@ -1,0 +1,161 @@
+/**
+ * TimescaleDB of one stack: initialised on first use, kept across starts, in a directory locked by its own processes
+ * (see lock.ts). Inside its PID namespace the server is process 1, so a `postmaster.pid` left by a killed one names
+ * itself and is taken over; the lock is what keeps two servers apart.
+ */
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { isRoot, type LauncherKind, launch, prepareState, runToEnd, SERVICE_ID, type State } from './launcher.ts';
+import { findFreePort } from './ports.ts';
+import { awaitService, type Service, withLog } from './service.ts';
+
+/** Directory of PostgreSQL's programs inside the database root file system. */
+export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/17/bin';
+export const SUPERUSER = 'tidemark';
+
+const MEBIBYTE = 1 << 20;
+const READY_TIMEOUT_MS = 600_000;
+const STOP_TIMEOUT_MS = 30_000;
+
+export interface PostgresOptions {
+  readonly launcher: LauncherKind;
+  readonly root: string;
+  /** Directory of this stack's cluster. */
+  readonly directory: string;
+  readonly logFile: string;
+  readonly password: string;
+  readonly lock: number;
+  readonly wantedPort: number | undefined;
+  /** Whether data must survive a crash; tests trade that for speed. */
+  readonly isDurable: boolean;
+}
+
+/** Starts the server. @returns the service; its url leads to the database `postgres`. */
+export async function startPostgres(options: PostgresOptions): Promise<Service> {
+  const state = prepareState(options.launcher, options.root, options.directory);
+  await initialise(options, state);
+  const port = await findFreePort(options.wantedPort);
+  const program = withLog(options.logFile, (output) =>
+    launch(options.launcher, { ...options, state, output, argv: serverArguments(options, state, port) }),
+  );
+  const url = `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/postgres`;
+  return awaitService({
+    name: 'TimescaleDB',
+    url,
+    program,
+    logFile: options.logFile,
+    stopSignal: 'SIGINT',
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    probe: () => query(url, 'select 1'),
+  });
+}
+
+/** The cluster is made beside its place and renamed, so an interrupted initdb is not taken for one. */
+async function initialise(options: PostgresOptions, state: State): Promise<void> {
+  const cluster = join(state.hostPath, 'cluster');
+  if (existsSync(cluster)) return;
+  const suffix = randomBytes(4).toString('hex');
+  const unfinished = join(state.hostPath, `unfinished-${suffix}`);
+  const passwordFile = join(state.hostPath, `password-${suffix}`);
+  writeFileSync(passwordFile, options.password, { mode: 0o600 });
+  if (isRoot()) chownSync(passwordFile, SERVICE_ID, SERVICE_ID);
+  const inner = (path: string) => path.replace(state.hostPath, state.innerPath);
+  try {
+    await runToEnd(options.launcher, {
+      ...options,
+      state,
+      argv: [
+        `${POSTGRES_PROGRAMS}/initdb`,
+        ...['--pgdata', inner(unfinished), '--username', SUPERUSER, '--pwfile', inner(passwordFile)],
+        ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C.UTF-8'],
+        ...(options.isDurable ? [] : ['--no-sync']),
+      ],
+    });
+    renameSync(unfinished, cluster);
+  } finally {
+    rmSync(passwordFile, { force: true });
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+function serverArguments(options: PostgresOptions, state: State, port: number): readonly string[] {
+  const settings = { ...commonSettings(options.launcher, port), ...(options.isDurable ? DURABLE : VOLATILE) };
+  return [
+    `${POSTGRES_PROGRAMS}/postgres`,
+    ...['-D', `${state.innerPath}/cluster`],
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+}
+
+/** Sized for a developer's machine: a sixteenth of its memory is shared buffers, at most 1 GiB. */
+function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<string, string>> {
+  const sharedMebibytes = Math.max(128, Math.min(1024, Math.floor(totalmem() / MEBIBYTE / 16)));
+  return {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_preload_libraries: 'timescaledb',
+    'timescaledb.telemetry_level': 'off',
+    'timescaledb.max_background_workers': '0',
+    shared_buffers: `${sharedMebibytes}MB`,
+    work_mem: '32MB',
+    maintenance_work_mem: '256MB',
+    random_page_cost: '1.1',
+    jit: 'off',
+    log_line_prefix: '%m [%p] %d ',
+    timezone: 'UTC',
+    // A chroot has no /dev/shm.
+    dynamic_shared_memory_type: launcher === 'chroot' ? 'mmap' : 'posix',
+  };
+}
+
+const DURABLE = {
+  'timescaledb.max_background_workers': '8',
+  max_worker_processes: '24',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  wal_compression: 'lz4',
+} as const;
+
+/** Background workers of TimescaleDB stay off: one connected to a template would keep it from being cloned. */
+const VOLATILE = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '2GB',
+  autovacuum_naptime: '10min',
+} as const;
+
+/** Creates `database` on the server of `serverUrl` unless it is there. @returns its url. */
+export async function ensureDatabase(serverUrl: string, database: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(database)}`);
+  } finally {
+    await client.end();
+  }
+  return withDatabase(serverUrl, database);
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: `/${database}` }).toString();
+}
+
+async function query(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

@@ -1,0 +1,95 @@
+/**
+ * What the person at the terminal sees: one line per phase, with a running clock on a terminal and a sign of life every
+ * ten seconds elsewhere, so nothing is silent for more than two seconds.
+ */
+const TICK_MS = 1000;
+const PLAIN_SIGN_OF_LIFE_MS = 10_000;
+
+/** Reports on a phase under way: the step it is at. */
+export type Step = (text: string) => void;
+
+/** Runs named phases one after the other, or inside each other, and shows them. */
+export interface Progress {
+  /** Runs `work`, showing `label`, its current step and the time it takes; errors pass through. */
+  phase<T>(label: string, work: (step: Step) => Promise<T>): Promise<T>;
+  /** Prints a line of its own. */
+  say(text: string): void;
+}
+
+/** The stream `output` decides by `isTTY` whether a line is rewritten in place. */
+export function createProgress(output: NodeJS.WriteStream): Progress {
+  return { phase: (label, work) => runPhase(output, label, work), say: (text) => void output.write(`${text}\n`) };
+}
+
+async function runPhase<T>(output: NodeJS.WriteStream, label: string, work: (step: Step) => Promise<T>): Promise<T> {
+  const line = output.isTTY ? new TerminalLine(output, label) : new PlainLine(output, label);
+  const timer = setInterval(() => line.tick(), output.isTTY ? TICK_MS : PLAIN_SIGN_OF_LIFE_MS);
+  try {
+    const result = await work((text) => line.step(text));
+    line.end('done');
+    return result;
+  } catch (error) {
+    line.end('failed');
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+class TerminalLine {
+  readonly #output: NodeJS.WriteStream;
+  readonly #label: string;
+  readonly #startedMs = Date.now();
+  #step = '';
+
+  constructor(output: NodeJS.WriteStream, label: string) {
+    this.#output = output;
+    this.#label = label;
+    this.tick();
+  }
+
+  tick(): void {
+    const step = this.#step && `: ${this.#step}`;
+    const text = `  ${this.#label}${step} … ${elapsed(this.#startedMs)}`;
+    this.#output.write(`\r\x1b[K${text.slice(0, this.#output.columns - 1)}`);
+  }
+
+  step(text: string): void {
+    this.#step = text;
+    this.tick();
+  }
+
+  end(outcome: 'done' | 'failed'): void {
+    this.#output.write(`\r\x1b[K${outcome === 'done' ? '✓' : '✗'} ${this.#label} (${elapsed(this.#startedMs)})\n`);
+  }
+}
+
+class PlainLine {
+  readonly #output: NodeJS.WriteStream;
+  readonly #label: string;
+  readonly #startedMs = Date.now();
+  #step = '';
+
+  constructor(output: NodeJS.WriteStream, label: string) {
+    this.#output = output;
+    this.#label = label;
+    output.write(`  ${label} …\n`);
+  }
+
+  tick(): void {
+    this.#output.write(`    ${this.#step || 'still at it'} (${elapsed(this.#startedMs)})\n`);
+  }
+
+  step(text: string): void {
+    this.#step = text;
+    this.tick();
+  }
+
+  end(outcome: 'done' | 'failed'): void {
+    this.#output.write(`${outcome === 'done' ? '✓' : '✗'} ${this.#label} (${elapsed(this.#startedMs)})\n`);
+  }
+}
+
+function elapsed(startedMs: number): string {
+  return `${((Date.now() - startedMs) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,92 @@
+/**
+ * What the two root file systems are made of: Debian suite, packages, and what is done to them before they are packed.
+ * Everything named here is hashed, so a changed list or script gives a new root file system.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { SERVICE_ID } from './launcher.ts';
+import { CHECKOUT } from './paths.ts';
+
+const SUITE = 'trixie';
+const DATABASE_PACKAGES = 'src/local/database-packages.txt';
+const R_PACKAGES = ['r-runtime/packages.txt', 'r-runtime/build-packages.txt'];
+const DEMO_DATA_SCRIPT = 'src/local/taylor-data.sh';
+const RUNTIME_BUILD_SCRIPT = 'r-runtime/build.sh';
+const NOT_IN_A_ROOT = /(^|\/)tests(\/|$)|\.md$/;
+
+export interface RootRecipe {
+  readonly name: 'database' | 'r';
+  readonly label: string;
+  readonly suite: string;
+  readonly packages: readonly string[];
+  /** Shell lines run with the root file system as `$1` once all packages are in. */
+  readonly hooks: readonly string[];
+  /** Files of the checkout the hooks need, by relative path; the hooks find a readable copy in `$TIDEMARK_STAGE`. */
+  readonly stagedFiles: readonly string[];
+  /** Twelve hexadecimal digits over all of the above, the contents of staged files included. */
+  readonly hash: string;
+}
+
+const ADD_SERVICE_USER = [
+  `echo 'tidemark:x:${SERVICE_ID}:${SERVICE_ID}::/nonexistent:/usr/sbin/nologin' >> "$1/etc/passwd"`,
+  `echo 'tidemark:x:${SERVICE_ID}:' >> "$1/etc/group"`,
+];
+
+/** TimescaleDB and Redis. */
+export function databaseRecipe(): RootRecipe {
+  return withHash({
+    name: 'database',
+    label: 'root file system of TimescaleDB and Redis',
+    suite: SUITE,
+    packages: readPackages(join(CHECKOUT, DATABASE_PACKAGES)),
+    hooks: [
+      ...ADD_SERVICE_USER,
+      // The cluster the package makes on installation is never used, and /data is where ours is bound.
+      'rm -rf "$1"/var/lib/postgresql/17 "$1"/etc/postgresql/17',
+      'mkdir -m 755 "$1/data"',
+    ],
+    stagedFiles: [],
+  });
+}
+
+/** R with the packages scripts may use, the runner, and the data of the demo. */
+export function rRecipe(): RootRecipe {
+  return withHash({
+    name: 'r',
+    label: 'root file system of R',
+    suite: SUITE,
+    packages: R_PACKAGES.map((file) => join(CHECKOUT, file))
+      .filter((path) => existsSync(path))
+      .flatMap(readPackages),
+    hooks: [DEMO_DATA_SCRIPT, RUNTIME_BUILD_SCRIPT]
+      .filter((file) => existsSync(join(CHECKOUT, file)))
+      .map((file) => `sh "$TIDEMARK_STAGE/${file}" "$1"`),
+    stagedFiles: [DEMO_DATA_SCRIPT, ...listFiles('r-runtime')],
+  });
+}
+
+function listFiles(directory: string): readonly string[] {
+  return globSync(`${directory}/**/*`, { cwd: CHECKOUT, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(CHECKOUT, join(entry.parentPath, entry.name)))
+    .filter((path) => !NOT_IN_A_ROOT.test(path))
+    .sort();
+}
+
+/** One package name a line; `#` starts a comment. */
+function readPackages(path: string): readonly string[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter(Boolean);
+}
+
+function withHash(recipe: Omit<RootRecipe, 'hash'>): RootRecipe {
+  const contents = recipe.stagedFiles.map((path) => readFileSync(join(CHECKOUT, path), 'base64'));
+  const hash = createHash('sha256')
+    .update(JSON.stringify([recipe, contents]))
+    .digest('hex')
+    .slice(0, 12);
+  return { ...recipe, hash };
+}

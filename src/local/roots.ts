@@ -1,0 +1,113 @@
+/**
+ * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A build
+ * happens beside the final place and is renamed into it, so what is there is complete. Older ones are left alone: other
+ * checkouts may use them, and under chroot they hold data.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { isRoot } from './launcher.ts';
+import { tryLock } from './lock.ts';
+import { CHECKOUT, cacheDirectory } from './paths.ts';
+import type { Progress, Step } from './progress.ts';
+import type { RootRecipe } from './recipes.ts';
+import { SetupError } from './setup-error.ts';
+
+const BUILD_WAIT_SEC = 900;
+const KEPT_ERROR_LINES = 15;
+const LEFT_OUT = ['doc', 'man', 'info', 'locale', 'lintian'].map((name) => `/usr/share/${name}/*`);
+
+/** The cached root file system of `recipe`, built first if need be. @throws SetupError when it cannot be built. */
+export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promise<string> {
+  const root = rootDirectory(recipe);
+  if (existsSync(root)) return root;
+  const cache = cacheDirectory(process.env);
+  mkdirSync(cache, { recursive: true });
+  await progress.phase(`Building the ${recipe.label}, once`, async (step) => {
+    using lock = tryLock(join(cache, `${recipe.name}.lock`), BUILD_WAIT_SEC);
+    if (!lock) throw new SetupError(`Another build of the ${recipe.label} has not ended in ${BUILD_WAIT_SEC} s.`);
+    if (!existsSync(root)) await build(recipe, cache, root, step);
+  });
+  return root;
+}
+
+/** Where the root file system of `recipe` is, or will be. */
+export function rootDirectory(recipe: RootRecipe): string {
+  return join(cacheDirectory(process.env), `${recipe.name}-${recipe.hash}`);
+}
+
+async function build(recipe: RootRecipe, cache: string, root: string, step: Step): Promise<void> {
+  const prefix = `.building-${recipe.name}-`;
+  // Whoever left these was interrupted: the lock says nobody is building now.
+  for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) removeTree(join(cache, name));
+  const unfinished = mkdtempSync(join(cache, prefix));
+  const stage = mkdtempSync(join(tmpdir(), 'tidemark-stage-'));
+  try {
+    for (const file of recipe.stagedFiles) cpSync(join(CHECKOUT, file), join(stage, file));
+    await chmod(stage, 0o755);
+    await unpack(recipe, unfinished, stage, step);
+    await chmod(unfinished, 0o755);
+    renameSync(unfinished, root);
+  } finally {
+    removeTree(unfinished);
+    removeTree(stage);
+  }
+}
+
+/** A tar in between, since without root rights mmdebstrap's own files belong to ids that are not ours. */
+async function unpack(recipe: RootRecipe, target: string, stage: string, step: Step): Promise<void> {
+  const debootstrap = spawnTied(['mmdebstrap', ...mmdebstrapArguments(recipe)], {
+    ...process.env,
+    TIDEMARK_STAGE: stage,
+  });
+  const ownership = isRoot() ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
+  const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
+  if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar need pipes');
+  const [messages, complaints] = [followMessages(debootstrap, step), followMessages(tar, step)];
+  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes tell more');
+  const [[builtCode], [unpackedCode]] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
+  if (builtCode !== 0 || unpackedCode !== 0) {
+    const tail = [...messages, ...complaints].slice(-KEPT_ERROR_LINES).join('\n');
+    throw new SetupError(`The ${recipe.label} could not be built:\n${tail}`);
+  }
+}
+
+function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {
+  return [
+    '--variant=minbase',
+    '--format=tar',
+    `--include=${recipe.packages.join(',')}`,
+    ...LEFT_OUT.map((pattern) => `--dpkgopt=path-exclude=${pattern}`),
+    ...recipe.hooks.map((hook) => `--customize-hook=${hook}`),
+    recipe.suite,
+    '-',
+  ];
+}
+
+function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+  return spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: environment,
+  });
+}
+
+/** Shows what mmdebstrap says it is at, and keeps all lines for the case that it fails. */
+function followMessages(child: ChildProcess, step: Step): readonly string[] {
+  const lines: string[] = [];
+  if (!child.stderr) return lines;
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    lines.push(line);
+    const message = /^I: ((?:downloading|extracting|installing|creating) .*?)(?:\.\.\.)?$/.exec(line)?.[1];
+    if (message) step(message);
+  });
+  return lines;
+}
+
+function removeTree(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}

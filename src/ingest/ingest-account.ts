@@ -4,22 +4,10 @@
  * transaction at a time, in the order its batches were accepted (R-D6).
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
-import { appendEvents } from '../platform/outbox.ts';
 import { readBytea } from '../platform/read-bytea.ts';
+import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
-import { formatInstant } from '../points/instant-rules.ts';
-import type { WrittenRange } from '../points/point.ts';
 import { writePoints } from '../points/write-points.ts';
-
-/** Payload of `DataPointsWritten`: per variable the first and last date written, both inclusive. */
-export interface PointsWritten {
-  readonly variables: readonly {
-    readonly variableId: number;
-    readonly from: string;
-    readonly to: string;
-    readonly count: number;
-  }[];
-}
 
 // First key of the advisory locks that keep an account's batches in order.
 const LOCK_CLASS = 0x696e;
@@ -54,7 +42,7 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
         `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by id`,
       );
       const { ranges } = await writePoints(transaction, rows);
-      await announce(transaction, accountId, ranges);
+      await announcePoints(transaction, accountId, ranges);
       await finish(
         transaction,
         ids,
@@ -72,20 +60,6 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
     'select distinct account_id as "accountId" from push_batch',
   );
   return rows.map(({ accountId }) => accountId);
-}
-
-/** Announces what a write changed, in its transaction. */
-export async function announce(
-  transaction: Transaction,
-  accountId: number,
-  ranges: readonly WrittenRange[],
-): Promise<void> {
-  if (ranges.length === 0) return;
-  const variables = ranges.map(({ variableId, fromMicros, toMicros, count }) => {
-    return { variableId, from: formatInstant(fromMicros), to: formatInstant(toMicros), count };
-  });
-  const payload: PointsWritten = { variables };
-  await appendEvents(transaction, [{ accountId, type: 'DataPointsWritten', payload }]);
 }
 
 async function finish(

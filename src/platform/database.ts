@@ -6,7 +6,10 @@ import pg from 'pg';
 import type { Log } from './log.ts';
 
 export type Database = pg.Pool;
-export type Transaction = pg.PoolClient;
+/** One session of the pool. */
+export type Connection = pg.PoolClient;
+/** A connection inside a transaction. */
+export type Transaction = Connection;
 /** What a statement needs: a pool, a client or a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -57,32 +60,51 @@ export async function withTransaction<Result>(
   work: (transaction: Transaction) => Promise<Result>,
   options: TransactionOptions = {},
 ): Promise<Result> {
+  return withConnection(database, (connection) => inTransaction(connection, work, options));
+}
+
+/** Lends a connection of the pool to `work`. One that is left inside a transaction is closed, not reused. */
+export async function withConnection<Result>(
+  database: Database,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
   const client = await database.connect();
-  let broken: Error | undefined;
+  let isBroken = true;
   try {
-    await client.query(beginStatement(options));
     const result = await work(client);
-    await client.query('commit');
+    isBroken = false;
     return result;
   } catch (error) {
-    broken = await rollback(client);
-    throw error;
+    isBroken = error instanceof BrokenConnectionError;
+    throw isBroken ? (error as Error).cause : error;
   } finally {
-    client.release(broken);
+    client.release(isBroken);
   }
 }
+
+/** As `withTransaction`, on a connection that the caller holds for more than one. */
+export async function inTransaction<Result>(
+  connection: Connection,
+  work: (transaction: Transaction) => Promise<Result>,
+  options: TransactionOptions = {},
+): Promise<Result> {
+  try {
+    await connection.query(beginStatement(options));
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    await connection.query('rollback').catch(() => {
+      throw new BrokenConnectionError('cannot roll back', { cause: error });
+    });
+    throw error;
+  }
+}
+
+class BrokenConnectionError extends Error {}
 
 function beginStatement({ isolation = 'read committed', readOnly = false, ...options }: TransactionOptions): string {
   const timeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
   const access = readOnly ? 'read only' : 'read write';
   return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}`;
-}
-
-async function rollback(client: Transaction): Promise<Error | undefined> {
-  try {
-    await client.query('rollback');
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

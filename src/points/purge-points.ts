@@ -13,7 +13,8 @@ export async function purgeDeletedVariable(database: Database): Promise<boolean>
       );
       const [purge] = rows;
       if (!purge) return false;
-      for (const table of ['point', 'point_version', 'series', 'point_purge']) {
+      // `series` first: its row lock waits for a writer under way, and none begins without it.
+      for (const table of ['series', 'point', 'point_version', 'point_purge']) {
         await transaction.query(`delete from ${table} where variable_id = $1`, [purge.variableId]);
       }
       return true;

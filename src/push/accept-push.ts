@@ -7,9 +7,10 @@ import { type Database, withTransaction } from '../platform/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { encodeReadings } from '../points/encode-readings.ts';
 import { formatInstant } from '../points/instant-rules.ts';
+import { findLabelIds, type Labels } from '../points/labels.ts';
 import type { PointEntry } from '../points/point.ts';
 import { localClock } from '../structure/time-zones.ts';
-import { findLabelIds, type Labels, labelReadings } from './label-readings.ts';
+import { labelReadings } from './label-readings.ts';
 import type { PushElement, Reading } from './push-element.ts';
 import { resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
 

@@ -1,0 +1,12 @@
+/** The Version of rows that bring none (§9.4): the hour of the calculation, rounded up, in UTC. */
+
+const MILLIS_PER_HOUR = 3_600_000;
+
+/**
+ * A time exactly on the hour is kept; one millisecond later is the next hour.
+ * @returns `yyyy-MM-ddTHH:mm:ss`, without a Z.
+ */
+export function defaultVersion(nowMillis: number): string {
+  const hourMillis = Math.ceil(nowMillis / MILLIS_PER_HOUR) * MILLIS_PER_HOUR;
+  return new Date(hourMillis).toISOString().slice(0, 19);
+}

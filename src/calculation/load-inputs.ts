@@ -1,0 +1,167 @@
+/** Reads what a script gets (R-H2): its inputs as columns, in one snapshot, and what they and the target are. */
+import type { Queryable, Transaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import { formatInstant } from '../points/instant-rules.ts';
+import type { PointChunk, VersionChoice } from '../points/point.ts';
+import { readPoints } from '../points/read-points.ts';
+import { AGGREGATE, nameOf, QUANTITY_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
+import type { Formula, InputDeclaration } from './declaration.ts';
+import type { CodedText, SandboxInput, SeriesColumns, VariableInfo } from './sandbox/sandbox-types.ts';
+import { type ChangedDates, findWindow } from './windows.ts';
+
+const MICROS_PER_SECOND = 1_000_000;
+const MAX_R_SECONDS = 2_147_483_647;
+
+/** What a run record says of one input (R-H8). */
+export interface InputRecord {
+  readonly alias: string;
+  readonly variableId: number;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly points: number;
+  /** Greatest VersionTimestamp read: together with the window it says which state of the input was used. */
+  readonly lastVersionTimestamp: string | null;
+}
+
+export interface LoadedInputs {
+  readonly inputs: readonly SandboxInput[];
+  readonly records: readonly InputRecord[];
+}
+
+/** @param transaction a read-only, repeatable-read transaction begun after the run was claimed. */
+export async function loadInputs(
+  transaction: Transaction,
+  dictionary: Dictionary,
+  formula: Formula,
+  changed: ChangedDates,
+): Promise<LoadedInputs> {
+  const variables = await findVariableInfos(
+    transaction,
+    formula.inputs.map(({ variableId }) => variableId),
+  );
+  const inputs: SandboxInput[] = [];
+  const records: InputRecord[] = [];
+  for (const declared of formula.inputs) {
+    const variable = variables.get(declared.variableId);
+    if (!variable)
+      throw new DomainError('not_found', `input ${declared.alias}: variable ${declared.variableId} does not exist`);
+    const window = await findWindow(transaction, declared, changed, variable.sourceTimeZoneId ?? 'UTC');
+    const chunks: PointChunk[] = [];
+    const selection = {
+      variableIds: [declared.variableId],
+      ...(window.fromMicros !== undefined && { fromMicros: window.fromMicros }),
+      ...(window.toMicros !== undefined && { toMicros: window.toMicros, isToIncluded: true }),
+      version: versionChoice(declared),
+      order: 'ASC',
+    } as const;
+    for await (const chunk of readPoints(transaction, dictionary, selection)) chunks.push(chunk);
+    inputs.push({ alias: declared.alias, variable, series: toColumns(declared.alias, chunks) });
+    records.push(toRecord(declared, window, chunks));
+  }
+  return { inputs, records };
+}
+
+/** `Variable` and `targetVariable` of R-H2, by id. */
+export async function findVariableInfos(
+  queryable: Queryable,
+  variableIds: readonly number[],
+): Promise<ReadonlyMap<number, VariableInfo>> {
+  const { rows } = await queryable.query<{
+    id: number;
+    name: string;
+    sourceId: number;
+    granularity: number | null;
+    timeBase: number | null;
+    quantityType: number | null;
+    aggregate: number | null;
+    timeZoneId: string;
+  }>(
+    `select variable.id, variable.name, variable.source_id as "sourceId", variable.granularity,
+            variable.granularity_time_base as "timeBase", variable.quantity_type as "quantityType",
+            variable.aggregate, coalesce(source.time_zone_id, site.time_zone_id) as "timeZoneId"
+     from variable join source on source.id = variable.source_id join site on site.id = source.site_id
+     where variable.id = any($1::int[])`,
+    [variableIds],
+  );
+  const infos = rows.map(({ timeBase, quantityType, aggregate, timeZoneId, ...row }): VariableInfo => {
+    return {
+      ...row,
+      granularityTimeBase: nameOf(TIME_PERIOD, timeBase),
+      quantityType: nameOf(QUANTITY_TYPE, quantityType),
+      aggregate: nameOf(AGGREGATE, aggregate),
+      sourceTimeZoneId: timeZoneId,
+    };
+  });
+  return new Map(infos.map((info) => [info.id, info]));
+}
+
+function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
+  return {
+    ...(version && { versionTags: [version] }),
+    ...(asOf && { asOfMicros: Date.parse(asOf) * 1000 }),
+  };
+}
+
+/** R's integers hold seconds until January 2038; of several points within one second the last is kept (R-H2). */
+function toColumns(alias: string, chunks: readonly PointChunk[]): SeriesColumns {
+  const count = chunks.reduce((sum, { dates }) => sum + dates.length, 0);
+  const dates = new Int32Array(count);
+  const values = new Float64Array(count);
+  const versions = textCoder(count);
+  const tags = textCoder(count);
+  let size = 0;
+  for (const chunk of chunks) {
+    for (const [index, micros] of chunk.dates.entries()) {
+      const seconds = Math.floor(micros / MICROS_PER_SECOND);
+      if (Math.abs(seconds) > MAX_R_SECONDS) {
+        throw new DomainError(
+          'invalid_input',
+          `input ${alias} has a date R's integers cannot hold: ${formatInstant(micros)}`,
+        );
+      }
+      const isSameSecond = size > 0 && dates[size - 1] === seconds;
+      const row = isSameSecond ? size - 1 : size;
+      dates[row] = seconds;
+      values[row] = chunk.values[index] ?? Number.NaN;
+      versions.set(row, chunk.versionTags[index] ?? '');
+      tags.set(row, chunk.tags[index] ?? '');
+      size = row + 1;
+    }
+  }
+  return {
+    dates: dates.subarray(0, size),
+    values: values.subarray(0, size),
+    versions: versions.finish(size),
+    tags: tags.finish(size),
+  };
+}
+
+function textCoder(count: number) {
+  const codes = new Int32Array(count);
+  const codeOf = new Map<string, number>();
+  return {
+    set: (row: number, text: string): void => {
+      const code = codeOf.get(text) ?? codeOf.size;
+      codeOf.set(text, code);
+      codes[row] = code;
+    },
+    finish: (size: number): CodedText => ({ codes: codes.subarray(0, size), texts: [...codeOf.keys()] }),
+  };
+}
+
+function toRecord(
+  { alias, variableId }: InputDeclaration,
+  window: { readonly fromMicros: number | undefined; readonly toMicros: number | undefined },
+  chunks: readonly PointChunk[],
+): InputRecord {
+  const lasts = chunks.map(({ versionTimestamps }) => versionTimestamps.reduce((a, b) => Math.max(a, b)));
+  return {
+    alias,
+    variableId,
+    from: window.fromMicros === undefined ? null : formatInstant(window.fromMicros),
+    to: window.toMicros === undefined ? null : formatInstant(window.toMicros),
+    points: chunks.reduce((sum, { dates }) => sum + dates.length, 0),
+    lastVersionTimestamp: lasts.length === 0 ? null : formatInstant(Math.max(...lasts)),
+  };
+}

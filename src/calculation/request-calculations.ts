@@ -1,0 +1,117 @@
+/**
+ * Triggers (R-H5): what changed → which variables have to run over which dates. There is at most one waiting request
+ * per variable; a trigger that arrives while it waits widens it. A committed write is turned into requests in the
+ * transaction that takes its event from the outbox, so none is lost and none is asked for twice.
+ */
+import type { Queryable, Transaction } from '../platform/database.ts';
+import type { EventConsumer, OutboxEvent } from '../platform/outbox.ts';
+import type { WakeQueue } from '../platform/queue.ts';
+import type { PointsWritten } from '../points/announce-points.ts';
+import type { Micros } from '../points/point.ts';
+
+// Of two triggers the wider window is kept, and the newer wave: its results are the ones still to be seen.
+const WIDEN = `
+  on conflict (variable_id) do update
+  set from_date = least(calculation_request.from_date, excluded.from_date),
+      to_date = greatest(calculation_request.to_date, excluded.to_date),
+      trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
+      wave = greatest(calculation_request.wave, excluded.wave),
+      trigger = excluded.trigger
+  returning variable_id as "variableId"`;
+
+const REQUEST_DEPENDENTS = `
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+  select edge.variable_id, variable.account_id, 'Input', min(change.from_date), max(change.to_date),
+         max(change.to_date), max(change.wave)
+  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[]) change (variable_id, from_date, to_date, wave)
+  join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
+  join variable on variable.id = edge.variable_id
+  group by edge.variable_id, variable.account_id
+  order by edge.variable_id
+  ${WIDEN}`;
+
+// Without dates a forced run covers everything its inputs have; the run asked for is a wave of its own.
+const FORCE = `
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+  select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
+         coalesce($3::timestamptz, now()), nextval(pg_get_serial_sequence('outbox_event', 'id'))
+  from variable cross join lateral (
+    select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
+    from variable_input edge left join lateral (
+      select date from point where point.variable_id = edge.input_variable_id order by date limit 1
+    ) first on true
+    where edge.variable_id = variable.id
+  ) range
+  where variable.id = any($1::int[]) and variable.calculated is not null
+  order by variable.id
+  ${WIDEN}`;
+
+/** Turns committed writes into requests, and wakes the calculators once those are committed. */
+export function calculationTrigger(queue: WakeQueue): EventConsumer {
+  return async (transaction, events) => {
+    const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
+    if (changes.length === 0) return undefined;
+    const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, [
+      changes.map((change) => change.variableId),
+      changes.map((change) => change.from),
+      changes.map((change) => change.to),
+      changes.map((change) => change.wave),
+    ]);
+    if (rows.length === 0) return undefined;
+    return () => queue.wake(rows.map(({ variableId }) => String(variableId)));
+  };
+}
+
+/**
+ * Asks for runs of calculated variables over [from, to]; others among the ids are left out.
+ * @returns the ids of the variables that will run.
+ */
+export async function forceUpdate(
+  queryable: Queryable,
+  variableIds: readonly number[],
+  range: { readonly from?: string | undefined; readonly to?: string | undefined },
+): Promise<readonly number[]> {
+  const { rows } = await queryable.query<{ variableId: number }>(FORCE, [variableIds, range.from, range.to]);
+  return rows.map(({ variableId }) => variableId);
+}
+
+export interface RequestBack {
+  readonly variableId: number;
+  readonly accountId: number;
+  readonly trigger: string;
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+  readonly triggerMicros: Micros;
+  readonly wave: number;
+  readonly attempt: number;
+  /** Seconds until it may run again. */
+  readonly delaySec: number;
+}
+
+/** Puts a request back whose run ended without a result of its own: it was abandoned, or the sandbox failed. */
+export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
+  const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
+  await transaction.query(
+    `insert into calculation_request
+       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date)
+     values ($1, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
+             clock_timestamp() + $9 * interval '1 second')
+     ${WIDEN}`,
+    [
+      request.variableId,
+      request.accountId,
+      request.trigger,
+      request.fromMicros,
+      request.toMicros,
+      request.triggerMicros,
+      request.wave,
+      request.attempt,
+      request.delaySec,
+    ],
+  );
+}
+
+function toChanges({ id, payload }: OutboxEvent) {
+  const { variables, wave } = payload as PointsWritten;
+  return variables.map((variable) => ({ ...variable, wave: wave ?? id }));
+}

@@ -15,7 +15,9 @@ run_script <- function(script, globals, limits, envir = globalenv()) {
       output <- as_output(value, limits$max_points)
       list(status = "ok", series = output$series, errors = output$errors)
     },
-    error = function(condition) describe_error(condition, notes$line)
+    # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
+    # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
+    error = function(condition) describe_error(condition, if (is.na(notes$line)) notes$top_line else notes$line)
   )
   outcome$notes <- list(messages = notes$messages, warnings = notes$warnings)
   outcome
@@ -41,6 +43,9 @@ syntax_error <- function(condition) {
     )
   )
 }
+
+# What R names as the caller of a stop() or warning() at top level.
+own_call <- quote(eval(expressions[[i]], envir))
 
 evaluate <- function(expressions, envir, notes) {
   references <- attr(expressions, "srcref")
@@ -84,7 +89,7 @@ add_note <- function(notes, kind, condition) {
   if (notes$room <= 0) return(invisible())
   text <- clean_text(sub("\n$", "", paste(conditionMessage(condition), collapse = "\n")))
   call <- conditionCall(condition)
-  if (kind == "warnings" && !is.null(call)) text <- paste0("in ", call_text(call), ": ", text)
+  if (kind == "warnings" && !is.null(call) && !identical(call, own_call)) text <- paste0("in ", call_text(call), ": ", text)
   bytes <- nchar(text, type = "bytes")
   if (bytes > notes$room) text <- paste0(substr(text, 1L, notes$room %/% 4), " (cut)")
   # Each text costs at least as much as its overhead: a million empty messages are bounded too.
@@ -114,6 +119,7 @@ describe_error <- function(condition, line) {
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
   if (inherits(condition, "tidemark_output_error")) line <- NA_integer_
   call <- conditionCall(condition)
+  if (identical(call, own_call)) call <- NULL
   list(
     status = status, message = substr(clean_text(paste(message, collapse = "\n")), 1L, 10000L),
     call = if (is.null(call) || is_ours) "" else call_text(call), line = if (is.na(line)) 0L else line

@@ -56,17 +56,14 @@ struct stage_error enter_user_namespace(void) {
   return NO_ERROR;
 }
 
-/* Everything read-only; then a private /tmp and /proc; then nothing where zygote and host meet. */
-static struct stage_error arrange_mounts(const struct zygote *z, const struct run_header *h) {
+/* Everything read-only, a private /proc, nothing where zygote and host meet. Needs nothing of the run, so it is done ahead. */
+struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
-  char options[96];
+  if (z->mode != MODE_NAMESPACES) return NO_ERROR;
   if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) < 0) FAIL(STAGE_UNSHARE);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
   if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
-  /* The inode limit bounds kernel memory that the size does not count. */
-  snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=1777", (unsigned long long)h->tmp_bytes);
-  if (mount("tmpfs", "/tmp", "tmpfs", inert, options) < 0) FAIL(STAGE_TMP);
   if (mount("proc", "/proc", "proc", inert, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
@@ -74,15 +71,23 @@ static struct stage_error arrange_mounts(const struct zygote *z, const struct ru
   return NO_ERROR;
 }
 
-/* Request on 0, captured text on 1 and 2, result and set-up pipes on 3 and 4, nothing else. */
+static struct stage_error mount_tmp(const struct run_header *h) {
+  char options[96];
+  /* The inode limit bounds kernel memory that the size does not count. */
+  snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=1777", (unsigned long long)h->tmp_bytes);
+  if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) < 0) FAIL(STAGE_TMP);
+  return NO_ERROR;
+}
+
+/* Request on 0, captured text on 1 and 2, result and control on 3 and 4, nothing else. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
   /* Copies above the targets first, so that no target overwrites a source. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
-  int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), setup = fcntl(fds->setup_fd, F_DUPFD_CLOEXEC, 64);
-  if (request < 0 || text < 0 || result < 0 || setup < 0) FAIL(STAGE_DESCRIPTORS);
+  int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
+  if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);
   if (dup2(request, 0) < 0 || dup2(text, 1) < 0 || dup2(text, 2) < 0) FAIL(STAGE_DESCRIPTORS);
-  /* Close-on-exec: programs a script starts never hold the result pipe. */
-  if (dup3(result, 3, O_CLOEXEC) < 0 || dup3(setup, 4, O_CLOEXEC) < 0) FAIL(STAGE_DESCRIPTORS);
+  /* Close-on-exec: programs a script starts never hold them. */
+  if (dup3(result, RUNNER_RESULT_FD, O_CLOEXEC) < 0 || dup3(control, RUNNER_CONTROL_FD, O_CLOEXEC) < 0) FAIL(STAGE_DESCRIPTORS);
   if (syscall(SYS_close_range, 5u, ~0u, 0u) < 0) FAIL(STAGE_DESCRIPTORS);
   if (chdir("/tmp") < 0) FAIL(STAGE_DESCRIPTORS);
   return NO_ERROR;
@@ -128,7 +133,7 @@ static struct stage_error install_filter(const struct zygote *z) {
 struct stage_error confine_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds) {
   struct stage_error e = NO_ERROR;
   errno = 0;
-  if (z->mode == MODE_NAMESPACES) e = arrange_mounts(z, h);
+  if (z->mode == MODE_NAMESPACES) e = mount_tmp(h);
   if (!e.stage) e = arrange_descriptors(fds);
   if (!e.stage) e = set_rlimits(z, h);
   if (!e.stage) e = drop_privileges();

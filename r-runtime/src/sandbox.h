@@ -73,6 +73,7 @@ struct chunk_header {
 struct zygote {
   int mode;
   int listen_fd;
+  int notify_fd; /* a supervisor writes its pid here when it has taken a connection */
   int proc_fd; /* /proc of the container; -1 when there is none */
   uint64_t base_address_bytes;
   uint64_t base_resident_bytes;
@@ -81,10 +82,14 @@ struct zygote {
   size_t filter_bytes;
 };
 
-/* Descriptors of a run as its runner sees them. */
+/* Descriptors of a run before the runner has arranged them, and after. */
 struct runner_fds {
-  int request_fd, result_fd, text_fd, setup_fd;
+  int request_fd, result_fd, text_fd, control_fd;
 };
+enum { RUNNER_RESULT_FD = 3, RUNNER_CONTROL_FD = 4 };
+
+/* What a runner says to its supervisor over the control socket; before READY it may also send a stage_error. */
+enum { SAYS_READY = 'R', SAYS_DONE = 'D' };
 
 struct stage_error {
   int32_t stage;
@@ -93,6 +98,7 @@ struct stage_error {
 
 /* confine.c */
 struct stage_error enter_user_namespace(void);
+struct stage_error enter_namespaces(const struct zygote *z);
 struct stage_error confine_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds);
 
 /* watch.c */
@@ -102,9 +108,10 @@ struct usage {
   uint64_t resident_bytes;
 };
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
+uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
-/* supervise.c: returns only in the runner, with the descriptor results are written to. */
-int supervise(const struct zygote *z, int connection, struct run_header *header);
+/* supervise.c: returns only in the runner, with the limits of its run. */
+void supervise(const struct zygote *z, struct run_header *header);
 
 /* io.c */
 uint64_t monotonic_us(void);

@@ -1,5 +1,6 @@
 /*
- * One run as seen from outside: forks the confined runner, moves bytes between connection and runner, enforces what
+ * One run as seen from outside. A supervisor and its runner are made ahead of time, namespaces included, and wait for a
+ * connection: that hides two forks of a large process (3 ms each, measured) from the caller. Then it moves bytes between connection and runner, enforces what
  * rlimits cannot (wall time, total processes, total memory, answer size), and reports how it ended. It trusts nothing
  * that comes from the runner; only it holds the connection, so only it can write the trailer.
  */
@@ -14,8 +15,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES 65536
@@ -25,9 +28,10 @@
 struct run {
   const struct zygote *zygote;
   struct run_header header;
-  int connection, request, result, text, setup, pidfd;
+  int connection, request, result, text, control, pidfd;
   pid_t runner;
-  int limit, is_client_gone;
+  int limit, is_client_gone, is_ready, is_done;
+  struct stage_error refused;
   uint64_t unread_request_bytes;
   char in[BUFFER_BYTES];
   size_t in_from, in_to;
@@ -111,6 +115,17 @@ static int read_captured(struct run *r) {
   return 1;
 }
 
+/* Before READY the runner is ours and may report a refusal; after it, whatever arrives may come from the script. */
+static void hear_runner(struct run *r) {
+  struct stage_error refused;
+  ssize_t n = recv(r->control, &refused, sizeof refused, MSG_DONTWAIT);
+  const char word = *(const char *)&refused;
+  if (n == 0) r->control = -1;
+  else if (n == 1 && word == SAYS_READY) r->is_ready = 1;
+  else if (n == 1 && word == SAYS_DONE) r->is_done = r->is_ready;
+  else if (n == sizeof refused && !r->is_ready) r->refused = refused;
+}
+
 static void scan_usage(struct run *r, uint64_t now) {
   if (r->zygote->proc_fd < 0) return;
   uint64_t allowed = r->header.memory_bytes + r->zygote->base_resident_bytes;
@@ -127,22 +142,24 @@ static void check_limits(struct run *r) {
   else if (now >= r->next_scan_us) scan_usage(r, now);
 }
 
-/* Moves bytes until the runner has ended. A closed descriptor is -1, which poll ignores. */
+/* Moves bytes until the runner has ended or says that it is done. A closed descriptor is -1, which poll ignores. */
 static void relay(struct run *r) {
   for (;;) {
     int is_in_empty = r->in_from == r->in_to, is_out_empty = r->out_from == r->out_to;
     short conn_events = POLLRDHUP;
     if (r->unread_request_bytes > 0 && is_in_empty) conn_events |= POLLIN;
     if (!is_out_empty) conn_events |= POLLOUT;
-    struct pollfd p[5] = {{.fd = r->is_client_gone ? -1 : r->connection, .events = conn_events},
+    struct pollfd p[6] = {{.fd = r->is_client_gone ? -1 : r->connection, .events = conn_events},
                           {.fd = is_in_empty ? -1 : r->request, .events = POLLOUT},
                           {.fd = is_out_empty ? r->result : -1, .events = POLLIN},
                           {.fd = r->text, .events = POLLIN},
-                          {.fd = r->pidfd, .events = POLLIN}};
+                          {.fd = r->pidfd, .events = POLLIN},
+                          {.fd = r->control, .events = POLLIN}};
     uint64_t now = monotonic_us(), next = r->next_scan_us < r->deadline_us ? r->next_scan_us : r->deadline_us;
     int timeout_ms = r->limit != LIMIT_NONE || r->is_client_gone ? 1000 : next > now ? (int)((next - now) / 1000u) + 1 : 0;
-    if (poll(p, 5, timeout_ms) < 0 && errno != EINTR) return kill_run(r, LIMIT_NONE);
-    if (p[4].revents) return;
+    if (poll(p, 6, timeout_ms) < 0 && errno != EINTR) return kill_run(r, LIMIT_NONE);
+    if (p[5].revents) hear_runner(r);
+    if (p[4].revents || r->is_done) return;
     if (p[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) lose_client(r);
     if (p[0].revents & POLLIN && !r->is_client_gone && r->unread_request_bytes > 0 && is_in_empty) read_request(r);
     if (p[0].revents & POLLOUT && !r->is_client_gone) send_result(r);
@@ -181,106 +198,156 @@ static void send_fault(int connection, struct stage_error e) {
   send_chunk(connection, CHUNK_TRAILER, &t, sizeof t);
 }
 
-static struct trailer describe_end(struct run *r) {
-  struct trailer t = {.magic = TRAILER_MAGIC, .limit = r->limit, .text_bytes = r->text_bytes};
+static void reap(struct run *r, struct trailer *t) {
   struct rusage usage = {0};
-  struct stage_error refused;
   int status = 0;
   while (wait4(r->runner, &status, 0, &usage) < 0 && errno == EINTR) continue;
-  t.wall_us = monotonic_us() - r->started_us;
-  t.cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
-             (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  t.max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
-  t.end = WIFSIGNALED(status) ? END_SIGNALLED : END_EXITED;
-  t.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  t->cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+              (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  t->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+  t->end = WIFSIGNALED(status) ? END_SIGNALLED : END_EXITED;
+  t->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
   /* The kernel's own CPU limit ends with SIGKILL, because pid 1 of a namespace ignores SIGXCPU. */
-  if (t.limit == LIMIT_NONE && t.end == END_SIGNALLED && t.cpu_us >= (uint64_t)r->header.cpu_sec * 1000000u)
-    t.limit = LIMIT_CPU;
-  if (read_full(r->setup, &refused, sizeof refused, 0) == 0) {
+  if (t->limit == LIMIT_NONE && t->end == END_SIGNALLED && t->cpu_us >= (uint64_t)r->header.cpu_sec * 1000000u)
+    t->limit = LIMIT_CPU;
+}
+
+/* The runner has said all it has to say but lives: asking the kernel now saves waiting for 5 ms of its dying. */
+static void describe_done(struct run *r, struct trailer *t) {
+  struct timespec cpu = {0};
+  clockid_t clock;
+  if (clock_getcpuclockid(r->runner, &clock) == 0) clock_gettime(clock, &cpu);
+  t->cpu_us = (uint64_t)cpu.tv_sec * 1000000u + (uint64_t)cpu.tv_nsec / 1000u;
+  t->max_rss_bytes = read_peak_bytes(r->zygote->proc_fd, r->runner);
+  kill_run(r, LIMIT_NONE);
+}
+
+static struct trailer describe_end(struct run *r) {
+  struct trailer t = {.magic = TRAILER_MAGIC, .limit = r->limit};
+  if (r->control >= 0) hear_runner(r);
+  if (r->is_done && r->limit == LIMIT_NONE) describe_done(r, &t);
+  else reap(r, &t);
+  t.wall_us = monotonic_us() - r->started_us;
+  if (r->refused.stage != STAGE_NONE) {
     t.end = END_SETUP_FAILED;
-    t.stage = refused.stage;
-    t.error = refused.error;
+    t.stage = r->refused.stage;
+    t.error = r->refused.error;
   }
   return t;
 }
 
-/* In the runner: confines itself, then goes back to R with the descriptor of the result pipe. */
-static int become_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds) {
+/* In the runner, ahead of time: namespaces; then it waits for a run, confines itself fully and goes back to R. */
+static void become_runner(const struct zygote *z, struct run_header *h, const struct runner_fds *fds) {
+  const char ready = SAYS_READY;
+  int control = fds->control_fd;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (z->mode == MODE_RLIMITS_ONLY) setsid();
-  struct stage_error e = confine_runner(z, h, fds);
-  if (e.stage != STAGE_NONE) {
-    int setup = e.stage > STAGE_DESCRIPTORS ? 4 : fds->setup_fd;
-    (void)write_full(setup, &e, sizeof e, 1000);
-    _exit(97);
+  struct stage_error e = enter_namespaces(z);
+  if (e.stage == STAGE_NONE) {
+    if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
+    e = confine_runner(z, h, fds);
+    /* From here on the arranged descriptors count, if they were reached. */
+    if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
-  close(4);
-  return 3;
+  if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
+  (void)write_full(control, &e, sizeof e, 1000);
+  _exit(97);
 }
 
-static int open_pipes(int pipes[4][2]) {
-  for (int i = 0; i < 4; i++)
-    if (pipe2(pipes[i], O_CLOEXEC) < 0) return -1;
-  return 0;
+static int open_channels(int channels[4][2]) {
+  for (int i = 0; i < 3; i++)
+    if (pipe2(channels[i], O_CLOEXEC) < 0) return -1;
+  /* Messages keep their bounds, so that READY and DONE never run together. */
+  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels[3]);
 }
 
 static void set_nonblocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-static struct stage_error prepare_run(struct run *r, int pipes[4][2]) {
+/* Returns in both processes, like fork; r->runner is 0 in the runner. */
+static struct stage_error fork_runner(struct run *r, int channels[4][2]) {
   struct stage_error e = {STAGE_NONE, 0};
-  r->captured = malloc(r->header.max_text_bytes + 1u);
-  if (!r->captured || open_pipes(pipes) < 0) return (struct stage_error){STAGE_PIPES, errno};
+  if (open_channels(channels) < 0) return (struct stage_error){STAGE_PIPES, errno};
   if (r->zygote->mode == MODE_NAMESPACES) e = enter_user_namespace();
+  if (e.stage == STAGE_NONE && (r->runner = fork()) < 0) return (struct stage_error){STAGE_FORK, errno};
   return e;
 }
 
-/* Hands the pipe ends to the supervisor's side and watches the runner until it has ended. Does not return. */
-static void oversee(struct run *r, int pipes[4][2]) {
-  signal(SIGPIPE, SIG_IGN);
-  for (int i = 0; i < 4; i++) close(pipes[i][i == 0 ? 0 : 1]);
-  r->request = pipes[0][1];
-  r->result = pipes[1][0];
-  r->text = pipes[2][0];
-  r->setup = pipes[3][0];
+static void keep_own_ends(struct run *r, int channels[4][2]) {
+  for (int i = 0; i < 4; i++) close(channels[i][i == 0 ? 0 : 1]);
+  r->request = channels[0][1];
+  r->result = channels[1][0];
+  r->text = channels[2][0];
+  r->control = channels[3][0];
   r->pidfd = (int)syscall(SYS_pidfd_open, r->runner, 0u);
-  const int nonblocking[] = {r->connection, r->request, r->result, r->text, r->setup};
-  for (int i = 0; i < 5; i++) set_nonblocking(nonblocking[i]);
+  const int nonblocking[] = {r->request, r->result, r->text};
+  for (int i = 0; i < 3; i++) set_nonblocking(nonblocking[i]);
+}
+
+/* Waits for a connection of its own; several supervisors wait on the same socket. Tells the zygote to make another. */
+static void take_connection(struct run *r) {
+  const pid_t self = getpid();
+  do {
+    struct pollfd p = {.fd = r->zygote->listen_fd, .events = POLLIN};
+    if (poll(&p, 1, -1) < 0 && errno != EINTR) _exit(1);
+    r->connection = accept4(r->zygote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  } while (r->connection < 0);
+  close(r->zygote->listen_fd);
+  if (write(r->zygote->notify_fd, &self, sizeof self) != sizeof self) _exit(1);
+  close(r->zygote->notify_fd);
+}
+
+/* @return 0 when a run may begin. */
+static struct stage_error begin_run(struct run *r) {
+  if (read_full(r->connection, &r->header, sizeof r->header, 5000) < 0) _exit(1);
+  if (r->header.magic != RUN_MAGIC || r->header.version != 1) return (struct stage_error){STAGE_HEADER, EPROTO};
+  r->captured = malloc(r->header.max_text_bytes + 1u);
+  if (!r->captured) return (struct stage_error){STAGE_HEADER, ENOMEM};
+  r->unread_request_bytes = r->header.frame_bytes;
+  r->started_us = monotonic_us();
+  r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
+  r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
+  /* A runner that is gone already has left its reason in the control socket. */
+  (void)write_full(r->control, &r->header, sizeof r->header, 1000);
+  return (struct stage_error){STAGE_NONE, 0};
+}
+
+/* From the header to the trailer. Does not return. */
+static void oversee(struct run *r) {
   if (r->pidfd < 0) kill_run(r, LIMIT_NONE);
   else relay(r);
-  if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
+  if (r->zygote->mode == MODE_RLIMITS_ONLY && !r->is_done) kill(-r->runner, SIGKILL);
   struct trailer end = describe_end(r);
-  if (r->is_client_gone) _exit(0);
-  drain(r);
-  end.text_bytes = r->text_bytes;
-  if (end.limit == LIMIT_NONE) end.limit = r->limit;
-  send_chunk(r->connection, CHUNK_TEXT, r->captured, r->captured_bytes);
-  send_chunk(r->connection, CHUNK_TRAILER, &end, sizeof end);
+  if (!r->is_client_gone) {
+    drain(r);
+    end.text_bytes = r->text_bytes;
+    if (end.limit == LIMIT_NONE) end.limit = r->limit;
+    send_chunk(r->connection, CHUNK_TEXT, r->captured, r->captured_bytes);
+    send_chunk(r->connection, CHUNK_TRAILER, &end, sizeof end);
+  }
+  /* The run's whole namespace is gone before its supervisor is, which is what counts it. */
+  while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }
 
-int supervise(const struct zygote *z, int connection, struct run_header *header) {
+void supervise(const struct zygote *z, struct run_header *header) {
   static struct run r;
-  int pipes[4][2];
-  r = (struct run){.zygote = z, .connection = connection};
-  if (read_full(connection, header, sizeof *header, 5000) < 0) _exit(1);
-  if (header->magic != RUN_MAGIC || header->version != 1) {
-    send_fault(connection, (struct stage_error){STAGE_HEADER, EPROTO});
-    _exit(1);
+  int channels[4][2];
+  r = (struct run){.zygote = z, .connection = -1};
+  struct stage_error e = fork_runner(&r, channels);
+  if (e.stage == STAGE_NONE && r.runner == 0) {
+    /* Kept open, the supervisor's ends would hide from the runner that the supervisor is gone. */
+    for (int i = 0; i < 4; i++) close(channels[i][i == 0 ? 1 : 0]);
+    const struct runner_fds fds = {channels[0][0], channels[1][1], channels[2][1], channels[3][1]};
+    become_runner(z, header, &fds);
+    return;
   }
-  r.header = *header;
-  r.unread_request_bytes = header->frame_bytes;
-  r.started_us = monotonic_us();
-  r.deadline_us = r.started_us + (uint64_t)header->wall_ms * 1000u;
-  r.next_scan_us = r.started_us + SCAN_INTERVAL_US;
-  struct stage_error e = prepare_run(&r, pipes);
-  if (e.stage == STAGE_NONE && (r.runner = fork()) < 0) e = (struct stage_error){STAGE_FORK, errno};
-  if (e.stage != STAGE_NONE) {
-    send_fault(connection, e);
-    _exit(1);
-  }
-  if (r.runner > 0) oversee(&r, pipes);
-  const struct runner_fds fds = {.request_fd = pipes[0][0], .result_fd = pipes[1][1], .text_fd = pipes[2][1], .setup_fd = pipes[3][1]};
-  return become_runner(z, header, &fds);
+  signal(SIGPIPE, SIG_IGN);
+  if (e.stage == STAGE_NONE) keep_own_ends(&r, channels);
+  take_connection(&r);
+  if (e.stage == STAGE_NONE) e = begin_run(&r);
+  if (e.stage == STAGE_NONE) oversee(&r);
+  send_fault(r.connection, e);
+  _exit(1);
 }

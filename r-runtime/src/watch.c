@@ -100,3 +100,12 @@ struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
     if (seen[i].is_ours) sum.resident_bytes += read_pss(proc_fd, seen[i].pid);
   return sum;
 }
+
+/* Largest resident size the process ever had. */
+uint64_t read_peak_bytes(int proc_fd, pid_t pid) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "%d/status", (int)pid);
+  if (proc_fd < 0 || read_text(proc_fd, path, text, sizeof text) <= 0) return 0;
+  const char *line = strstr(text, "\nVmHWM:");
+  return line ? strtoull(line + 7, NULL, 10) * 1024u : 0;
+}

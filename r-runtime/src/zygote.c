@@ -1,6 +1,7 @@
 /*
- * The entry points R calls through .C. tm_serve turns a warm R into a zygote: it accepts connections and forks one
- * supervisor for each; it never reads a request itself, so no account's data ever enter the process that all share.
+ * The entry points R calls through .C. tm_serve turns a warm R into a zygote: it keeps a few
+ * forked supervisors waiting on its socket; it never reads a request itself, so no account's data ever enter the process
+ * that all share.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define MAX_RUNS 256
+#define SPARES 2
 
 static int listen_on(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -69,25 +71,58 @@ static void restore_signals(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-/* In the zygote: forks for ever. Returns the result descriptor in a runner. */
-static int accept_runs(const struct zygote *z, struct run_header *header) {
-  for (int running = 0;;) {
-    struct pollfd p = {.fd = running < MAX_RUNS ? z->listen_fd : -1, .events = POLLIN};
-    if (poll(&p, 1, running > 0 ? 200 : -1) < 0 && errno != EINTR) return -1;
-    while (running > 0 && waitpid(-1, NULL, WNOHANG) > 0) running--;
-    if (p.fd < 0 || !(p.revents & POLLIN)) continue;
-    int connection = accept4(z->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (connection < 0) continue;
+/* Supervisors that wait for a connection, and how many serve one. */
+struct brood {
+  pid_t waiting[SPARES];
+  int serving;
+};
+
+static int forget_waiting(struct brood *f, pid_t pid) {
+  for (int i = 0; i < SPARES; i++)
+    if (f->waiting[i] == pid) {
+      f->waiting[i] = 0;
+      return 1;
+    }
+  return 0;
+}
+
+static void note_changes(struct brood *f, int notified_fd) {
+  pid_t pid;
+  while (read(notified_fd, &pid, sizeof pid) == sizeof pid)
+    if (forget_waiting(f, pid)) f->serving++;
+  while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+    if (!forget_waiting(f, pid)) f->serving--;
+}
+
+/* @return 1 in the new supervisor's runner. */
+static int fork_spares(const struct zygote *z, struct brood *f, struct run_header *header) {
+  for (int i = 0; i < SPARES; i++) {
+    if (f->waiting[i] != 0 || f->serving >= MAX_RUNS) continue;
     pid_t zygote = getpid(), child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != zygote) _exit(1);
       restore_signals();
-      close(z->listen_fd);
-      return supervise(z, connection, header);
+      supervise(z, header);
+      return 1;
     }
-    if (child > 0) running++;
-    close(connection);
+    if (child > 0) f->waiting[i] = child;
+  }
+  return 0;
+}
+
+/* In the zygote: keeps spares ready for ever. Returns in a runner; -1 when the zygote cannot go on. */
+static int breed(struct zygote *z, struct run_header *header) {
+  struct brood brood = {0};
+  int notify[2];
+  if (pipe2(notify, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
+  z->notify_fd = notify[1];
+  for (;;) {
+    if (fork_spares(z, &brood, header)) return 0;
+    struct pollfd p = {.fd = notify[0], .events = POLLIN};
+    /* The time-out reaps those that ended, and paces new spares should they die at once. */
+    if (poll(&p, 1, 500) < 0 && errno != EINTR) return -1;
+    note_changes(&brood, notify[0]);
   }
 }
 
@@ -111,7 +146,8 @@ void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits,
   if ((z.listen_fd = listen_on(*socket_path)) < 0) return perror("zygote socket");
   printf("ready\n");
   fflush(stdout);
-  *result_fd = accept_runs(&z, &header);
+  if (breed(&z, &header) < 0) return perror("zygote");
+  *result_fd = RUNNER_RESULT_FD;
   limits[0] = header.max_points;
   limits[1] = header.max_text_bytes;
 }
@@ -130,9 +166,15 @@ void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
   *ok = write_full(*fd, bytes, (size_t)*count, -1) == 0;
 }
 
-/* Ends the runner at once: no finalizers, no exit handlers, nothing a script registered. */
+/*
+ * The result is written: tells the supervisor, which takes the measure of this process and kills it. No finalizers, no
+ * exit handlers, nothing a script registered.
+ */
 void tm_exit(int *code) {
+  const char done = SAYS_DONE;
   fflush(stdout);
   fflush(stderr);
+  char never;
+  if (write_full(RUNNER_CONTROL_FD, &done, 1, 1000) == 0) (void)read_full(RUNNER_CONTROL_FD, &never, 1, -1);
   _exit(*code);
 }

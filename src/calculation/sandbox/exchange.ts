@@ -1,5 +1,6 @@
-/** One connection, one run: sends header and frame, collects the answer until the supervisor hangs up. */
+/** One connection, one run: sends header and frame, collects the answer until its trailer or the end. */
 import { connect, type Socket } from 'node:net';
+import { type Answer, AnswerReader } from './wire.ts';
 
 /** The zygote could not be reached, so the run has not begun and may be tried again. */
 export class ConnectError extends Error {
@@ -17,7 +18,7 @@ export async function exchange(
   parts: readonly Buffer[],
   timeoutMs: number,
   signal?: AbortSignal,
-): Promise<Buffer> {
+): Promise<Answer> {
   signal?.throwIfAborted();
   const socket = connect({ path: socketPath, allowHalfOpen: true });
   const abort = () => socket.destroy();
@@ -34,20 +35,23 @@ export async function exchange(
   }
 }
 
-function collect(socket: Socket, parts: readonly Buffer[]): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
+  const reader = new AnswerReader();
   let isConnected = false;
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
       isConnected = true;
       for (const part of parts) socket.write(part);
     });
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.once('error', (error) => {
       // After the connection stood, a reset is the end of the answer; the missing trailer tells the rest.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
-    const finish = () => resolve(Buffer.concat(chunks));
+    const finish = () => resolve(reader.answer());
+    socket.on('data', (bytes: Buffer) => {
+      // The supervisor takes some milliseconds to go: its memory is that of a warm R.
+      if (reader.take(bytes)) finish();
+    });
     socket.once('end', finish);
     socket.once('close', finish);
   });

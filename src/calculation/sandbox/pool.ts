@@ -15,7 +15,7 @@ import { createNoneLauncher } from './launcher-none.ts';
 import { decideOutcome } from './outcome.ts';
 import { type RunLimits, type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
 import { checkHealth, proveIsolation } from './self-check.ts';
-import { decodeAnswer, encodeRunHeader } from './wire.ts';
+import { type Answer, encodeRunHeader } from './wire.ts';
 import { Zygote } from './zygote.ts';
 
 /** Past the wall limit, for set-up and for moving large answers. */
@@ -106,8 +106,8 @@ async function runOnce(
   const startedMs = performance.now();
   const frame = encodeRequest(job);
   const parts = [encodeRunHeader(limits, frame.length), frame];
-  const bytes = await connectAndRun(zygote, parts, limits.wallTimeMs + GRACE_MS, signal);
-  return decideOutcome(decodeAnswer(bytes), limits, performance.now() - startedMs);
+  const answer = await connectAndRun(zygote, parts, limits.wallTimeMs + GRACE_MS, signal);
+  return decideOutcome(answer, limits, performance.now() - startedMs);
 }
 
 /** A zygote that died a moment ago may not be known to be dead yet, so a refused connection is tried again for a while. */
@@ -116,7 +116,7 @@ async function connectAndRun(
   parts: readonly Buffer[],
   timeoutMs: number,
   signal?: AbortSignal,
-): Promise<Buffer> {
+): Promise<Answer> {
   const giveUpMs = performance.now() + CONNECT_PATIENCE_MS;
   for (;;) {
     try {

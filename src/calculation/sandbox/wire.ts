@@ -73,20 +73,33 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   return header;
 }
 
-/** Takes an answer apart. What is cut off is left out; the missing trailer says so. */
-export function decodeAnswer(bytes: Buffer): Answer {
-  const results: Buffer[] = [];
-  let output = '';
-  let trailer: Trailer | null = null;
-  for (let at = 0; at + 8 <= bytes.length; ) {
-    const kind = bytes.readUInt32LE(at);
-    const chunk = bytes.subarray(at + 8, at + 8 + bytes.readUInt32LE(at + 4));
-    if (kind === CHUNK.result) results.push(chunk);
-    else if (kind === CHUNK.text) output = chunk.toString('utf8');
-    else if (kind === CHUNK.trailer) trailer = decodeTrailer(chunk);
-    at += 8 + bytes.readUInt32LE(at + 4);
+/** Takes an answer apart as it arrives. What is cut off is left out; the missing trailer says so. */
+export class AnswerReader {
+  readonly #results: Buffer[] = [];
+  #pending: Buffer = Buffer.alloc(0);
+  #output = '';
+  #trailer: Trailer | null = null;
+
+  /** @returns true when the trailer has come: nothing follows it, though the connection may close later. */
+  take(bytes: Buffer): boolean {
+    this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes;
+    for (;;) {
+      const end = this.#pending.length < 8 ? 8 : 8 + this.#pending.readUInt32LE(4);
+      if (this.#pending.length < end) return this.#trailer !== null;
+      this.#takeChunk(this.#pending.readUInt32LE(0), this.#pending.subarray(8, end));
+      this.#pending = this.#pending.subarray(end);
+    }
   }
-  return { result: Buffer.concat(results), output, trailer };
+
+  answer(): Answer {
+    return { result: Buffer.concat(this.#results), output: this.#output, trailer: this.#trailer };
+  }
+
+  #takeChunk(kind: number, payload: Buffer): void {
+    if (kind === CHUNK.result) this.#results.push(payload);
+    else if (kind === CHUNK.text) this.#output = payload.toString('utf8');
+    else if (kind === CHUNK.trailer) this.#trailer = decodeTrailer(payload);
+  }
 }
 
 function decodeTrailer(chunk: Buffer): Trailer | null {

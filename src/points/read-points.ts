@@ -2,7 +2,7 @@
  * The one reader of points, for REST, gRPC and the inputs of calculations. It walks the variables in the order asked
  * for and streams each as chunks of columns in one snapshot: memory does not grow with the answer.
  */
-import type { Queryable, Transaction } from '../platform/database.ts';
+import type { Database, Queryable, Transaction } from '../platform/database.ts';
 import { type Dictionary, NO_ID } from './dictionary.ts';
 import type { PointChunk, PointSelection, VersionChoice } from './point.ts';
 
@@ -30,6 +30,28 @@ export async function* readPoints(
   const versionTagIds = await findVersionTagIds(transaction, selection.version);
   for (const variableId of selection.variableIds) {
     yield* readVariable(transaction, dictionary, selection, variableId, versionTagIds);
+  }
+}
+
+/**
+ * As `readPoints`, in a snapshot of its own that lasts as long as the iteration. A reader that stops early gives the
+ * connection back at once.
+ */
+export async function* streamPoints(
+  database: Database,
+  dictionary: Dictionary,
+  selection: PointSelection,
+): AsyncGenerator<PointChunk> {
+  const connection = await database.connect();
+  let isBroken = false;
+  try {
+    await connection.query('begin isolation level repeatable read read only');
+    yield* readPoints(connection, dictionary, selection);
+  } finally {
+    await connection.query('rollback').catch(() => {
+      isBroken = true;
+    });
+    connection.release(isBroken);
   }
 }
 

@@ -85,3 +85,27 @@ function findOffset(timeZoneId: string, localMillis: number): Offset {
   const isSkipped = !later.toPlainDateTime().equals(local);
   return { offsetMicros, kind: isSkipped ? 'skipped' : 'ambiguous' };
 }
+
+/** The offset of a zone from UTC at an instant, in microseconds. */
+export type ZoneOffset = (micros: number) => number;
+
+const zoneOffsets = new Map<string, ZoneOffset>();
+
+/** @throws RangeError for an unknown zone. */
+export function zoneOffset(timeZoneId: string): ZoneOffset {
+  const known = zoneOffsets.get(timeZoneId);
+  if (known) return known;
+  const offsets = new Map<number, number>();
+  const offsetAt: ZoneOffset = (micros) => {
+    const quarter = Math.floor(micros / QUARTER_MICROS);
+    const cached = offsets.get(quarter);
+    if (cached !== undefined) return cached;
+    const instant = Temporal.Instant.fromEpochMilliseconds((quarter * QUARTER_MICROS) / MICROS_PER_MILLI);
+    const offset = instant.toZonedDateTimeISO(timeZoneId).offsetNanoseconds / MICROS_PER_MILLI;
+    if (offsets.size >= MAX_CACHED_QUARTERS) offsets.clear();
+    offsets.set(quarter, offset);
+    return offset;
+  };
+  zoneOffsets.set(timeZoneId, offsetAt);
+  return offsetAt;
+}

@@ -2,7 +2,7 @@
  * Dates of readings (R-D4): ISO 8601 with `Z`, `+hh:mm`, `+hhmm` or no zone, to the microsecond. A date without a zone
  * is local to its source and becomes an instant when the target is known.
  */
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from './instant-rules.ts';
 
 export interface ParsedDate {
   /** Microseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */

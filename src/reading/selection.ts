@@ -1,0 +1,99 @@
+/**
+ * What a reader asks for (R-G1, R-G2) → a selection of points the caller may see. The same words mean the same on REST
+ * and gRPC; only how they are spelled on the wire differs.
+ */
+import type { Caller } from '../identity/caller.ts';
+import type { Queryable } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { Micros, PointSelection } from '../points/point.ts';
+
+export interface ReadRequest {
+  readonly variableIds: readonly number[];
+  /** Adds every variable of the source. */
+  readonly sourceId?: number | undefined;
+  readonly fromMicros?: Micros | undefined;
+  readonly toMicros?: Micros | undefined;
+  readonly isToIncluded: boolean;
+  readonly versionTags: readonly string[];
+  readonly asOfMicros?: Micros | undefined;
+  readonly order: 'ASC' | 'DESC';
+  /** Paging within each variable. */
+  readonly limit?: number | undefined;
+  readonly offset: number;
+}
+
+export interface ResolvedSelection {
+  readonly selection: PointSelection;
+  /** Unit of each variable, null when none is set. */
+  readonly unitIds: ReadonlyMap<number, number | null>;
+}
+
+/**
+ * @throws DomainError not_found for a variable or source that does not exist or is not the caller's to see;
+ *   invalid_input when nothing is asked for or the period ends before it begins.
+ */
+export async function resolveSelection(
+  queryable: Queryable,
+  caller: Caller,
+  request: ReadRequest,
+): Promise<ResolvedSelection> {
+  if (request.variableIds.length === 0 && request.sourceId === undefined) {
+    throw new DomainError('invalid_input', 'variableId, variableIds or sourceId must be given');
+  }
+  const { fromMicros, toMicros, asOfMicros } = request;
+  if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
+    throw new DomainError('invalid_input', 'from must not be later than to');
+  }
+  const unitIds = await findVisible(queryable, caller, request);
+  const selection: PointSelection = {
+    variableIds: [...unitIds.keys()],
+    isToIncluded: request.isToIncluded,
+    version: {
+      ...(asOfMicros !== undefined && { asOfMicros }),
+      ...(request.versionTags.length > 0 && { versionTags: request.versionTags }),
+    },
+    order: request.order,
+    offset: request.offset,
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros }),
+    ...(request.limit !== undefined && { limit: request.limit }),
+  };
+  return { selection, unitIds };
+}
+
+/** Units of the variables asked for: those named, in the order named, then those of the source by id. */
+async function findVisible(
+  queryable: Queryable,
+  { accountId, sites }: Caller,
+  { variableIds, sourceId }: ReadRequest,
+): Promise<ReadonlyMap<number, number | null>> {
+  const { rows } = await queryable.query<{ id: number; sourceId: number; unitId: number | null }>(
+    `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId"
+     from variable join source on source.id = variable.source_id
+     where (variable.id = any($1::int[]) or variable.source_id = $2)
+       and variable.account_id = $3 and ($4::int[] is null or source.site_id = any($4::int[]))
+     order by array_position($1::int[], variable.id), variable.id`,
+    [variableIds, sourceId ?? null, accountId, sites === 'all' ? null : sites],
+  );
+  const unitIds = new Map(rows.map(({ id, unitId }) => [id, unitId]));
+  const missing = variableIds.filter((id) => !unitIds.has(id));
+  if (missing.length > 0) throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`);
+  if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
+    await assertSourceVisible(queryable, accountId, sites, sourceId);
+  }
+  return unitIds;
+}
+
+/** A source without variables is read as empty; one the caller may not see does not exist. */
+async function assertSourceVisible(
+  queryable: Queryable,
+  accountId: number,
+  sites: Caller['sites'],
+  sourceId: number,
+): Promise<void> {
+  const { rowCount } = await queryable.query(
+    `select from source where id = $1 and account_id = $2 and ($3::int[] is null or site_id = any($3::int[]))`,
+    [sourceId, accountId, sites === 'all' ? null : sites],
+  );
+  if (rowCount === 0) throw new DomainError('not_found', `source ${sourceId} does not exist`);
+}

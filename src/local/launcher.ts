@@ -68,7 +68,7 @@ export interface RunningProgram {
  * @throws SetupError where neither works.
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
-  const refusal = environment['TIDEMARK_NO_USERNS'] === '1' ? 'TIDEMARK_NO_USERNS is set' : findNamespaceRefusal();
+  const refusal = environment.TIDEMARK_NO_USERNS === '1' ? 'TIDEMARK_NO_USERNS is set' : findNamespaceRefusal();
   if (refusal === undefined) return 'bwrap';
   if (isRoot()) return 'chroot';
   throw new SetupError(

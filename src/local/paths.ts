@@ -9,6 +9,11 @@ export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace
 /** Git-ignored state of this checkout. */
 export const LOCAL_DIRECTORY = join(CHECKOUT, '.local');
 
+/** Data, lock and ports of the stack `npm start` runs. */
+export const STACK_DIRECTORY = join(LOCAL_DIRECTORY, 'stack');
+
+export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');
+
 /** File that tells scripts how to reach the running stack. */
 export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
 
@@ -17,5 +22,5 @@ export const PINNED_NODE = join(CHECKOUT, 'node_modules/.bin/node');
 
 /** Directory of the cached root file systems: `${XDG_CACHE_HOME:-~/.cache}/tidemark`. */
 export function cacheDirectory(environment: Readonly<Record<string, string | undefined>>): string {
-  return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tidemark');
+  return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tidemark');
 }

@@ -1,0 +1,38 @@
+/** The closing words of `npm start`: addresses, who may sign in, and three commands to try. */
+import type { Stack } from './stack.ts';
+
+/** One readable block; the commands work when pasted, in this order. */
+export function announce(stack: Stack): string {
+  const user = stack.users.find(({ role }) => role === 'MANAGER');
+  const token = `${stack.auth}/realms/${stack.realm}/protocol/openid-connect/token`;
+  return [
+    '',
+    'Addresses',
+    ...table([
+      ['API', stack.api],
+      ['push', `${stack.push}/api/data`],
+      ['tokens', token],
+      ['gRPC', stack.grpc],
+      ['client', `${stack.clientId}, secret ${stack.clientSecret}`],
+      ['more', '.local/stack.json (database and Redis too); `npm run db` opens psql'],
+    ]),
+    '',
+    'Users',
+    ...table(stack.users.map(({ userName, password, role, account }) => [userName, password, role, account])),
+    '',
+    'Try',
+    `  TOKEN=$(curl -s ${token} -d grant_type=password -d client_id=${stack.clientId} -d client_secret=${stack.clientSecret} -d username=${user?.userName} -d password=${user?.password} -d 'scope=datahub-api push-data' | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')`,
+    `  curl -s ${stack.push}/api/data -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '[{"variableId":1,"data":[{"date":"2024-01-01T00:00:00Z","value":42}]}]'`,
+    `  curl -s '${stack.api}/data?variableId=1&from=2024-01-01T00:00:00Z&to=2024-01-02T00:00:00Z' -H "Authorization: Bearer $TOKEN"`,
+    '',
+    'Ctrl-C stops everything; the data stay. `npm run reset` starts empty.',
+    '',
+    'Tidemark is ready',
+    '',
+  ].join('\n');
+}
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<number[]>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), []);
+  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd());
+}

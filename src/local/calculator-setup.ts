@@ -1,0 +1,45 @@
+/** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
+import { spawnSync } from 'node:child_process';
+import { chooseLauncher, isRoot } from './launcher.ts';
+import type { Progress } from './progress.ts';
+import { rRecipe } from './recipes.ts';
+import { ensureRoot } from './roots.ts';
+import { SetupError } from './setup-error.ts';
+
+export interface CalculatorSetup {
+  /** Settings of the calculator; undefined when it cannot run at all. */
+  readonly environment: Readonly<Record<string, string>> | undefined;
+  /** The R root file system. */
+  readonly rRoot: string | undefined;
+  /** What the person at the terminal must know. */
+  readonly warnings: readonly string[];
+}
+
+const UNCONFINED =
+  'WARNING: this kernel refuses user namespaces, so R scripts run WITHOUT A SANDBOX: only under a separate user id ' +
+  'with resource limits. They can reach the network and each other. Run only scripts you trust.';
+
+/** Builds the R root file system, unless R_ROOT names one. @throws SetupError when the build fails. */
+export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
+  const refusal = findObstacle();
+  if (refusal !== undefined) {
+    const warning = `WARNING: calculated variables are NOT recalculated: the calculator cannot run here. ${refusal}`;
+    return { environment: undefined, rRoot: undefined, warnings: [warning] };
+  }
+  const rRoot = process.env.R_ROOT || (await ensureRoot(rRecipe(), progress));
+  if (chooseLauncher(process.env) === 'bwrap') return { environment: { R_ROOT: rRoot }, rRoot, warnings: [] };
+  const environment = { R_ROOT: rRoot, SANDBOX: 'none', SANDBOX_ALLOW_NONE: 'true' };
+  return { environment, rRoot, warnings: [UNCONFINED] };
+}
+
+function findObstacle(): string | undefined {
+  const canBuild = spawnSync('mmdebstrap', ['--version'], { stdio: 'ignore' }).status === 0;
+  if (!canBuild && !process.env.R_ROOT) return 'mmdebstrap is missing and R_ROOT is not set.';
+  try {
+    chooseLauncher(process.env);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SetupError && !isRoot()) return error.message;
+    throw error;
+  }
+}

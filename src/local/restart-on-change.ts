@@ -1,0 +1,44 @@
+/** For `npm run dev`: restarts the roles, on the same ports, when a source file changes. */
+import { watch } from 'node:fs';
+import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
+
+/** Editors write a file in several steps; one restart is enough for them. */
+const SETTLE_MS = 200;
+
+/** Takes over `first`, and lets `ended` resolve only when roles end that were not meant to. */
+export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
+  const state = { current: first, isRestarting: false, isStopped: false };
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const follow = (roles: RunningRoles) =>
+    void roles.ended.then(() => {
+      if (roles === state.current && !state.isRestarting) end();
+    });
+  const restart = async () => {
+    if (state.isRestarting || state.isStopped) return;
+    state.isRestarting = true;
+    process.stdout.write('  A file changed, restarting the roles …\n');
+    await state.current.stop();
+    state.current = await startRoles(options);
+    state.isRestarting = false;
+    follow(state.current);
+    process.stdout.write('✓ Restarted\n');
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(directory, { recursive: true }, (_event, file) => {
+    if (!file?.endsWith('.ts')) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void restart().catch(report), SETTLE_MS);
+  });
+  const report = (error: unknown) => {
+    // A broken file is mended by the next save: wait for it.
+    process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
+    state.isRestarting = false;
+  };
+  const stop = async () => {
+    state.isStopped = true;
+    watcher.close();
+    await state.current.stop();
+  };
+  follow(first);
+  return { ended, stop };
+}

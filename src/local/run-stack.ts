@@ -1,0 +1,114 @@
+/**
+ * The local stack from start to stop: services, schema, first users, roles, demo; then waits for a signal or for a part
+ * to end by itself, and stops everything in the opposite order.
+ */
+import { join } from 'node:path';
+import { createLog } from '../platform/log.ts';
+import { migrate } from '../platform/migrate.ts';
+import { announce } from './announcement.ts';
+import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
+import { awaitStopSignal } from './cli.ts';
+import { loadDemo } from './demo.ts';
+import { CHECKOUT, LOG_DIRECTORY } from './paths.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { keepRolesCurrent } from './restart-on-change.ts';
+import { planRolePorts, rememberRolePorts } from './role-ports.ts';
+import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
+import { readOrMakeSecrets, type Secrets } from './secrets.ts';
+import { DEMO_CLIENT_ID, demoUsers, seedIdentity } from './seed.ts';
+import { removeStackFile, type Stack, writeStackFile } from './stack.ts';
+import { findServices, type StackServices } from './stack-services.ts';
+
+const SOURCE_DIRECTORY = join(CHECKOUT, 'src');
+/** What shells give for Ctrl-C. */
+const INTERRUPTED = 130;
+const DEFAULT_REALM = 'tidemark';
+const ROLE_LOG = join(LOG_DIRECTORY, 'tidemark.log');
+
+export interface RunOptions {
+  readonly restartsOnChange: boolean;
+}
+
+interface Running {
+  readonly services: StackServices;
+  readonly roles: { readonly ended: Promise<void> };
+}
+
+/** Runs the stack until told to stop. @returns the exit code: 1 when a part ended by itself. */
+export async function runStack(options: RunOptions): Promise<number> {
+  const stopSignal = awaitStopSignal();
+  const progress = createProgress(process.stdout);
+  await using parts = new AsyncDisposableStack();
+  // What is half started when the signal comes is killed by the kernel as this process ends.
+  const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
+  return running ? awaitEnd(stopSignal, running, progress) : INTERRUPTED;
+}
+
+async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progress: Progress): Promise<Running> {
+  const secrets = readOrMakeSecrets();
+  const services = await findServices(secrets, progress);
+  parts.defer(() => progress.phase('Stopping TimescaleDB and Redis', () => services.stop()));
+  const calculator = await prepareCalculator(progress);
+  await prepareDatabase(services.databaseUrl, secrets, progress);
+  const roleOptions = await planRoles(services, calculator);
+  const first = await progress.phase('Starting the roles', () => startRoles(roleOptions));
+  const roles = options.restartsOnChange ? keepRolesCurrent(first, roleOptions, SOURCE_DIRECTORY) : first;
+  parts.defer(() => progress.phase('Stopping the roles', () => roles.stop()));
+  rememberRolePorts(first);
+  const stack = describeStack(services, first, secrets);
+  writeStackFile(stack);
+  parts.defer(async () => removeStackFile());
+  const taylorCsv = calculator.rRoot && join(calculator.rRoot, 'opt/tidemark/demo/taylor.csv');
+  await loadDemo(stack, { progress, taylorCsv });
+  for (const warning of calculator.warnings) progress.say(`\n${warning}`);
+  progress.say(announce(stack));
+  return { services, roles };
+}
+
+async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: Progress): Promise<void> {
+  await progress.phase('Bringing the schema up to date', () => migrate(databaseUrl, createLog('error', 'local')));
+  await progress.phase('Making sure of account and users', () => seedIdentity(databaseUrl, secrets));
+}
+
+async function planRoles(services: StackServices, calculator: CalculatorSetup): Promise<RolesOptions> {
+  return {
+    roles: ['api', 'grpc', 'ingester', ...(calculator.environment ? (['calculator'] as const) : [])],
+    environment: {
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      ...(await planRolePorts()),
+      ...calculator.environment,
+    },
+    logFile: ROLE_LOG,
+  };
+}
+
+function describeStack(services: StackServices, roles: RunningRoles, secrets: Secrets): Stack {
+  return {
+    api: process.env.API_URL || roles.http,
+    push: process.env.PUSH_URL || roles.http,
+    auth: process.env.AUTH_URL || roles.http,
+    grpc: roles.grpc,
+    realm: process.env.REALM || DEFAULT_REALM,
+    clientId: DEMO_CLIENT_ID,
+    clientSecret: secrets.clientSecret,
+    database: services.databaseUrl,
+    redis: services.redisUrl,
+    users: demoUsers(secrets),
+  };
+}
+
+async function awaitEnd(
+  stopSignal: Promise<NodeJS.Signals>,
+  { services, roles }: Running,
+  progress: Progress,
+): Promise<number> {
+  const ended = await Promise.race([
+    stopSignal.then(() => undefined),
+    services.firstEnded,
+    roles.ended.then(() => `The engine (its log: ${ROLE_LOG})`),
+  ]);
+  if (ended === undefined) return 0;
+  progress.say(`\n${ended} has ended by itself; stopping the rest.`);
+  return 1;
+}

@@ -1,0 +1,25 @@
+/** Passwords of this checkout's own stack, made once at random and kept in `.local/secrets.json` for the owner alone. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LOCAL_DIRECTORY } from './paths.ts';
+
+const SECRET_NAMES = ['postgres', 'redis', 'clientSecret', 'admin', 'manager', 'user'] as const;
+
+export type SecretName = (typeof SECRET_NAMES)[number];
+export type Secrets = Readonly<Record<SecretName, string>>;
+
+/** Reads the secrets, making those that are missing. */
+export function readOrMakeSecrets(path: string = join(LOCAL_DIRECTORY, 'secrets.json')): Secrets {
+  const known = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Partial<Secrets>) : {};
+  const secrets = makeSecrets(known);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+  return secrets;
+}
+
+/** Random secrets, safe in addresses and shells; `known` ones are kept. */
+export function makeSecrets(known: Partial<Secrets> = {}): Secrets {
+  const entries = SECRET_NAMES.map((name) => [name, known[name] ?? randomBytes(12).toString('base64url')]);
+  return Object.fromEntries(entries) as Secrets;
+}

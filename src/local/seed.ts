@@ -1,0 +1,57 @@
+/**
+ * The first account, its users and the client of the local stack, made after migration and before the roles start.
+ * Runs on every start: what is there keeps its data and gets the passwords of this checkout.
+ */
+import { addClaim } from '../accounts/add-claim.ts';
+import { createAccount, findAccountByName } from '../accounts/create-account.ts';
+import { createUser, findUserByName } from '../accounts/create-user.ts';
+import { registerClient } from '../accounts/register-client.ts';
+import { openDatabase, type Transaction, withTransaction } from '../platform/database.ts';
+import { createLog } from '../platform/log.ts';
+import { hashSecret } from '../platform/secret-hash.ts';
+import type { Secrets } from './secrets.ts';
+import type { DemoUser } from './stack.ts';
+
+export const DEMO_ACCOUNT = 'Demo';
+export const DEMO_CLIENT_ID = 'tidemark-demo';
+const DEMO_SCOPES = ['datahub-api', 'push-data'];
+/** Pushing needs it, whatever the role (R-B8). */
+const PUSH_PERMISSION = 'datapusher.standard';
+
+/** The users of the demo with their passwords. */
+export function demoUsers(secrets: Secrets): readonly DemoUser[] {
+  return [
+    { userName: 'admin@demo.example', password: secrets.admin, role: 'ADMIN', account: DEMO_ACCOUNT },
+    { userName: 'manager@demo.example', password: secrets.manager, role: 'MANAGER', account: DEMO_ACCOUNT },
+    { userName: 'user@demo.example', password: secrets.user, role: 'USER', account: DEMO_ACCOUNT },
+  ];
+}
+
+/** Makes account, users and client in the migrated database at `databaseUrl`. */
+export async function seedIdentity(databaseUrl: string, secrets: Secrets): Promise<void> {
+  const log = createLog('error', 'local');
+  const database = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'tidemark-local', log });
+  try {
+    await withTransaction(database, async (transaction) => {
+      const accountId =
+        (await findAccountByName(transaction, DEMO_ACCOUNT)) ??
+        (await createAccount(transaction, { name: DEMO_ACCOUNT, timeZoneId: 'Europe/London' }));
+      for (const user of demoUsers(secrets)) await seedUser(transaction, accountId, user);
+      const client = { clientId: DEMO_CLIENT_ID, secret: secrets.clientSecret, scopes: DEMO_SCOPES };
+      await registerClient(transaction, client);
+    });
+  } finally {
+    await database.end();
+  }
+}
+
+async function seedUser(transaction: Transaction, accountId: number, user: DemoUser): Promise<void> {
+  const known = await findUserByName(transaction, user.userName);
+  if (known !== undefined) {
+    const hash = await hashSecret(user.password);
+    await transaction.query('update app_user set password_hash = $2 where id = $1', [known, hash]);
+    return;
+  }
+  const userId = await createUser(transaction, { ...user, accountIds: [accountId] });
+  await addClaim(transaction, { accountId, userId, claimType: PUSH_PERMISSION });
+}

@@ -1,0 +1,53 @@
+/**
+ * Services that live as long as one run of the tests or the benchmark, in a directory of their own under `.local/`, which
+ * is removed at the end; those of runs that were killed are removed by the next one.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { chooseLauncher, locateState } from './launcher.ts';
+import { tryLock } from './lock.ts';
+import { LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
+import type { Progress } from './progress.ts';
+import { databaseRecipe } from './recipes.ts';
+import { rootDirectory } from './roots.ts';
+import { makeSecrets } from './secrets.ts';
+import { type Services, startServices } from './services.ts';
+
+export interface TemporaryStackOptions {
+  /** What it is for; part of the directory's name. */
+  readonly purpose: 'test' | 'bench';
+  readonly isDurable: boolean;
+  readonly progress: Progress;
+}
+
+/** Starts TimescaleDB and Redis on fresh data; `stop` removes the data. */
+export async function startTemporaryStack(options: TemporaryStackOptions): Promise<Services> {
+  mkdirSync(LOCAL_DIRECTORY, { recursive: true });
+  const prefix = `${options.purpose}-`;
+  removeAbandoned(prefix);
+  const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));
+  const logDirectory = join(LOG_DIRECTORY, options.purpose);
+  const services = await startServices({ ...options, directory, logDirectory, passwords: makeSecrets() });
+  const stop = async () => {
+    await services.stop();
+    removeData(directory);
+  };
+  return { ...services, stop };
+}
+
+/** Whoever left a directory without holding its lock was killed. */
+function removeAbandoned(prefix: string): void {
+  for (const name of readdirSync(LOCAL_DIRECTORY).filter((entry) => entry.startsWith(prefix))) {
+    const directory = join(LOCAL_DIRECTORY, name);
+    using lock = tryLock(join(directory, 'lock'));
+    if (lock) removeData(directory);
+  }
+}
+
+function removeData(directory: string): void {
+  for (const name of ['postgres', 'redis']) {
+    const state = locateState(chooseLauncher(process.env), rootDirectory(databaseRecipe()), join(directory, name));
+    rmSync(state.hostPath, { recursive: true, force: true });
+  }
+  rmSync(directory, { recursive: true, force: true });
+}

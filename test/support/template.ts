@@ -1,0 +1,35 @@
+import pg from 'pg';
+
+/** Nobody may connect to a template while it is cloned, so nobody may connect to it at all. */
+export async function freezeTemplate(serverUrl: string, template: string): Promise<void> {
+  await withServer(serverUrl, async (client) => {
+    await client.query(
+      `alter database ${client.escapeIdentifier(template)} with allow_connections false is_template true`,
+    );
+  });
+}
+
+/** Makes `database` a copy of `template`; takes 0.1–0.3 s. */
+export async function cloneTemplate(serverUrl: string, template: string, database: string): Promise<void> {
+  await withServer(serverUrl, async (client) => {
+    const [copy, original] = [client.escapeIdentifier(database), client.escapeIdentifier(template)];
+    await client.query(`create database ${copy} template ${original}`);
+  });
+}
+
+/** Drops `database`, ending whoever still uses it. */
+export async function dropDatabase(serverUrl: string, database: string): Promise<void> {
+  await withServer(serverUrl, async (client) => {
+    await client.query(`drop database if exists ${client.escapeIdentifier(database)} with (force)`);
+  });
+}
+
+async function withServer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}

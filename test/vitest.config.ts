@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+
+/** Two projects, so that unit tests run without services: `--project unit`. */
+export default defineConfig({
+  test: {
+    root: CHECKOUT,
+    pool: 'forks',
+    maxWorkers: 2,
+    reporters: ['default', new URL('./support/closing-line-reporter.ts', import.meta.url).pathname],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'stack',
+          include: ['test/integration/**/*.test.ts', 'test/acceptance/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          setupFiles: ['test/support/worker-environment.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});

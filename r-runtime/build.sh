@@ -3,7 +3,7 @@
 #   sh r-runtime/build.sh ROOTDIR   from mmdebstrap's customize hook (runs inside by chroot)
 #   sh r-runtime/build.sh /         in place, as a stage of an image
 # Needs the packages of packages.txt and build-packages.txt inside. TIDEMARK_KEEP_BUILD_PACKAGES=1 leaves the compiler.
-# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, seccomp-*.bpf} and the mount point /run/tidemark.
+# Result: /opt/tidemark/r-runtime/{library/tidemark, sandbox.so, seccomp-*.bpf} and the mount point /opt/tidemark/socket.
 set -eu
 
 root=${1:?usage: build.sh ROOTDIR}
@@ -17,7 +17,7 @@ in_root() {
 
 prefix=${root%/}
 rm -rf "$prefix$stage" "$prefix$home"
-mkdir -p "$prefix$stage/package" "$prefix$home/library" "$prefix/run/tidemark" "$prefix/tmp" "$prefix/proc" "$prefix/dev"
+mkdir -p "$prefix$stage/package" "$prefix$home/library" "$prefix/opt/tidemark/socket" "$prefix/tmp" "$prefix/proc" "$prefix/dev"
 chmod 755 "${root}" "$prefix/opt" "$prefix/opt/tidemark"
 cp -R "$here/src" "$prefix$stage/src"
 # The R package is installed without src/: its C is loaded by dyn.load and must not need R's headers or make.

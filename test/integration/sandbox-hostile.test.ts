@@ -129,8 +129,12 @@ describe('opening', () => {
 
   test('without a root, with a wrong one, or unsandboxed without leave, it refuses (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
-    await expect(openSandboxPool({ config: { ...config, R_ROOT: undefined }, log })).rejects.toThrow('R_ROOT is not set');
+    await expect(openSandboxPool({ config: { ...config, R_ROOT: undefined }, log })).rejects.toThrow(
+      'R_ROOT is not set',
+    );
     await expect(openSandboxPool({ config: { ...config, R_ROOT: '/usr' }, log })).rejects.toThrow('no R runtime');
-    await expect(openSandboxPool({ config: { ...config, SANDBOX: 'none' }, log })).rejects.toThrow('SANDBOX_ALLOW_NONE');
+    await expect(openSandboxPool({ config: { ...config, SANDBOX: 'none' }, log })).rejects.toThrow(
+      'SANDBOX_ALLOW_NONE',
+    );
   });
 });

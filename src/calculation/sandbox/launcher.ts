@@ -21,7 +21,7 @@ export interface Launcher {
 export const SANDBOX_UID = 26_002;
 
 /** Where the container sees the directory with the socket; r-runtime/build.sh makes the mount point. */
-export const SOCKET_DIRECTORY = '/run/tidemark';
+export const SOCKET_DIRECTORY = '/opt/tidemark/socket';
 export const SOCKET_NAME = 'zygote.sock';
 export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
 

@@ -27,8 +27,8 @@ contained <- c(
   if (length(status) == 0L) "has no private /proc",
   if (!identical(visible, as.character(Sys.getpid()))) "sees other processes",
   if (Sys.getpid() != 1L) "has no process namespace",
-  if (any(vapply(c("/", "/usr", "/opt", "/run", "/dev", "/run/tidemark"), can_write, NA))) "can write outside /tmp",
-  if (length(list.files("/run/tidemark")) > 0L) "sees the socket directory",
+  if (any(vapply(c("/", "/usr", "/opt", "/run", "/dev", "/opt/tidemark/socket"), can_write, NA))) "can write outside /tmp",
+  if (length(list.files("/opt/tidemark/socket")) > 0L) "sees the socket directory",
   if (length(list.files("/tmp", all.files = TRUE, no.. = TRUE)) > 1L) "shares its /tmp",
   if (any(!grepl("^ *(lo:|Inter-|face)", interfaces))) "has a network"
 )`;

@@ -1,0 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { jobOf, openTestPool } from '../fixtures/scripts/harness.ts';
+
+test('the toolbox puts inputs on axes, keeps totals and filters as documented (R-H4)', async () => {
+  const script = await readFile(new URL('../../r-runtime/tests/toolbox.R', import.meta.url), 'utf8');
+  const pool = await openTestPool();
+  try {
+    expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'ok', errors: [] });
+  } finally {
+    await pool.close();
+  }
+});

@@ -15,7 +15,8 @@ const aliasSchema = z
   .max(100)
   .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, 'must be a name R can use after $, such as gas or outdoor.temperature');
 
-const instantSchema = z.iso.datetime({
+/** An ISO 8601 instant with a zone. */
+export const instantSchema = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 instant such as 2026-03-01T00:15:00Z',
 });

@@ -26,7 +26,8 @@ export interface PushServices {
   readonly log: Log;
 }
 
-export function pushRoutes({ database, dictionary, limits, wakeIngester, log }: PushServices) {
+export function pushRoutes(services: PushServices): Hono<CallerEnv & RequestIdEnv> {
+  const { database, dictionary, limits, wakeIngester, log } = services;
   return new Hono<CallerEnv & RequestIdEnv>().post('/data', requirePermission('datapusher.standard'), async (c) => {
     const { caller, requestId } = c.var;
     const operationId = parseOperationId(c.req.url);

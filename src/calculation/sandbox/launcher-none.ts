@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   CONTAINER_ENVIRONMENT,
   type Container,
@@ -37,7 +37,8 @@ async function launch(rRoot: string): Promise<Container> {
   const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
   const child = spawn(file, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...HOST_ENVIRONMENT, ...CONTAINER_ENVIRONMENT },
+    // R's temporary directory goes away with the socket's.
+    env: { ...CONTAINER_ENVIRONMENT, ...HOST_ENVIRONMENT, TMPDIR: dirname(inside) },
     cwd: '/',
   });
   return {

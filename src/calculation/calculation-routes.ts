@@ -1,0 +1,98 @@
+/** Runs and forced updates of calculated variables (R-H5, R-H8). */
+import { type Context, Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { readJsonBody } from '../platform/http-body.ts';
+import { invalidInput, lenientObject, parseInput } from '../platform/lenient.ts';
+import type { Log } from '../platform/log.ts';
+import { appendEvents } from '../platform/outbox.ts';
+import { parsePaging } from '../platform/paging.ts';
+import { parseQuery } from '../platform/query-string.ts';
+import type { WakeQueue } from '../platform/queue.ts';
+import { getResource, type Resource } from '../structure/resource.ts';
+import { parsePathId } from '../structure/resource-routes.ts';
+import { SITE } from '../structure/site.ts';
+import { SOURCE } from '../structure/source.ts';
+import { VARIABLE } from '../structure/variable.ts';
+import { instantSchema } from './declaration.ts';
+import { forceUpdate } from './request-calculations.ts';
+import { findRun, listRuns } from './runs.ts';
+
+export interface CalculationRouteServices {
+  readonly database: Database;
+  readonly queue: WakeQueue;
+  readonly log: Log;
+}
+
+const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
+
+const VARIABLES_OF = {
+  Site: 'select variable.id from variable join source on source.id = variable.source_id where source.site_id = $1',
+  Source: 'select id from variable where source_id = $1',
+  Variable: 'select id from variable where id = $1',
+} as const;
+
+export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv> {
+  const { database } = services;
+  const manager = requireRole('MANAGER');
+  return new Hono<CallerEnv>()
+    .get('/variables/:id/runs', async (c) => {
+      const { caller } = c.var;
+      const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
+      return c.json(await listRuns(database, caller.accountId, variable.id, parsePaging(parseQuery(c.req.url))));
+    })
+    .get('/runs/:id', async (c) => {
+      const { caller } = c.var;
+      const id = parsePathId(c, 'id');
+      const run = await findRun(database, caller.accountId, id);
+      if (!run) throw new DomainError('not_found', `run ${id} does not exist`);
+      // Whoever may not see the variable may not see its runs either.
+      await getResource(database, VARIABLE, caller, run.variableId);
+      return c.json(run);
+    })
+    .post('/variables/:id/forceUpdate', manager, forceUpdateHandler(services, VARIABLE))
+    .post('/sources/:id/forceUpdate', manager, forceUpdateHandler(services, SOURCE))
+    .post('/sites/:id/forceUpdate', manager, forceUpdateHandler(services, SITE));
+}
+
+function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, resource: Resource) {
+  return async (c: Context<CallerEnv>) => {
+    const id = parsePathId(c, 'id');
+    const hasBody = c.req.raw.body !== null && c.req.header('content-type') !== undefined;
+    const range = parseInput(rangeSchema, hasBody ? await readJsonBody(c.req.raw) : {});
+    if (range.from && range.to && Date.parse(range.from) > Date.parse(range.to)) {
+      throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
+    }
+    const variableIds = await withTransaction(database, (transaction) =>
+      force(transaction, c.var.caller, resource, id, { from: range.from ?? undefined, to: range.to ?? undefined }),
+    );
+    await queue.wake(variableIds.map(String)).catch((error: unknown) => {
+      log.warn({ err: error }, 'the calculators were not woken; their sweeper finds the requests');
+    });
+    return c.json({ variableIds });
+  };
+}
+
+async function force(
+  transaction: Transaction,
+  caller: Caller,
+  resource: Resource,
+  id: number,
+  range: { readonly from: string | undefined; readonly to: string | undefined },
+): Promise<readonly number[]> {
+  await getResource(transaction, resource, caller, id);
+  const { rows } = await transaction.query<{ id: number }>(VARIABLES_OF[resource.kind], [id]);
+  const variableIds = await forceUpdate(
+    transaction,
+    rows.map((row) => row.id),
+    range,
+  );
+  if (resource.kind === 'Variable' && variableIds.length === 0) {
+    throw new DomainError('conflict', `variable ${id} is not calculated`);
+  }
+  const payload = { [`${resource.kind.toLowerCase()}Id`]: id, variableIds, ...range };
+  await appendEvents(transaction, [{ accountId: caller.accountId, type: 'CalculationForceUpdate', payload }]);
+  return variableIds;
+}

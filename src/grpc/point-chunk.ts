@@ -1,0 +1,59 @@
+/** Chunks of points as the server's `PointChunk`: fixed-width columns as little-endian bytes, texts as codes. */
+import type { PointChunk } from '../points/point.ts';
+
+/** What the server's view of the proto encodes. */
+export interface PointChunkMessage {
+  readonly variableId: number;
+  readonly dateMicros: Buffer;
+  readonly values: Buffer;
+  readonly versionTimestampMicros: Buffer;
+  readonly versionCodes: readonly number[];
+  readonly versions: readonly string[];
+  readonly tagCodes: readonly number[];
+  readonly tags: readonly string[];
+}
+
+const TWO_32 = 2 ** 32;
+
+export function toMessage(chunk: PointChunk): PointChunkMessage {
+  const versions = codeTexts(chunk.versionTags);
+  const tags = codeTexts(chunk.tags);
+  return {
+    variableId: chunk.variableId,
+    dateMicros: toInt64Bytes(chunk.dates),
+    values: toDoubleBytes(chunk.values),
+    versionTimestampMicros: toInt64Bytes(chunk.versionTimestamps),
+    versionCodes: versions.codes,
+    versions: versions.texts,
+    tagCodes: tags.codes,
+    tags: tags.texts,
+  };
+}
+
+function toInt64Bytes(micros: Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(micros.length * 8);
+  for (const [index, value] of micros.entries()) {
+    const high = Math.floor(value / TWO_32);
+    bytes.writeUInt32LE(value - high * TWO_32, index * 8);
+    bytes.writeInt32LE(high, index * 8 + 4);
+  }
+  return bytes;
+}
+
+function toDoubleBytes(values: Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * 8);
+  for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
+  return bytes;
+}
+
+/** 0 for none, else the place in the table counted from 1; no codes at all when nothing has a text. */
+function codeTexts(column: readonly (string | null)[]): { readonly codes: number[]; readonly texts: string[] } {
+  const codeOf = new Map<string, number>();
+  const codes = column.map((text) => {
+    if (text === null) return 0;
+    const code = codeOf.get(text) ?? codeOf.size + 1;
+    codeOf.set(text, code);
+    return code;
+  });
+  return codeOf.size === 0 ? { codes: [], texts: [] } : { codes, texts: [...codeOf.keys()] };
+}

@@ -1,0 +1,45 @@
+/** The gRPC server: the data points service, health and reflection (R-J1, R-J2). */
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { ReflectionService } from '@grpc/reflection';
+import { HealthImplementation } from 'grpc-health-check';
+import { loadPublicPackage, loadServerService } from './load-proto.ts';
+import { type DataPointsServices, readPointsHandler } from './read-points.ts';
+
+export interface GrpcServer {
+  /** host:port it listens on. */
+  readonly address: string;
+  /** Lets the calls under way end, for at most `graceMs`, then cuts them off. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const SERVICE_NAME = 'tidemark.v1.DataPoints';
+
+/** @param port 0 picks a free one. TLS is ended in front of the service. */
+export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
+  const server = new Server({ 'grpc.max_receive_message_length': 4 << 20 });
+  server.addService(loadServerService(), { ReadPoints: readPointsHandler(services) as (call: unknown) => void });
+  const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  health.addToServer(server);
+  new ReflectionService(loadPublicPackage()).addToServer(server);
+  const boundPort = await bind(server, `${host}:${port}`);
+  return {
+    address: `${host}:${boundPort}`,
+    stop: async (graceMs) => {
+      health.setStatus('', 'NOT_SERVING');
+      const timer = setTimeout(() => server.forceShutdown(), graceMs);
+      await new Promise<void>((resolve) => {
+        server.tryShutdown(() => resolve());
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+function bind(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+      if (error) reject(error);
+      else resolve(port);
+    });
+  });
+}

@@ -1,0 +1,34 @@
+/** Errors as gRPC statuses, with the code word of the REST interface in `google.rpc.ErrorInfo` (R-J3). */
+import { Metadata, type StatusObject } from '@grpc/grpc-js';
+import protobuf from 'protobufjs';
+import { isDependencyError } from '../platform/dependency-error.ts';
+import { DomainError, ERROR_MAPPINGS } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+
+const ERROR_DOMAIN = 'tidemark';
+
+// The three well-known messages of google/rpc, by their published field numbers.
+const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
+  message Any { string type_url = 1; bytes value = 2; }
+  message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
+  message ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3; }`);
+const Status = root.lookupType('google.rpc.Status');
+const ErrorInfo = root.lookupType('google.rpc.ErrorInfo');
+
+/** @param requestId goes into the ErrorInfo, so that a reader can quote it. */
+export function toStatus(error: unknown, requestId: string, log: Log): Partial<StatusObject> {
+  const { code: word, message } = toDomainError(error, requestId, log);
+  const code = ERROR_MAPPINGS[word].grpc;
+  const info = ErrorInfo.encode({ reason: word, domain: ERROR_DOMAIN, metadata: { requestId } }).finish();
+  const details = [{ type_url: 'type.googleapis.com/google.rpc.ErrorInfo', value: info }];
+  const metadata = new Metadata();
+  metadata.set('grpc-status-details-bin', Buffer.from(Status.encode({ code, message, details }).finish()));
+  return { code, details: message, metadata };
+}
+
+function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
+  if (error instanceof DomainError) return error;
+  if (isDependencyError(error)) return new DomainError('dependency_unavailable', 'a part of the service is down');
+  log.error({ err: error, requestId }, 'call failed');
+  return new DomainError('internal_error', 'something went wrong on our side');
+}

@@ -1,0 +1,41 @@
+/** Assembles the HTTP app: the issuer, health, push under `push-data`, everything else under `datahub-api` (R-B6). */
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { type Authentication, authenticate, type CallerEnv } from '../identity/authenticate.ts';
+import { type HealthCheck, healthRoutes } from '../platform/health.ts';
+import type { Log } from '../platform/log.ts';
+import { type RequestIdEnv, requestId } from '../platform/request-id.ts';
+import { apiVersion } from './api-version.ts';
+import { errorHandler, notFoundHandler } from './error-response.ts';
+import { routingPath } from './lenient-path.ts';
+import { requestLog } from './request-log.ts';
+
+export interface AppParts {
+  readonly authentication: Authentication;
+  readonly issuer: Hono<{ Bindings: HttpBindings }>;
+  readonly healthChecks: Readonly<Record<string, HealthCheck>>;
+  /** Mounted at `/api`: scope `push-data`. */
+  readonly push: Hono<CallerEnv & RequestIdEnv>;
+  /** Mounted at the root, in order: scope `datahub-api`. */
+  readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv>])[];
+  readonly log: Log;
+}
+
+const COMPRESSION_THRESHOLD_BYTES = 1024;
+
+export function createApp({ authentication, issuer, healthChecks, push, api, log }: AppParts): Hono<RequestIdEnv> {
+  const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
+  app.use('*', requestId(), requestLog(log), apiVersion());
+  app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }));
+  app.onError(errorHandler(log));
+  app.notFound(notFoundHandler);
+  app.route('/', issuer);
+  app.route('/health', healthRoutes(healthChecks));
+  app.use('/api/*', authenticate({ ...authentication, scope: 'push-data' }));
+  app.route('/api', push);
+  app.all('/api/*', notFoundHandler);
+  app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }));
+  for (const [path, routes] of api) app.route(path, routes);
+  return app;
+}

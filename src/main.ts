@@ -1,0 +1,133 @@
+/**
+ * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator`, or `migrate` to
+ * bring the schema up to date and end. Stops them on SIGTERM and SIGINT (R-K2).
+ */
+import { Hono } from 'hono';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { startGrpcServer } from './grpc/start-grpc-server.ts';
+import { purgeExpired } from './identity/purge-expired.ts';
+import { startIngester } from './ingest/ingester.ts';
+import { type HealthCheck, healthRoutes } from './platform/health.ts';
+import { createLog, type Log } from './platform/log.ts';
+import { migrate } from './platform/migrate.ts';
+import { startSweeper } from './platform/sweep.ts';
+import { startApi } from './roles/api-role.ts';
+import { startCalculatorRole } from './roles/calculator-role.ts';
+import { type HttpListener, listenHttp } from './roles/http-listener.ts';
+import { openParts, type Parts, type Role } from './roles/parts.ts';
+
+const ROLES = ['api', 'grpc', 'ingester', 'calculator'] as const;
+type RoleName = (typeof ROLES)[number];
+
+const PURGE_INTERVAL_MS = 600_000;
+
+/** Sent to the parent process once every role is up. */
+interface Ready {
+  readonly kind: 'ready';
+  readonly http?: string;
+  readonly grpc?: string;
+}
+
+async function main(names: readonly string[]): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.LOG_LEVEL, names.join('+'));
+  if (names.includes('migrate')) return migrate(config.DATABASE_URL, log);
+  const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
+  if (names.length === 0 || unknown.length > 0) {
+    throw new ConfigError([
+      `the roles to start must be named: ${ROLES.join(', ')}, or migrate; got "${names.join(' ')}"`,
+    ]);
+  }
+  await run(config, log, new Set(names as RoleName[]));
+}
+
+async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promise<void> {
+  const listener = names.has('api') ? await listenHttp(given.HTTP_HOST, given.HTTP_PORT) : undefined;
+  const config = listener ? { ...given, HTTP_PORT: listener.port } : given;
+  const parts = openParts(config, log);
+  const roles: Role[] = [];
+  const stopping = stopOnSignal(parts, roles);
+  const ready = await startRoles(parts, names, roles, listener);
+  log.info({ ...ready }, 'ready');
+  process.send?.(ready);
+  await stopping;
+}
+
+/** Starts in the order data flow; what has started is in `roles`, so that it can be stopped whatever comes next. */
+async function startRoles(
+  parts: Parts,
+  names: ReadonlySet<RoleName>,
+  roles: Role[],
+  listener: HttpListener | undefined,
+): Promise<Ready> {
+  const { config, log, database } = parts;
+  const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
+  let ready: Ready = { kind: 'ready' };
+  if (names.has('calculator')) {
+    const calculator = await startCalculatorRole(parts);
+    roles.push(calculator);
+    Object.assign(healthChecks, calculator.healthChecks);
+  }
+  if (names.has('ingester')) {
+    roles.push(startIngesterRole(parts));
+    roles.push(startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log));
+  }
+  if (names.has('grpc')) {
+    const server = await startGrpcServer(parts, config.GRPC_HOST, config.GRPC_PORT);
+    roles.push({ stop: () => server.stop(config.SHUTDOWN_TIMEOUT_MS / 2) });
+    ready = { ...ready, grpc: server.address };
+  }
+  if (listener) {
+    roles.push(await startApi({ ...parts, healthChecks }, listener));
+    ready = { ...ready, http: `http://${config.HTTP_HOST}:${listener.port}` };
+  }
+  if (config.HEALTH_PORT !== undefined) {
+    const health = await listenHttp(config.HEALTH_HOST, config.HEALTH_PORT);
+    health.serve(new Hono().route('/health', healthRoutes(healthChecks)).fetch);
+    roles.push({ stop: () => health.stop() });
+  }
+  return ready;
+}
+
+function startIngesterRole({ config, database, ingestQueue, queueOptions, outbox, log }: Parts): Role {
+  const settings = {
+    concurrency: config.INGEST_CONCURRENCY,
+    maxRows: config.INGEST_MAX_ROWS,
+    sweepIntervalMs: config.SWEEP_INTERVAL_MS,
+  };
+  return startIngester({ database, queue: ingestQueue, queueOptions, outbox, settings, log });
+}
+
+/** Resolves when everything has stopped; a stop that takes too long ends the process. */
+function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = async (signal: string): Promise<void> => {
+      log.info({ signal }, 'stopping');
+      setTimeout(() => {
+        log.error('stopping took too long');
+        process.exit(1);
+      }, config.SHUTDOWN_TIMEOUT_MS).unref();
+      // The doors first, then the workers behind them.
+      for (const role of [...roles].reverse()) await role.stop();
+      await close();
+      log.info('stopped');
+    };
+    let isStopping = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (isStopping) return;
+        isStopping = true;
+        stop(signal).then(resolve, reject);
+      });
+    }
+  });
+}
+
+try {
+  await main(process.argv.slice(2));
+  process.exit(0);
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else createLog('info', 'main').fatal({ err: error }, 'cannot start');
+  process.exit(1);
+}

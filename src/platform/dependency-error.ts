@@ -1,0 +1,16 @@
+/** Tells a dependency that is down from a bug: the one is answered 503 and worth another try, the other 500 (R-A5). */
+
+const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+// Classes 08 (connection), 53 (resources), 57 (operator intervention, such as a restart) of PostgreSQL.
+const POSTGRES_CLASSES = /^(08|53|57)/;
+const MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out/i;
+
+/** Whether the error says that the database or Redis cannot be reached right now. */
+export function isDependencyError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (NETWORK_CODES.has(code) || (code.length === 5 && POSTGRES_CLASSES.test(code))) return true;
+  if (error instanceof AggregateError) return error.errors.some(isDependencyError);
+  return MESSAGES.test(error.message);
+}

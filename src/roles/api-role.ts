@@ -1,0 +1,41 @@
+/** The api role: REST, push and the embedded token issuer on one port. */
+import { calculationRoutes } from '../calculation/calculation-routes.ts';
+import { declarations } from '../calculation/save-declaration.ts';
+import { createApp } from '../http/create-app.ts';
+import { createIssuer } from '../identity/issuer.ts';
+import { issuerRoutes } from '../identity/issuer-routes.ts';
+import { pushRoutes } from '../push/push-routes.ts';
+import { dataRoutes } from '../reading/data-routes.ts';
+import { structureRoutes } from '../structure/structure-routes.ts';
+import type { HttpListener } from './http-listener.ts';
+import type { Parts, Role } from './parts.ts';
+
+export async function startApi(parts: Parts, listener: HttpListener): Promise<Role> {
+  const { config, database, dictionary, log, ingestQueue } = parts;
+  const issuer = await createIssuer({ config, database, log });
+  const push = pushRoutes({
+    database,
+    dictionary,
+    limits: {
+      maxBodyBytes: config.PUSH_MAX_BODY_BYTES,
+      maxElements: config.PUSH_MAX_ELEMENTS,
+      maxReadings: config.PUSH_MAX_READINGS,
+    },
+    wakeIngester: (accountId) => ingestQueue.wake([String(accountId)]),
+    log,
+  });
+  const app = createApp({
+    authentication: parts.authentication,
+    issuer: issuerRoutes(issuer),
+    healthChecks: parts.healthChecks,
+    push,
+    api: [
+      ['/', structureRoutes(database, declarations)],
+      ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
+      ['/data', dataRoutes(database, dictionary)],
+    ],
+    log,
+  });
+  listener.serve(app.fetch);
+  return { stop: () => listener.stop() };
+}

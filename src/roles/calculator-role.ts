@@ -1,0 +1,34 @@
+/** The calculator role: warm R processes in their sandbox, and the worker that feeds them. */
+import { startCalculator } from '../calculation/calculator.ts';
+import { openSandboxPool } from '../calculation/sandbox/pool.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { HealthCheck } from '../platform/health.ts';
+import type { Parts, Role } from './parts.ts';
+
+export interface CalculatorRole extends Role {
+  readonly healthChecks: Readonly<Record<string, HealthCheck>>;
+}
+
+/** @throws SandboxUnavailableError when R cannot be run as safely as asked for (R-H7). */
+export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
+  const { config, log, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
+  const sandbox = await openSandboxPool({ config, log });
+  const calculator = startCalculator({
+    database,
+    dictionary,
+    sandbox,
+    clock: systemClock,
+    queue: calculationQueue,
+    queueOptions,
+    outbox,
+    settings: { concurrency: config.CALC_CONCURRENCY, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
+    log,
+  });
+  return {
+    healthChecks: { r: () => sandbox.checkHealth() },
+    stop: async () => {
+      await calculator.stop();
+      await sandbox.close();
+    },
+  };
+}

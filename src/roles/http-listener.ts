@@ -1,0 +1,36 @@
+/** A listening HTTP server: listens first, so that its port is known, and answers 503 until it is given its app. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+
+type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+
+export interface HttpListener {
+  readonly port: number;
+  serve(fetch: Fetch): void;
+  /** Takes no more connections and waits for the answers under way. */
+  stop(): Promise<void>;
+}
+
+const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
+
+/** @param port 0 picks a free one. @throws Error when the address is taken. */
+export async function listenHttp(host: string, port: number): Promise<HttpListener> {
+  let fetch = starting;
+  const server = createAdaptorServer({ fetch: (request, env) => fetch(request, env) }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    serve: (app) => {
+      fetch = app;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}

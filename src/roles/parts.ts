@@ -1,0 +1,66 @@
+/** What several roles share: the database, the queues, the outbox relay, and how callers are known. */
+import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
+import { calculationTrigger } from '../calculation/request-calculations.ts';
+import type { Config } from '../config.ts';
+import type { Authentication } from '../identity/authenticate.ts';
+import { createCallers } from '../identity/find-caller.ts';
+import { trustedIssuers } from '../identity/trusted-issuers.ts';
+import { createTokenVerifier } from '../identity/verify-token.ts';
+import { INGEST_QUEUE } from '../ingest/ingester.ts';
+import { type Database, openDatabase } from '../platform/database.ts';
+import type { HealthCheck } from '../platform/health.ts';
+import type { Log } from '../platform/log.ts';
+import { createOutboxRelay, type OutboxRelay } from '../platform/outbox.ts';
+import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import { type Dictionary, openDictionary } from '../points/dictionary.ts';
+
+export interface Parts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly queueOptions: QueueOptions;
+  readonly ingestQueue: WakeQueue;
+  readonly calculationQueue: WakeQueue;
+  readonly outbox: OutboxRelay;
+  readonly authentication: Authentication;
+  readonly healthChecks: Readonly<Record<string, HealthCheck>>;
+  close(): Promise<void>;
+}
+
+/** A running role. */
+export interface Role {
+  /** Stops accepting, finishes what is under way. */
+  stop(): Promise<void>;
+}
+
+export function openParts(config: Config, log: Log): Parts {
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'tidemark',
+    log,
+  });
+  const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
+  const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
+  const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
+  return {
+    config,
+    log,
+    database,
+    dictionary: openDictionary(database),
+    queueOptions,
+    ingestQueue,
+    calculationQueue,
+    outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
+    authentication: {
+      verifier: createTokenVerifier({ issuers: trustedIssuers(config, database) }),
+      callers: createCallers({ database, cacheSec: config.ACCESS_CACHE_SEC }),
+    },
+    healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
+    close: async () => {
+      await Promise.all([ingestQueue.close(), calculationQueue.close()]);
+      await database.end();
+    },
+  };
+}

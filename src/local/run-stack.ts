@@ -41,7 +41,7 @@ export async function runStack(options: RunOptions): Promise<number> {
   await using parts = new AsyncDisposableStack();
   // What is half started when the signal comes is killed by the kernel as this process ends.
   const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
-  return running ? awaitEnd(stopSignal, running, progress) : INTERRUPTED;
+  return running ? await awaitEnd(stopSignal, running, progress) : INTERRUPTED;
 }
 
 async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progress: Progress): Promise<Running> {

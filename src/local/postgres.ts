@@ -101,6 +101,7 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     max_connections: '200',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
+    // The Apache edition has no jobs of use, and a worker connected to a template would keep it from being cloned.
     'timescaledb.max_background_workers': '0',
     shared_buffers: `${sharedMebibytes}MB`,
     work_mem: '32MB',
@@ -115,8 +116,6 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
 }
 
 const DURABLE = {
-  'timescaledb.max_background_workers': '8',
-  max_worker_processes: '24',
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_wal_size: '4GB',
@@ -124,7 +123,6 @@ const DURABLE = {
   wal_compression: 'lz4',
 } as const;
 
-/** Background workers of TimescaleDB stay off: one connected to a template would keep it from being cloned. */
 const VOLATILE = {
   fsync: 'off',
   synchronous_commit: 'off',

@@ -1,6 +1,7 @@
 /**
  * Connections and transactions. Every transaction goes through `withTransaction`, which sets its time-outs; values
- * are parameters. 64-bit integers are read as JavaScript numbers: every id here stays far below 2^53.
+ * are parameters. 64-bit integers are read as JavaScript numbers: every id here stays far below 2^53. Instants are
+ * read as ISO 8601 text in UTC, to the microsecond.
  */
 import pg from 'pg';
 import type { Log } from './log.ts';
@@ -27,13 +28,24 @@ export interface TransactionOptions {
 }
 
 const INT8_OID = 20;
+const TIMESTAMPTZ_OID = 1184;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
 
-const types: pg.CustomTypesConfig = {
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [INT8_OID]: Number,
+  [TIMESTAMPTZ_OID]: parseInstant,
+};
+
+const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8_OID && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text'),
+    (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig;
+
+/** `2026-03-01 00:15:00.5+00` → `2026-03-01T00:15:00.5Z`: a Date would lose the microseconds (R-A8). */
+function parseInstant(text: string): string {
+  return text.replace(' ', 'T').replace(/\+00$/, 'Z');
+}
 
 /** Opens a pool whose sessions speak UTC. A connection that breaks while idle is logged and replaced. */
 export function openDatabase({ url, poolSize, applicationName, log }: DatabaseOptions): Database {

@@ -1,7 +1,7 @@
 /**
  * The container of a zygote by bubblewrap: own user, mount, pid, network, IPC and UTS namespaces, read-only root, no
  * network, empty environment, ends with us. As root it first becomes an unprivileged user: nested namespaces with a
- * private /proc are refused to root (tried 2024), and R must never run as root on the host.
+ * private /proc are refused to root (tried), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
 import { chown, type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +21,10 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 #define MAX_RUNS 256
 #define SPARES 2
@@ -64,6 +69,24 @@ static void measure_self(struct zygote *z) {
   z->base_address_bytes = mapped * page;
   z->base_resident_bytes = resident * page;
   z->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
+ * Gathers our heap into huge pages: forking and ending a child then touches dozens of page table entries instead of
+ * twenty-six thousand. Best effort; without it runs are slower, not different.
+ */
+static void gather_heap(void) {
+  const uintptr_t huge = 2u << 20;
+  FILE *f = fopen("/proc/self/maps", "re");
+  char line[512], rights[5];
+  unsigned long from, to, inode;
+  while (f && fgets(line, sizeof line, f)) {
+    if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, rights, &inode) != 4) continue;
+    if (inode != 0 || strcmp(rights, "rw-p") != 0 || strstr(line, "[stack]")) continue;
+    for (uintptr_t at = (from + huge - 1) & ~(huge - 1); at + huge <= to; at += huge)
+      (void)madvise((void *)at, huge, MADV_COLLAPSE);
+  }
+  if (f) fclose(f);
 }
 
 static void restore_signals(void) {
@@ -137,6 +160,7 @@ void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits,
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};
+  gather_heap();
   measure_self(&z);
   char *directory = strdup(*socket_path);
   if (!directory) return;

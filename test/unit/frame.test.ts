@@ -186,6 +186,16 @@ describe('the order in which an ending is decided (R-H7)', () => {
     expect(decide(change)).toMatchObject(expected);
   });
 
+  test('a forged frame does not get past the limits on points and text', () => {
+    const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
+    const answer = (result: Buffer) => ({ result, output: '', trailer });
+    expect(decideOutcome(answer(okFrame), small, 1)).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    expect(decideOutcome(answer(okFrame), { ...small, maxPoints: 3 }, 1)).toMatchObject({
+      errors: ['minor'],
+      notes: { messages: ['messa'], warnings: ['warni'] },
+    });
+  });
+
   test('no trailer means that the sandbox died', () => {
     expect(decideOutcome({ result: okFrame, output: '', trailer: null }, LIMITS, 1)).toMatchObject({ kind: 'fault' });
   });

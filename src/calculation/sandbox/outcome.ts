@@ -25,7 +25,7 @@ export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: numb
   const timing = timingOf(trailer, elapsedMs);
   if (trailer.end === 'setup_failed') return { kind: 'fault', message: setupMessage(trailer), timing };
   const frame = parseFrame(answer.result);
-  const ending = { notes: notesOf(answer, trailer, frame), timing };
+  const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing };
   if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);
   if (trailer.end === 'signalled') return killedOutcome(trailer.code, ending);
   if (frame === null) return unreportedOutcome(answer, trailer, limits, ending);
@@ -33,9 +33,19 @@ export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: numb
 }
 
 function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending): SandboxOutcome {
-  if (frame.status === 'ok') return { kind: 'ok', series: frame.series, errors: frame.errors, ...ending };
+  if (frame.status === 'ok') return okOutcome(frame, limits, ending);
   if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
-  return { kind: 'script_error', message: frame.message, call: frame.call, line: frame.line, ...ending };
+  const [message = ''] = keepTexts([frame.message], limits.maxTextBytes);
+  const [call = ''] = keepTexts([frame.call], limits.maxTextBytes);
+  return { kind: 'script_error', message, call, line: frame.line, ...ending };
+}
+
+/** The runner keeps these bounds itself; they are checked again because a script can write a frame of its own. */
+function okOutcome(frame: Extract<ResultFrame, { status: 'ok' }>, limits: RunLimits, ending: Ending): SandboxOutcome {
+  const { dates, values, versions, tags } = frame.series;
+  const points = Math.max(dates.length, values.length, versions?.length ?? 0, tags?.length ?? 0);
+  if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
+  return { kind: 'ok', series: frame.series, errors: keepTexts(frame.errors, limits.maxTextBytes), ...ending };
 }
 
 /** R ended without a result that can be read: quit(), a crash of a package, or bytes the script put in the way. */
@@ -98,10 +108,26 @@ function parseFrame(bytes: Buffer): ResultFrame | null {
   }
 }
 
-function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null): Notes {
+function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, maxTextBytes: number): Notes {
   const kept = Buffer.byteLength(answer.output);
   const cut = trailer.textBytes > kept ? `\n… ${trailer.textBytes - kept} more bytes were not kept` : '';
-  return { messages: frame?.messages ?? [], warnings: frame?.warnings ?? [], output: answer.output + cut };
+  return {
+    messages: keepTexts(frame?.messages ?? [], maxTextBytes),
+    warnings: keepTexts(frame?.warnings ?? [], maxTextBytes),
+    output: answer.output + cut,
+  };
+}
+
+/** The texts up to a total of `maxLength` characters; the last one kept may be cut. Empty ones count as well. */
+function keepTexts(texts: readonly string[], maxLength: number): string[] {
+  const kept: string[] = [];
+  let room = maxLength;
+  for (const text of texts) {
+    if (room <= 0) break;
+    kept.push(text.slice(0, room));
+    room -= Math.max(text.length, 1);
+  }
+  return kept;
 }
 
 function timingOf(trailer: Trailer | null, elapsedMs: number): RunTiming {

@@ -124,7 +124,8 @@ async function connectAndRun(
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       if (performance.now() > giveUpMs) throw new SandboxUnavailableError(`R cannot be reached: ${error.message}`);
-      await pause(CONNECT_RETRY_MS, undefined, { signal });
+      // An abort ends the pause; the next attempt throws its reason.
+      await pause(CONNECT_RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 }

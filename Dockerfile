@@ -1,0 +1,69 @@
+# Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See container/README.md.
+# Any Debian 13 serves as base; one imported from mmdebstrap does where nothing can be pulled.
+ARG BASE_IMAGE=debian:trixie-slim
+
+FROM ${BASE_IMAGE} AS base
+ENV LANG=C.UTF-8 TZ=UTC DEBIAN_FRONTEND=noninteractive
+# Every image has its own user, by number, so that volumes keep their owner and nobody can read another's.
+
+# The packages of production, and the pinned Node among them. Debian's own Node only runs npm.
+FROM base AS node-modules
+RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends npm && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Behind a proxy that signs with its own authority, hand its bundle in: `--secret id=ca_bundle,src=FILE`.
+RUN --mount=type=secret,id=ca_bundle \
+    if [ -f /run/secrets/ca_bundle ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca_bundle; fi; \
+    npm ci --omit=dev --no-fund --no-audit && npm cache clean --force && node_modules/.bin/node --version
+
+# The root file system scripts see: R, its packages and our runtime, nothing of the application.
+FROM base AS r-root
+COPY r-runtime/packages.txt r-runtime/build-packages.txt /r-runtime/
+RUN apt-get update --quiet \
+    && grep --no-filename --invert-match '^ *#' /r-runtime/packages.txt /r-runtime/build-packages.txt \
+    | xargs apt-get install --quiet --yes --no-install-recommends && rm -rf /var/lib/apt/lists/*
+COPY r-runtime /r-runtime
+RUN sh /r-runtime/build.sh / && rm -rf /r-runtime /usr/share/doc /usr/share/man /usr/share/info /var/cache /var/log \
+    /var/lib/apt /tmp/* /root/* && chmod 755 /
+
+FROM base AS server
+RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends bubblewrap libstdc++6 \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=r-root / /srv/r-root
+WORKDIR /app
+COPY --from=node-modules /app/node_modules node_modules
+COPY package.json ./
+COPY proto proto
+COPY sql sql
+COPY r-runtime r-runtime
+COPY src src
+ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root \
+    HTTP_HOST=0.0.0.0 HTTP_PORT=8080 GRPC_HOST=0.0.0.0 GRPC_PORT=50051 HEALTH_PORT=8081
+USER 26000:26000
+EXPOSE 8080 50051
+# The role follows: api, grpc, ingester, calculator, several of them, or migrate.
+ENTRYPOINT ["node", "src/main.ts"]
+
+FROM base AS database
+# The cluster the package would make is not wanted: the entry point makes one in the volume.
+RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends postgresql-common \
+    && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
+    && apt-get install --quiet --yes --no-install-recommends postgresql-17 postgresql-17-timescaledb \
+    && rm -rf /var/lib/apt/lists/* && useradd --uid 26001 --user-group --home-dir /nonexistent tidemark \
+    && install --directory --owner=26001 --group=26001 --mode=700 /data
+COPY container/database-entrypoint.sh container/database.conf /usr/local/lib/tidemark/
+ENV PATH=/usr/lib/postgresql/17/bin:$PATH
+VOLUME /data
+USER 26001:26001
+EXPOSE 5432
+STOPSIGNAL SIGINT
+ENTRYPOINT ["/bin/sh", "/usr/local/lib/tidemark/database-entrypoint.sh"]
+
+FROM base AS redis
+RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends redis-server \
+    && rm -rf /var/lib/apt/lists/* && install --directory --owner=26003 --group=26003 --mode=700 /data
+COPY container/redis-entrypoint.sh /usr/local/lib/tidemark/
+VOLUME /data
+USER 26003:26003
+EXPOSE 6379
+ENTRYPOINT ["/bin/sh", "/usr/local/lib/tidemark/redis-entrypoint.sh"]

@@ -1,0 +1,72 @@
+/**
+ * What `podman run` is told for a service of compose.yaml. Pure. Of what stands there, restart, logging and the
+ * intervals of health checks are not carried over: the check does its own waiting and wants to see failures.
+ */
+import type { ComposeFile, ComposeService } from './image-compose.ts';
+
+/** A network of one run: its name for podman and the address of every service on it. */
+export interface CheckNetwork {
+  readonly podmanName: string;
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+export interface CheckPlan {
+  /** Prefix of every container, network and volume. */
+  readonly prefix: string;
+  readonly file: ComposeFile;
+  readonly networks: Readonly<Record<string, CheckNetwork>>;
+  /** Options every container needs on this machine. */
+  readonly machineOptions: readonly string[];
+  /** Directory that paths in compose.yaml start from. */
+  readonly directory: string;
+}
+
+/** Arguments after `podman`; values of the environment are left out, they are to be in podman's own environment. */
+export function runArguments(plan: CheckPlan, name: string, service: ComposeService): readonly string[] {
+  const { cpus, memory, pids } = service.deploy.resources.limits;
+  return [
+    ...['run', '--detach', '--name', containerName(plan, name), '--hostname', name, ...plan.machineOptions],
+    ...['--user', service.user, '--cpus', cpus, '--memory', memory, '--pids-limit', String(pids)],
+    // Podman would add writable mounts of its own to a read-only container, Docker does not.
+    ...(service.read_only ? ['--read-only', '--read-only-tmpfs=false'] : []),
+    ...(service.init ? ['--init'] : []),
+    ...['--stop-timeout', String(Number.parseInt(service.stop_grace_period, 10))],
+    ...service.cap_drop.flatMap((capability) => ['--cap-drop', capability]),
+    ...service.security_opt.flatMap((option) => ['--security-opt', securityOption(plan, option)]),
+    ...service.tmpfs.flatMap((mount) => ['--tmpfs', mount]),
+    ...service.volumes.flatMap((volume) => ['--volume', `${plan.prefix}-${volume}`]),
+    ...service.ports.flatMap((port) => ['--publish', port]),
+    ...Object.keys(service.environment).flatMap((variable) => ['--env', variable]),
+    ...healthOptions(service),
+    ...service.networks.flatMap((network) => networkOptions(plan, name, network)),
+    service.image,
+    ...service.command,
+  ];
+}
+
+export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string): string {
+  return `${plan.prefix}-${service}`;
+}
+
+function securityOption({ directory }: CheckPlan, option: string): string {
+  const [kind, value = ''] = option.split(/=(.*)/s);
+  return kind === 'seccomp' && value !== 'unconfined' ? `seccomp=${directory}/${value}` : option;
+}
+
+/** Without an interval podman needs no timer of the machine, and the check asks when it wants to know. */
+function healthOptions({ healthcheck }: ComposeService): readonly string[] {
+  if ('disable' in healthcheck) return ['--no-healthcheck'];
+  const [kind, ...rest] = healthcheck.test;
+  const command = kind === 'CMD' ? JSON.stringify(['CMD', ...rest]) : rest.join(' ');
+  return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
+}
+
+/** An address on the network, and the names of those met there: compose's name service, written into /etc/hosts. */
+function networkOptions({ networks, file }: CheckPlan, name: string, network: string): readonly string[] {
+  const { podmanName, addresses } = networks[network] ?? { podmanName: network, addresses: {} };
+  const peers = Object.entries(addresses).filter(([peer]) => peer !== name && file.services[peer]);
+  return [
+    ...['--network', `${podmanName}:ip=${addresses[name]}`],
+    ...peers.flatMap(([peer, address]) => ['--add-host', `${peer}:${address}`]),
+  ];
+}

@@ -1,0 +1,94 @@
+/**
+ * Reads compose.yaml the way `docker compose` does, as far as this project uses it: variables, merge keys, and a strict
+ * schema, so that a key which nothing here knows how to check is an error and not a blind spot. Pure; used by
+ * image-check.ts and by the test that states the rules for every service.
+ */
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const VARIABLE = /\$(?:(\$)|\{(\w+)(?:(:[-?])([^}]*))?\})/g;
+
+const condition = z.enum(['service_healthy', 'service_completed_successfully']);
+
+const service = z.strictObject({
+  image: z.string(),
+  build: z.strictObject({ context: z.literal('.'), target: z.string(), args: z.record(z.string(), z.string()) }),
+  command: z.array(z.string()).default([]),
+  user: z.string(),
+  init: z.boolean().default(false),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
+  tmpfs: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  networks: z.array(z.string()),
+  ports: z.array(z.string()).default([]),
+  environment: z.record(z.string(), z.string()).default({}),
+  depends_on: z.record(z.string(), z.strictObject({ condition })).default({}),
+  healthcheck: z.union([
+    z.strictObject({ disable: z.literal(true) }),
+    z.strictObject({
+      test: z.tuple([z.enum(['CMD', 'CMD-SHELL'])], z.string()),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.int(),
+      start_period: z.string(),
+    }),
+  ]),
+  deploy: z.strictObject({
+    resources: z.strictObject({
+      limits: z.strictObject({ cpus: z.string(), memory: z.string(), pids: z.int() }),
+    }),
+  }),
+  restart: z.enum(['no', 'unless-stopped']),
+  stop_grace_period: z.string().default('10s'),
+  logging: z.looseObject({}).optional(),
+});
+
+const file = z.object({
+  name: z.string(),
+  services: z.record(z.string(), service),
+  networks: z.record(z.string(), z.strictObject({ internal: z.boolean().default(false) })),
+  volumes: z.record(z.string(), z.strictObject({})),
+});
+
+export type ComposeService = z.output<typeof service>;
+export type ComposeFile = z.output<typeof file>;
+
+/** @throws Error naming a required variable that is not set, or every key that does not belong. */
+export function parseCompose(text: string, variables: Variables): ComposeFile {
+  return file.parse(interpolate(parse(text, { merge: true }), variables));
+}
+
+/** Replaces `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$` in every string of `value`. */
+export function interpolate(value: unknown, variables: Variables): unknown {
+  if (typeof value === 'string') {
+    return value.replace(VARIABLE, (_, dollar, name, operator, rest) =>
+      dollar ? '$' : resolveVariable(variables[name], name, operator, rest),
+    );
+  }
+  if (Array.isArray(value)) return value.map((item) => interpolate(item, variables));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolate(item, variables)]));
+}
+
+function resolveVariable(value: string | undefined, name: string, operator?: string, rest?: string): string {
+  if (value) return value;
+  if (operator === ':?') throw new Error(`${name} is required: ${rest}`);
+  return rest ?? '';
+}
+
+/** The names of the services, each after all it depends on. @throws Error when they depend on each other in a circle. */
+export function startOrder(services: ComposeFile['services']): readonly string[] {
+  const order: string[] = [];
+  const visit = (name: string, path: readonly string[]): void => {
+    if (path.includes(name)) throw new Error(`services depend on each other: ${[...path, name].join(' → ')}`);
+    if (order.includes(name)) return;
+    for (const dependency of Object.keys(services[name]?.depends_on ?? {})) visit(dependency, [...path, name]);
+    order.push(name);
+  };
+  for (const name of Object.keys(services)) visit(name, []);
+  return order;
+}

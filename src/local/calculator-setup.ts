@@ -1,6 +1,6 @@
 /** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
 import { spawnSync } from 'node:child_process';
-import { chooseLauncher, isRoot } from './launcher.ts';
+import { chooseLauncher, isRoot, makeDevices } from './launcher.ts';
 import type { Progress } from './progress.ts';
 import { rRecipe } from './recipes.ts';
 import { ensureRoot } from './roots.ts';
@@ -28,6 +28,7 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
   }
   const rRoot = process.env.R_ROOT || (await ensureRoot(rRecipe(), progress));
   if (chooseLauncher(process.env) === 'bwrap') return { environment: { R_ROOT: rRoot }, rRoot, warnings: [] };
+  makeDevices(rRoot);
   const environment = { R_ROOT: rRoot, SANDBOX: 'none', SANDBOX_ALLOW_NONE: 'true' };
   return { environment, rRoot, warnings: [UNCONFINED] };
 }

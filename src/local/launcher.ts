@@ -177,8 +177,8 @@ function lockOf({ lock }: RootProgram): StdioEntry {
   return lock ?? 'ignore';
 }
 
-/** Device files are not unpacked with a root file system, as only root may; chroot needs a few. */
-function makeDevices(root: string): void {
+/** Device files are not unpacked with a root file system, as only root may make them; under chroot programs miss them. */
+export function makeDevices(root: string): void {
   for (const device of DEVICES) {
     const path = join(root, 'dev', device);
     if (existsSync(path)) continue;

@@ -11,11 +11,13 @@ import pg from 'pg';
 import { isRoot, type LauncherKind, launch, prepareState, runToEnd, SERVICE_ID, type State } from './launcher.ts';
 import { findFreePort } from './ports.ts';
 import { awaitService, type Service, withLog } from './service.ts';
+import { SetupError } from './setup-error.ts';
 
 /** Directory of PostgreSQL's programs inside the database root file system. */
 export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/17/bin';
 export const SUPERUSER = 'tidemark';
 
+const WRONG_PASSWORD = '28P01';
 const MEBIBYTE = 1 << 20;
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -50,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Service> 
     stopSignal: 'SIGINT',
     stopTimeoutMs: STOP_TIMEOUT_MS,
     readyTimeoutMs: READY_TIMEOUT_MS,
-    probe: () => query(url, 'select 1'),
+    probe: () => probe(url),
   });
 }
 
@@ -151,9 +153,14 @@ export function withDatabase(url: string, database: string): string {
   return Object.assign(new URL(url), { pathname: `/${database}` }).toString();
 }
 
-async function query(url: string, statement: string): Promise<void> {
+async function probe(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
+    throw new SetupError('its data were made with another password; `npm run reset` starts empty.');
+  }
 }

@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly stopSignal: 'SIGINT' | 'SIGTERM';
   readonly stopTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** Throws until the service answers. */
+  /** Throws until the service answers; a SetupError when it never will. */
   readonly probe: () => Promise<void>;
 }
 
@@ -46,14 +46,18 @@ export async function awaitService(options: ServiceOptions): Promise<Service> {
   });
   for (;;) {
     if (state.hasEnded) throw new SetupError(`${options.name} ended at once:\n${readLogEnd(options.logFile)}`);
-    const problem = await options.probe().then(() => undefined, String);
+    const problem = await options.probe().then(() => undefined, toError);
     if (problem === undefined) return service;
-    if (Date.now() > deadlineMs) {
+    if (problem instanceof SetupError || Date.now() > deadlineMs) {
       await service.stop();
-      throw new SetupError(`${options.name} does not answer: ${problem}\n${readLogEnd(options.logFile)}`);
+      throw new SetupError(`${options.name} does not answer: ${problem.message}\n${readLogEnd(options.logFile)}`);
     }
     await delay(POLL_MS);
   }
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 async function stop(options: ServiceOptions, ended: Promise<void>): Promise<void> {

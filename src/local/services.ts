@@ -2,7 +2,7 @@
  * TimescaleDB and Redis of one stack together, in one directory: its lock says whether they run, its `ports.json`
  * which ports they had. Used by start, tests and benchmarks, each with a directory of its own.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseLauncher, type LauncherKind } from './launcher.ts';
 import { type Lock, tryLock } from './lock.ts';
@@ -23,6 +23,8 @@ export interface ServicesOptions {
   readonly passwords: { readonly postgres: string; readonly redis: string };
   readonly isDurable: boolean;
   readonly progress: Progress;
+  /** The lock of `directory`, when the caller has taken it already. */
+  readonly lock?: Lock;
 }
 
 export interface Services {
@@ -38,9 +40,8 @@ export interface Services {
 /** Starts both, building what is missing. @throws SetupError when they run already or cannot be started. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const launcher = chooseLauncher(process.env);
+  const lock = options.lock ?? takeLock(options.directory);
   const root = await ensureRoot(databaseRecipe(), options.progress);
-  mkdirSync(options.directory, { recursive: true });
-  const lock = takeLock(options.directory);
   const common = { launcher, root, lock: lock.descriptor, isDurable: options.isDurable };
   const ports = readPorts(options.directory);
   const started: Service[] = [];
@@ -67,8 +68,8 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 }
 
 /** @throws SetupError when somebody else holds the lock of `directory`. */
-export function takeLock(directory: string): Lock {
-  const lock = tryLock(join(directory, 'lock'), LOCK_WAIT_SEC);
+export function takeLock(directory: string, waitSec = LOCK_WAIT_SEC): Lock {
+  const lock = tryLock(join(directory, 'lock'), waitSec);
   if (lock) return lock;
   throw new SetupError(`This checkout's stack is running already (${directory} is locked). Stop that one first.`);
 }

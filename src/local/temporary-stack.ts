@@ -2,16 +2,18 @@
  * Services that live as long as one run of the tests or the benchmark, in a directory of their own under `.local/`, which
  * is removed at the end; those of runs that were killed are removed by the next one.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseLauncher, locateState } from './launcher.ts';
-import { tryLock } from './lock.ts';
+import { type Lock, tryLock } from './lock.ts';
 import { LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
 import type { Progress } from './progress.ts';
 import { databaseRecipe } from './recipes.ts';
 import { rootDirectory } from './roots.ts';
 import { makeSecrets } from './secrets.ts';
-import { type Services, startServices } from './services.ts';
+import { type Services, startServices, takeLock } from './services.ts';
+
+const MAKING_WAIT_SEC = 60;
 
 export interface TemporaryStackOptions {
   /** What it is for; part of the directory's name. */
@@ -22,17 +24,22 @@ export interface TemporaryStackOptions {
 
 /** Starts TimescaleDB and Redis on fresh data; `stop` removes the data. */
 export async function startTemporaryStack(options: TemporaryStackOptions): Promise<Services> {
-  mkdirSync(LOCAL_DIRECTORY, { recursive: true });
-  const prefix = `${options.purpose}-`;
-  removeAbandoned(prefix);
-  const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));
+  const { directory, lock } = makeDirectory(`${options.purpose}-`);
   const logDirectory = join(LOG_DIRECTORY, options.purpose);
-  const services = await startServices({ ...options, directory, logDirectory, passwords: makeSecrets() });
+  const services = await startServices({ ...options, directory, lock, logDirectory, passwords: makeSecrets() });
   const stop = async () => {
     await services.stop();
     removeData(directory);
   };
   return { ...services, stop };
+}
+
+/** Under one lock for all, since between being made and being locked a directory looks abandoned. */
+function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
+  using _turn = takeLock(LOCAL_DIRECTORY, MAKING_WAIT_SEC);
+  removeAbandoned(prefix);
+  const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));
+  return { directory, lock: takeLock(directory) };
 }
 
 /** Whoever left a directory without holding its lock was killed. */

@@ -1,0 +1,68 @@
+/** The product's own processes, started as in production: `src/main.ts` with roles and an environment. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const READY_TIMEOUT_MS = 25_000;
+
+export interface RoleProcess {
+  /** Address of the HTTP role, when started. */
+  readonly http: string;
+  /** host:port of the gRPC role, when started. */
+  readonly grpc: string;
+  readonly pid: number;
+  /** What it logged so far, JSON lines. */
+  log(): string;
+  /** Ends it, by default as a crash would; waits until it is gone. @returns exit code or signal. */
+  kill(signal?: NodeJS.Signals): Promise<number | string>;
+}
+
+export type RoleEnvironment = Readonly<Record<string, string>>;
+
+/** Starts roles and waits until they are ready. @throws Error with the log when they do not get there. */
+export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
+  const child = fork(MAIN, [...roles], {
+    env: { PATH: process.env.PATH, HTTP_PORT: '0', GRPC_PORT: '0', LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    execArgv: [],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => lines.push(String(chunk)));
+  const log = () => lines.join('');
+  const ready = await waitUntilReady(child, log);
+  return {
+    http: ready.http ?? '',
+    grpc: ready.grpc ?? '',
+    pid: child.pid ?? 0,
+    log,
+    kill: (signal) => end(child, signal),
+  };
+}
+
+interface Ready {
+  readonly http?: string;
+  readonly grpc?: string;
+}
+
+async function waitUntilReady(child: ChildProcess, log: () => string): Promise<Ready> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS);
+  try {
+    const outcome = await Promise.race([
+      once(child, 'message').then(([message]) => message as Ready),
+      once(child, 'exit').then(() => undefined),
+    ]);
+    if (!outcome) throw new Error(`the roles did not get ready:\n${log()}`);
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode ?? 0;
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  const [code, endSignal] = (await exit) as [number | null, string | null];
+  return code ?? endSignal ?? 0;
+}

@@ -54,6 +54,13 @@ export function patchVersionTimestamps(tuples: Buffer, versionTimestamp: Micros)
   for (let offset = VERSION_TIMESTAMP; offset < tuples.length; offset += TUPLE_BYTES) stamp.copy(tuples, offset);
 }
 
+/** Takes the VersionTag from every tuple of the given variables, in place. */
+export function clearVersionTags(tuples: Buffer, variableIds: ReadonlySet<number>): void {
+  eachTuple(tuples, (variableId, _dateMicros, offset) => {
+    if (variableIds.has(variableId)) tuples.writeInt32BE(0, offset + VERSION_TAG_ID);
+  });
+}
+
 /** Calls `visit` for every tuple with its byte offset. */
 export function eachTuple(
   tuples: Buffer,

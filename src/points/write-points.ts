@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../platform/database.ts';
-import { COPY_HEADER, COPY_TRAILER, patchVersionTimestamps } from './copy-codec.ts';
+import { COPY_HEADER, COPY_TRAILER, clearVersionTags, patchVersionTimestamps } from './copy-codec.ts';
 import { planWrite, variablesOf } from './plan-write-rules.ts';
 import type { Micros, WrittenRange } from './point.ts';
 
@@ -15,7 +15,7 @@ const STAGE = `create temp table if not exists staged_point (
 
 // Ids ascend in every writer, so two writers never wait for each other in a circle.
 const LOCK_SERIES = `
-  select series.variable_id as id,
+  select series.variable_id as id, variable.is_versioned as "isVersioned",
          case when max_date = '-infinity' then null else (extract(epoch from max_date) * 1000000)::int8 end as max
   from series join variable on variable.id = series.variable_id
   where series.variable_id = any($1::int[])
@@ -55,9 +55,11 @@ export interface WriteResult {
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const variableIds = variablesOf(batches);
-  const highWaterMarks = await lockSeries(transaction, variableIds);
+  const { highWaterMarks, unversionedIds } = await lockSeries(transaction, variableIds);
   const versionTimestamp = await nextVersionTimestamp(transaction, variableIds);
   const plan = planWrite(batches, highWaterMarks);
+  // The merge sees to this itself: a variable that is not versioned keeps no VersionTag (R-F4).
+  if (unversionedIds.size > 0) for (const tuples of plan.append) clearVersionTags(tuples, unversionedIds);
   await append(transaction, plan.append, versionTimestamp);
   const lastVersionTimestamp = await merge(transaction, plan.merge, versionTimestamp);
   await advanceSeries(transaction, plan.ranges, lastVersionTimestamp);
@@ -80,21 +82,32 @@ async function merge(transaction: Transaction, batches: readonly Buffer[], versi
   return rows[0]?.last ?? versionTimestamp;
 }
 
-/** Locks the write state of existing variables and returns their high-water marks. */
-async function lockSeries(
-  transaction: Transaction,
-  variableIds: readonly number[],
-): Promise<ReadonlyMap<number, Micros>> {
-  let { rows } = await transaction.query<{ id: number; max: number | null }>(LOCK_SERIES, [variableIds]);
+interface SeriesRow {
+  readonly id: number;
+  readonly isVersioned: boolean;
+  readonly max: number | null;
+}
+
+interface LockedSeries {
+  readonly highWaterMarks: ReadonlyMap<number, Micros>;
+  readonly unversionedIds: ReadonlySet<number>;
+}
+
+/** Locks the write state of existing variables and returns what the write depends on. */
+async function lockSeries(transaction: Transaction, variableIds: readonly number[]): Promise<LockedSeries> {
+  let { rows } = await transaction.query<SeriesRow>(LOCK_SERIES, [variableIds]);
   if (rows.length < variableIds.length) {
     await transaction.query(
       `insert into series (variable_id) select id from variable where id = any($1::int[]) order by id
        on conflict do nothing`,
       [variableIds],
     );
-    ({ rows } = await transaction.query<{ id: number; max: number | null }>(LOCK_SERIES, [variableIds]));
+    ({ rows } = await transaction.query<SeriesRow>(LOCK_SERIES, [variableIds]));
   }
-  return new Map(rows.map(({ id, max }) => [id, max ?? Number.NEGATIVE_INFINITY]));
+  return {
+    highWaterMarks: new Map(rows.map(({ id, max }) => [id, max ?? Number.NEGATIVE_INFINITY])),
+    unversionedIds: new Set(rows.flatMap(({ id, isVersioned }) => (isVersioned ? [] : id))),
+  };
 }
 
 async function nextVersionTimestamp(transaction: Transaction, variableIds: readonly number[]): Promise<Micros> {

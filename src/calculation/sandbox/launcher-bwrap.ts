@@ -4,9 +4,10 @@
  * private /proc are refused to root (tried), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
-import { chown, type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import {
   CONTAINER_ENVIRONMENT,
   type Container,
@@ -19,6 +20,9 @@ import {
   zygoteCommand,
 } from './launcher.ts';
 
+const BOUND_ROOT = '/mnt/root';
+const BOUND_DIRECTORY = '/mnt/socket';
+
 /** @param rRoot root directory of the R file system (mode 755). */
 export function createBwrapLauncher(rRoot: string): Launcher {
   return { mode: 'namespaces', launch: () => launch(rRoot) };
@@ -26,18 +30,12 @@ export function createBwrapLauncher(rRoot: string): Launcher {
 
 async function launch(rRoot: string): Promise<Container> {
   const directory = await makeSocketDirectory();
-  // By descriptor, because the user that opens them inside may be unable to walk the paths (a cache under /root).
-  const handles = await Promise.all([open(rRoot), open(directory)]);
-  try {
-    const child = spawnBwrap(handles);
-    return {
-      process: child,
-      socketPath: join(directory, SOCKET_NAME),
-      remove: () => rm(directory, { recursive: true, force: true }),
-    };
-  } finally {
-    await Promise.all(handles.map((handle) => handle.close()));
-  }
+  const [file = '', ...rest] = containerCommand(rRoot, directory);
+  return {
+    process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
+    socketPath: join(directory, SOCKET_NAME),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
 }
 
 /** Only the sandbox's user, and root, may reach the socket. */
@@ -47,31 +45,22 @@ async function makeSocketDirectory(): Promise<string> {
   return directory;
 }
 
-function spawnBwrap(handles: readonly FileHandle[]) {
-  const command = [...unprivileged(), 'bwrap', ...bwrapArguments(), ...insideCommand()];
-  const [file = '', ...rest] = command;
-  return spawn(file, rest, {
-    stdio: ['ignore', 'pipe', 'pipe', ...handles.map((handle) => handle.fd)],
-    env: { ...HOST_ENVIRONMENT },
+function containerCommand(rRoot: string, directory: string): readonly string[] {
+  if (!isRoot()) return bwrapCommand(rRoot, directory);
+  return unprivilegedCommand({
+    id: SANDBOX_UID,
+    directories: { [rRoot]: BOUND_ROOT, [directory]: BOUND_DIRECTORY },
+    command: bwrapCommand(BOUND_ROOT, BOUND_DIRECTORY),
   });
 }
 
-function unprivileged(): string[] {
-  const id = String(SANDBOX_UID);
-  return isRoot() ? ['setpriv', '--reuid', id, '--regid', id, '--clear-groups', '--'] : [];
-}
-
-function bwrapArguments(): string[] {
+function bwrapCommand(rRoot: string, directory: string): readonly string[] {
   const environment = Object.entries(CONTAINER_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]);
   return [
-    ...['--unshare-all', '--die-with-parent', '--new-session', '--hostname', 'tidemark', '--clearenv', ...environment],
-    ...['--ro-bind', '/proc/self/fd/3', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...['--bind', '/proc/self/fd/4', SOCKET_DIRECTORY, '--chdir', '/tmp', '--'],
+    ...['bwrap', '--unshare-all', '--die-with-parent', '--new-session', '--hostname', 'tidemark'],
+    ...['--clearenv', ...environment],
+    ...['--ro-bind', rRoot, '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...['--bind', directory, SOCKET_DIRECTORY, '--chdir', '/tmp', '--'],
+    ...zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces'),
   ];
-}
-
-/** The directories of the host are closed before R starts: an open one would be a way out of the container. */
-function insideCommand(): string[] {
-  const command = zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces');
-  return ['/bin/sh', '-c', 'exec 3<&- 4<&-; exec "$@"', 'sh', ...command];
 }

@@ -1,0 +1,291 @@
+/** Calculated variables from the outside: push an input, read the result (R-H2–H5, R-H8, §9.4). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import {
+  type ApiClient,
+  calculated,
+  createSource,
+  createVariable,
+  createWorld,
+  signIn,
+  type World,
+} from '../support/world.ts';
+
+interface Row {
+  readonly date: string;
+  readonly rawValue: number;
+  readonly version?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+interface Run {
+  readonly id: number;
+  readonly state: string;
+  readonly outcome: string;
+  readonly message: string | null;
+  readonly defaultVersion: string;
+  readonly trigger: string;
+  readonly wave: number;
+  readonly inputs: readonly {
+    readonly alias: string;
+    readonly points: number;
+    readonly from: string;
+    readonly to: string;
+  }[];
+  readonly notes: Readonly<Record<string, unknown>>;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+let world: World;
+let roles: RoleProcess;
+let api: ApiClient;
+let sourceId: number;
+
+beforeAll(async () => {
+  world = await createWorld();
+  roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
+  api = await signIn(roles.http);
+  ({ sourceId } = await createSource(api));
+}, 60_000);
+
+afterAll(async () => {
+  await roles?.kill('SIGTERM');
+  await world?.close();
+});
+
+const push = (variableId: number, data: readonly unknown[], version?: string) =>
+  api.call('POST', '/api/data', [{ variableId, data, ...(version && { version }) }]);
+
+const readings = (values: readonly number[], start = '2026-03-01T00:00:00Z') =>
+  values.map((value, index) => ({ date: new Date(Date.parse(start) + index * 900_000).toISOString(), value }));
+
+const read = (variableId: number, query = '') => api.call<Row[]>('GET', `/data?variableId=${variableId}${query}`);
+const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variableId}/runs`);
+
+/** Waits until what was pushed is written and everything that follows from it was asked for. */
+const settled = () =>
+  eventually('the writes', async () => {
+    const { rowCount } = await world.database.query('select id from push_batch union all select id from outbox_event');
+    return rowCount === 0;
+  });
+
+/** Waits until the newest run of a variable has ended and nothing waits. */
+async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
+  return eventually(`a run of variable ${variableId}`, async () => {
+    const [run] = await runs(variableId);
+    return run && run.state !== 'Running' && isWanted(run) && run;
+  });
+}
+
+const hourly = (variableId: number, members: object = {}) => ({
+  ...{ alias: 'a', variableId, periodType: 'RelativeDate', period: 1, periodTimeBase: 'Hour' },
+  ...{ canBeUsedAsATrigger: true, ...members },
+});
+
+const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
+
+describe('a write to a trigger input', () => {
+  test('runs the script on the window around the changed dates and stores its result (R-H5, R-H6)', async () => {
+    const input = await createVariable(api, sourceId);
+    await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
+    await settled();
+    const doubled = await createVariable(api, sourceId, {
+      calculated: calculated(
+        'list(TimeSeries = data.frame(Dates = inputVariables$a$TimeSeries$Dates, Values = 2 * inputVariables$a$TimeSeries$Values))',
+        [hourly(input)],
+      ),
+    });
+    await push(input, [{ date: '2026-03-01T02:00:00Z', value: 100 }]);
+    const run = await lastRun(doubled);
+    expect(run).toMatchObject({ state: 'Succeeded', outcome: 'ok', trigger: 'Input', counts: { read: 8, stored: 8 } });
+    expect(run.inputs).toMatchObject([
+      { alias: 'a', points: 8, from: '2026-03-01T01:00:00.000001Z', to: '2026-03-01T03:00:00Z' },
+    ]);
+    expect((await read(doubled)).map((row) => row.rawValue)).toEqual([12, 14, 16, 200, 20, 22, 24, 26]);
+  });
+
+  test('follows a chain: a result is an input of the next (R-H5)', async () => {
+    const input = await createVariable(api, sourceId);
+    const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
+    const sum = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values)))';
+    const second = await createVariable(api, sourceId, { calculated: calculated(sum, [hourly(first)]) });
+    await push(input, readings([1, 2, 3]));
+    const run = await lastRun(second);
+    expect(await read(second)).toMatchObject([{ date: '2026-03-01T00:30:00Z', rawValue: 6 }]);
+    expect(run.wave).toBe((await lastRun(first)).wave);
+  });
+
+  test('an input that is no trigger is read but does not run the script (R-H1)', async () => {
+    const trigger = await createVariable(api, sourceId);
+    const quiet = await createVariable(api, sourceId);
+    const script =
+      'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$quiet$TimeSeries$Values)))';
+    const inputs = [hourly(trigger), hourly(quiet, { alias: 'quiet', canBeUsedAsATrigger: false })];
+    const variable = await createVariable(api, sourceId, { calculated: calculated(script, inputs) });
+    await push(quiet, readings([5, 6]));
+    await push(trigger, readings([1]));
+    expect((await lastRun(variable)).inputs.map(({ points }) => points)).toEqual([1, 2]);
+    expect(await runs(variable)).toHaveLength(1);
+    expect(await read(variable)).toMatchObject([{ rawValue: 11 }]);
+  });
+});
+
+describe('versions of a calculated variable (§9.4)', () => {
+  test('rows without a Version get the hour of the run, rounded up; a second run in the hour overwrites', async () => {
+    const input = await createVariable(api, sourceId);
+    const variable = await createVariable(api, sourceId, {
+      isVersioned: true,
+      calculated: calculated(IDENTITY, [hourly(input)]),
+    });
+    await push(input, readings([1]));
+    const first = await lastRun(variable);
+    await push(input, readings([2]));
+    const second = await lastRun(variable, ({ id }) => id !== first.id);
+    expect(second.defaultVersion).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00$/);
+    const rows = await read(variable);
+    expect(rows).toMatchObject([
+      { rawValue: 2, version: second.defaultVersion, tags: { version: second.defaultVersion } },
+    ]);
+    const { rows: history } = await world.database.query('select from point_version where variable_id = $1', [
+      variable,
+    ]);
+    // Only a run on the other side of a full hour would have left a version of its own.
+    expect(history).toHaveLength(first.defaultVersion === second.defaultVersion ? 0 : 1);
+  });
+
+  test('the script can map the Versions of its input to those of its output', async () => {
+    const input = await createVariable(api, sourceId, { isVersioned: true });
+    const script =
+      'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values, Version = ts$Version, Tags = \'{"q":"e"}\'))';
+    const variable = await createVariable(api, sourceId, {
+      isVersioned: true,
+      calculated: calculated(script, [hourly(input)]),
+    });
+    await push(input, readings([1]), 'V1');
+    const first = await lastRun(variable);
+    await push(input, readings([2]), 'V2');
+    await lastRun(variable, ({ id }) => id !== first.id);
+    expect(await read(variable, '&version=V1')).toMatchObject([
+      { rawValue: 1, version: 'V1', tags: { q: 'e', version: 'V1' } },
+    ]);
+    expect(await read(variable, '&version=V2')).toMatchObject([{ rawValue: 2, version: 'V2' }]);
+    expect(await read(variable)).toMatchObject([{ rawValue: 2, version: 'V2' }]);
+  });
+
+  test('a declared input can be pinned to a VersionTag (R-H6)', async () => {
+    const input = await createVariable(api, sourceId, { isVersioned: true });
+    const variable = await createVariable(api, sourceId, {
+      calculated: calculated(IDENTITY, [hourly(input, { version: 'V1' })]),
+    });
+    await push(input, readings([1]), 'V1');
+    await push(input, readings([2]), 'V2');
+    await settled();
+    await api.call('POST', `/variables/${variable}/forceUpdate`);
+    await lastRun(variable, ({ trigger }) => trigger === 'ForceUpdate');
+    expect(await read(variable)).toMatchObject([{ rawValue: 1 }]);
+  });
+});
+
+describe('the record of a run (R-H8)', () => {
+  test('a script error is there, with its message and line', async () => {
+    const input = await createVariable(api, sourceId);
+    const variable = await createVariable(api, sourceId, {
+      calculated: calculated('message("so far")\nx <- 1\nstop("no such meter")', [hourly(input)]),
+    });
+    await push(input, readings([1]));
+    const run = await lastRun(variable);
+    expect(run).toMatchObject({
+      state: 'Failed',
+      outcome: 'script_error',
+      message: 'no such meter',
+      notes: { line: 3 },
+    });
+    expect(run.notes.messages).toEqual(['so far']);
+    expect(await api.call<Run>('GET', `/runs/${run.id}`)).toEqual(run);
+    expect(await read(variable)).toEqual([]);
+  });
+
+  test('a Version column of another length fails the whole calculation, word for word (§7)', async () => {
+    const input = await createVariable(api, sourceId);
+    const script = 'list(TimeSeries = list(Dates = c(1L, 2L), Values = c(1, 2), Version = "one"))';
+    const variable = await createVariable(api, sourceId, { calculated: calculated(script, [hourly(input)]) });
+    await push(input, readings([1]));
+    expect(await lastRun(variable)).toMatchObject({
+      state: 'Failed',
+      message: 'Version must be the same length as Dates/Values',
+    });
+  });
+});
+
+describe('force-update (§6, R-H5)', () => {
+  test('of a source runs its calculated variables over everything their inputs have', async () => {
+    const { sourceId: own } = await createSource(api);
+    const input = await createVariable(api, own);
+    await push(input, readings([1, 2], '2020-01-01T00:00:00Z'));
+    await settled();
+    const variable = await createVariable(api, own, { calculated: calculated(IDENTITY, [hourly(input)]) });
+    expect(await api.call('POST', `/sources/${own}/forceUpdate`)).toEqual({ variableIds: [variable] });
+    await lastRun(variable);
+    expect((await read(variable)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
+  });
+
+  test('of a variable that is not calculated is 409', async () => {
+    const input = await createVariable(api, sourceId);
+    expect((await api.request('POST', `/variables/${input}/forceUpdate`)).status).toBe(409);
+  });
+});
+
+describe('saving a declaration (R-H1)', () => {
+  test('a cycle is 409 and names the path; the variable keeps its declaration', async () => {
+    const input = await createVariable(api, sourceId);
+    const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
+    const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });
+    const path = `/sources/${sourceId}/variables/${first}`;
+    const answer = await api.request('PUT', path, { calculated: calculated(IDENTITY, [hourly(second)]) });
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toMatchObject({
+      code: 'calculation_cycle',
+      message: `variables ${first} -> ${second} -> ${first} would form a cycle`,
+    });
+    const { calculated: kept } = await api.call<{ calculated: object }>('GET', `/variables/${first}`);
+    expect(kept).toEqual(calculated(IDENTITY, [hourly(input)]));
+  });
+
+  test('its own output may be an input, unless it is a trigger', async () => {
+    const variable = await createVariable(api, sourceId);
+    const path = `/sources/${sourceId}/variables/${variable}`;
+    const own = (canBeUsedAsATrigger: boolean) => ({
+      calculated: calculated(IDENTITY, [hourly(variable, { canBeUsedAsATrigger })]),
+    });
+    expect((await api.request('PUT', path, own(false))).status).toBe(204);
+    expect((await api.request('PUT', path, own(true))).status).toBe(409);
+  });
+
+  test('an empty formula is accepted and filled later', async () => {
+    const input = await createVariable(api, sourceId);
+    const empty = { friendlyName: 'later', calculatedVariableFormulas: [{}] };
+    const variable = await createVariable(api, sourceId, { calculated: empty });
+    const filled = { calculated: calculated(IDENTITY, [hourly(input)]) };
+    expect((await api.request('PUT', `/sources/${sourceId}/variables/${variable}`, filled)).status).toBe(204);
+    await push(input, readings([7]));
+    await lastRun(variable);
+    expect(await read(variable)).toMatchObject([{ rawValue: 7 }]);
+  });
+
+  test('an unknown input, a repeated alias and what is not available yet are refused by place', async () => {
+    const [input, unknown] = [await createVariable(api, sourceId), 999_999];
+    const save = async (inputs: Parameters<typeof calculated>[1]) => {
+      const answer = await api.request('POST', `/variables/source/${sourceId}`, {
+        calculated: calculated(IDENTITY, inputs),
+      });
+      const { details } = (await answer.json()) as { details: { path: string }[] };
+      return [answer.status, details.map(({ path }) => path)];
+    };
+    const at = '$.calculated.calculatedVariableFormulas[0].variables';
+    expect(await save([hourly(unknown)])).toEqual([400, [`${at}[0].variableId`]]);
+    expect(await save([hourly(input), hourly(input)])).toEqual([400, [`${at}[1].alias`]]);
+    expect(await save([hourly(input, { granularity: 'Day' })])).toEqual([400, [`${at}[0].granularity`]]);
+  });
+});

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { readJsonBody } from '../platform/http-body.ts';
+import { readLargeJsonBody } from '../platform/http-body.ts';
 import { invalidInput } from '../platform/lenient.ts';
 import type { Log } from '../platform/log.ts';
 import { parseQuery, queryError } from '../platform/query-string.ts';
@@ -31,7 +31,7 @@ export function pushRoutes(services: PushServices): Hono<CallerEnv & RequestIdEn
   return new Hono<CallerEnv & RequestIdEnv>().post('/data', requirePermission('datapusher.standard'), async (c) => {
     const { caller, requestId } = c.var;
     const operationId = parseOperationId(c.req.url);
-    const elements = parseElements(await readJsonBody(c.req.raw, limits.maxBodyBytes), limits);
+    const elements = parseElements(await readLargeJsonBody(c.req.raw, limits.maxBodyBytes), limits);
     const outcome = await acceptPush(database, dictionary, { caller, label: operationId, requestId }, elements);
     if (outcome.accepted.readings > 0) {
       await wakeIngester(caller.accountId).catch((error: unknown) => {

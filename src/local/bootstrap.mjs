@@ -3,7 +3,7 @@
  * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/<command>.ts` under the Node that
  * package-lock.json pins. Signals are passed on and the exit code is kept.
  *
- *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|bench [arguments]
+ *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|bench|image-check [arguments]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'bench'];
+const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'bench', 'image-check'];
 const NEED_NO_SYSTEM = new Set(['check']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
@@ -28,19 +28,31 @@ const SYSTEM_PACKAGES = [
   ...(IS_ROOT ? [] : [{ name: 'uidmap', shows: 'newuidmap' }]),
 ];
 
+/** What building and running images takes, besides. */
+const IMAGE_PACKAGES = [
+  { name: 'podman', shows: 'podman' },
+  { name: 'buildah', shows: 'buildah' },
+  { name: 'runc', shows: 'runc' },
+  { name: 'containernetworking-plugins', shows: '/usr/lib/cni/bridge' },
+  { name: 'iptables', shows: 'iptables' },
+  { name: 'nftables', shows: 'nft' },
+  { name: 'catatonit', shows: '/usr/bin/catatonit' },
+];
+
 main();
 
 function main() {
   const [command, ...rest] = process.argv.slice(2);
   if (command === undefined || !COMMANDS.includes(command)) fail(`name one of ${COMMANDS.join(', ')}`);
   if (Number(process.versions.node.split('.')[0]) < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
-  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages();
+  const packages = command === 'image-check' ? [...SYSTEM_PACKAGES, ...IMAGE_PACKAGES] : SYSTEM_PACKAGES;
+  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages(packages);
   ensureNodeModules();
   handOver(command, rest);
 }
 
-function ensureSystemPackages() {
-  const missing = SYSTEM_PACKAGES.filter(({ shows }) => !isPresent(shows)).map(({ name }) => name);
+function ensureSystemPackages(packages) {
+  const missing = packages.filter(({ shows }) => !isPresent(shows)).map(({ name }) => name);
   if (missing.length > 0) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {

@@ -59,7 +59,9 @@ export type ComposeFile = z.output<typeof file>;
 
 /** @throws Error naming a required variable that is not set, or every key that does not belong. */
 export function parseCompose(text: string, variables: Variables): ComposeFile {
-  return file.parse(interpolate(parse(text, { merge: true }), variables));
+  const { data, error } = file.safeParse(interpolate(parse(text, { merge: true }), variables));
+  if (error) throw new Error(`compose.yaml is not what this understands:\n${z.prettifyError(error)}`);
+  return data;
 }
 
 /** Replaces `${NAME}`, `${NAME:-default}`, `${NAME:?message}` and `$$` in every string of `value`. */

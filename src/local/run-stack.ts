@@ -8,7 +8,7 @@ import { migrate } from '../platform/migrate.ts';
 import { announce } from './announcement.ts';
 import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
 import { awaitStopSignal } from './cli.ts';
-import { loadDemo } from './demo.ts';
+import { loadDemo } from './demo/load-demo.ts';
 import { CHECKOUT, LOG_DIRECTORY } from './paths.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { keepRolesCurrent } from './restart-on-change.ts';
@@ -59,9 +59,10 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
   writeStackFile(stack);
   parts.defer(async () => removeStackFile());
   const taylorCsv = calculator.rRoot && join(calculator.rRoot, 'opt/tidemark/demo/taylor.csv');
-  await loadDemo(stack, { progress, taylorCsv });
+  const closingLines = await loadDemo(stack, { progress, taylorCsv });
   for (const warning of calculator.warnings) progress.say(`\n${warning}`);
   progress.say(announce(stack));
+  for (const line of closingLines) progress.say(line);
   return { services, roles };
 }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Puts the input of the demo into an R root file system: half-hourly electricity demand of England and Wales from
-# 5 June to 27 August 2000 in megawatts, `taylor` of the R package forecast (Taylor 2003). Only the data file of the
-# Debian package is unpacked, the package itself is not installed. Run by mmdebstrap: $1 is the root file system.
+# 5 June to 27 August 2000 in megawatts, dated on the clock there: `taylor` of the R package forecast (Taylor 2003). Only
+# the data file of the Debian package is unpacked, the package itself is not installed. Run by mmdebstrap: $1 is the
+# root file system.
 set -eu
 
 root=$1
@@ -21,7 +22,7 @@ chroot "$root" Rscript --vanilla -e '
   writeLines(c(
     "# Half-hourly electricity demand of England and Wales in MW from 5 June 2000: taylor of the R package forecast, after Taylor (2003)",
     "date,demand_mw",
-    paste(format(starts, "%Y-%m-%dT%H:%M:%SZ"), demand, sep = ",")
+    paste(format(starts, "%Y-%m-%dT%H:%M:%S"), demand, sep = ",")
   ), out)
   close(out)
 ' "$(basename "$work")"

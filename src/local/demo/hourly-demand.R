@@ -1,0 +1,15 @@
+# Mean demand of every full hour, from the half-hours inputVariables$half_hourly. An hour keeps the Version its
+# half-hours carry, so a corrected half-hour corrects the hour under the same name.
+half <- inputVariables$half_hourly$TimeSeries
+hour <- half$Dates - half$Dates %% 3600L
+means <- aggregate(half$Values, list(Dates = hour), mean)
+counts <- aggregate(half$Values, list(Dates = hour), length)
+versions <- aggregate(half$Version, list(Dates = hour), function(version) version[length(version)])
+# An hour cut in two by the edge of the window would get a wrong mean.
+full <- counts$x == 2L
+list(TimeSeries = data.frame(
+  Dates = means$Dates[full],
+  Values = round(means$x[full], 1),
+  Version = versions$x[full],
+  stringsAsFactors = FALSE
+))

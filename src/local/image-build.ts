@@ -1,0 +1,51 @@
+/** Makes the images compose.yaml names, from a base imported out of mmdebstrap: no registry of images is needed. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runTied } from './image-command.ts';
+import type { ComposeFile } from './image-compose.ts';
+import { limitOptions, podman } from './image-podman.ts';
+import type { Progress } from './progress.ts';
+
+export const BASE_IMAGE = 'localhost/tidemark-base:trixie';
+const SUITE = 'trixie';
+
+/** Imports the base image unless an earlier run did. */
+export async function ensureBaseImage(progress: Progress): Promise<void> {
+  if ((await podman(['image', 'exists', BASE_IMAGE], { goodCodes: [0, 1] })).code === 0) {
+    return progress.say(`  Base image ${BASE_IMAGE} is there from an earlier run`);
+  }
+  await progress.phase(`Making the base image ${BASE_IMAGE}`, async (step) => {
+    const directory = mkdtempSync(join(tmpdir(), 'tidemark-base-'));
+    const archive = join(directory, 'base.tar');
+    try {
+      await runTied(['mmdebstrap', '--variant=minbase', SUITE, archive], step);
+      await podman(['import', archive, BASE_IMAGE], { onLine: step });
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Builds each target once; layers of earlier runs are used. */
+export async function buildImages(file: ComposeFile, directory: string, progress: Progress): Promise<void> {
+  const services = new Map(Object.values(file.services).map((service) => [service.image, service]));
+  for (const [image, { build }] of services) {
+    await progress.phase(`Building ${image}`, async (step) => {
+      await podman(
+        [
+          ...['build', '--isolation', 'chroot', '--layers', ...limitOptions(), ...authorityOptions()],
+          ...Object.entries(build.args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
+          ...['--target', build.target, '--tag', image, directory],
+        ],
+        { onLine: (line) => /STEP/.test(line) && step(line) },
+      );
+    });
+  }
+}
+
+/** Where this machine trusts an authority of its own, npm inside the build must too. */
+function authorityOptions(): readonly string[] {
+  const bundle = process.env.NODE_EXTRA_CA_CERTS;
+  return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];
+}

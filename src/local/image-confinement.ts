@@ -1,0 +1,81 @@
+/** Looks into the running containers whether what compose.yaml promises holds there, seen from inside. */
+import { type CheckPlan, containerName } from './image-arguments.ts';
+import type { ComposeService } from './image-compose.ts';
+import { podman } from './image-podman.ts';
+import { SetupError } from './setup-error.ts';
+
+const UNITS = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 } as const;
+
+/** One `name=value` a line; control groups are where version 2 has them, or where version 1 had. */
+const LOOK_AROUND = `
+echo "uid=$(id -u)"
+sed -n 's/^\\(CapEff\\|CapPrm\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /proc/self/status
+for place in / /app /usr /usr/local/lib /etc /srv /run /var/tmp; do
+  [ -d $place ] || continue
+  if (: > $place/probe) 2> /dev/null; then echo "writable=$place"; fi
+done
+echo "memory=$(cat /sys/fs/cgroup/memory.max 2> /dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes)"
+echo "pids=$(cat /sys/fs/cgroup/pids.max 2> /dev/null || cat /sys/fs/cgroup/pids/pids.max)"
+echo "cpu=$(cat /sys/fs/cgroup/cpu.max 2> /dev/null ||
+  echo "$(cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us) $(cat /sys/fs/cgroup/cpu/cpu.cfs_period_us)")"
+echo "gateways=$(awk '$2 == "00000000"' /proc/net/route | wc -l)"
+`;
+
+/** Tries to connect; prints the addresses that answer. */
+const CONNECT = `
+  const { connect } = await import('node:net');
+  const reaches = (address) => new Promise((resolve) => {
+    const [host, port] = address.split(':');
+    const socket = connect({ host, port: Number(port), timeout: 1500 });
+    const end = (isOpen) => { socket.destroy(); resolve(isOpen); };
+    socket.on('connect', () => end(true)).on('timeout', () => end(false)).on('error', () => end(false));
+  });
+  const open = await Promise.all(process.argv.slice(1).map(async (address) => (await reaches(address)) ? [address] : []));
+  console.log(open.flat().join(' '));
+`;
+
+/** @throws SetupError naming everything that is looser than compose.yaml says. */
+export async function checkConfinement(plan: CheckPlan, name: string, service: ComposeService): Promise<void> {
+  const { output } = await podman(['exec', containerName(plan, name), 'sh', '-c', LOOK_AROUND]);
+  const problems = findProblems(plan, service, output.split('\n'));
+  if (problems.length > 0) throw new SetupError(`${name} is not confined as compose.yaml says: ${problems.join('; ')}`);
+}
+
+/** Pure part: compares the lines of the look around with the promises. */
+function findProblems({ file }: CheckPlan, service: ComposeService, lines: readonly string[]): readonly string[] {
+  const valuesOf = (key: string) =>
+    lines.flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
+  const { cpus, memory, pids } = service.deploy.resources.limits;
+  const [quota, period] = (valuesOf('cpu')[0] ?? '').split(' ').map(Number);
+  const isInternal = service.networks.every((network) => file.networks[network]?.internal);
+  const expected: readonly (readonly [string, unknown, unknown])[] = [
+    ['user', valuesOf('uid')[0], service.user.split(':')[0]],
+    ...['CapEff', 'CapPrm', 'CapBnd'].map((set) => [set, Number.parseInt(valuesOf(set)[0] ?? '', 16), 0] as const),
+    ['no new privileges', valuesOf('NoNewPrivs')[0], '1'],
+    ['system-call filter', valuesOf('Seccomp')[0], '2'],
+    ['writable places', valuesOf('writable').join(' '), ''],
+    ['memory', Number(valuesOf('memory')[0]), toBytes(memory)],
+    ['processes', Number(valuesOf('pids')[0]), pids],
+    ['processors', (quota ?? Number.NaN) / (period ?? Number.NaN), Number(cpus)],
+    ['has no gateway', valuesOf('gateways')[0] === '0', isInternal],
+  ];
+  return expected.flatMap(([what, got, wanted]) => (got === wanted ? [] : [`${what}: ${wanted} expected, got ${got}`]));
+}
+
+function toBytes(size: string): number {
+  const unit = UNITS[size.slice(-1) as keyof typeof UNITS];
+  return Number.parseInt(size, 10) * (unit ?? 1);
+}
+
+/** What the calculator can connect to must be database and Redis alone (R-H7). @throws SetupError otherwise. */
+export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
+  const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;
+  const named = Object.entries(servers).map(([name, port]) => `${name}:${port}`);
+  const numbered = Object.values(plan.networks).flatMap(({ addresses }) =>
+    (['api', 'grpc'] as const).flatMap((name) => (addresses[name] ? [`${addresses[name]}:${servers[name]}`] : [])),
+  );
+  const container = containerName(plan, 'calculator');
+  const { output } = await podman(['exec', container, 'node', '--eval', CONNECT, '--', ...named, ...numbered]);
+  const wanted = 'database:5432 redis:6379';
+  if (output !== wanted) throw new SetupError(`the calculator can connect to ${output}; ${wanted} was expected`);
+}

@@ -1,0 +1,100 @@
+/** Starts what compose.yaml describes in the order it asks for, waits for it, and removes every trace of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type CheckNetwork, type CheckPlan, containerName, runArguments } from './image-arguments.ts';
+import { type ComposeFile, startOrder } from './image-compose.ts';
+import { limitOptions, podman } from './image-podman.ts';
+import type { Progress } from './progress.ts';
+import { SetupError } from './setup-error.ts';
+
+const READY_TIMEOUT_MS = 180_000;
+const ASK_INTERVAL_MS = 250;
+const FIRST_HOST = 10;
+const LOG_LINES = '40';
+
+/** Makes the networks, as open or closed as compose.yaml says, and deals out their addresses. */
+export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
+  const networks: Record<string, CheckNetwork> = {};
+  for (const [name, { internal }] of Object.entries(file.networks)) {
+    const podmanName = `${prefix}-${name}`;
+    await podman(['network', 'create', ...(internal ? ['--internal'] : []), podmanName]);
+    const { output } = await podman(['network', 'inspect', podmanName]);
+    const subnet = /"subnet": "(\d+\.\d+\.\d+)\.0\/24"/.exec(output)?.[1];
+    if (!subnet) throw new SetupError(`podman made network ${podmanName} without a subnet this can read:\n${output}`);
+    const members = Object.entries(file.services).filter(([, service]) => service.networks.includes(name));
+    const addresses = members.map(([member], index) => [member, `${subnet}.${FIRST_HOST + index}`]);
+    networks[name] = { podmanName, addresses: Object.fromEntries(addresses) };
+  }
+  const machineOptions = ['--pull=never', ...limitOptions()];
+  return { prefix, file, networks, machineOptions, directory };
+}
+
+/** Starts every service once those it waits for are as it wants them. */
+export async function startServices(plan: CheckPlan, progress: Progress): Promise<void> {
+  const { services } = plan.file;
+  for (const name of startOrder(services)) {
+    const service = services[name];
+    if (!service) continue;
+    await progress.phase(`Starting ${name}`, async (step) => {
+      await podman(runArguments(plan, name, service), { environment: service.environment });
+      const isOneShot = Object.values(services).some(
+        ({ depends_on }) => depends_on[name]?.condition === 'service_completed_successfully',
+      );
+      await (isOneShot ? awaitSuccess(plan, name) : awaitHealthy(plan, name, step));
+    });
+  }
+}
+
+/** Waits until the health check of `name` passes. @throws SetupError with its log when it ends or never does. */
+export async function awaitHealthy(plan: CheckPlan, name: string, step: (text: string) => void): Promise<void> {
+  const container = containerName(plan, name);
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    // 125 is podman's word for a container that is not running.
+    const { code, output } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
+    if (code === 0) return;
+    if (!(await isRunning(container)) || performance.now() > deadline) return giveUp(container, 'is not healthy');
+    step(output || 'not ready yet');
+    await pause(ASK_INTERVAL_MS);
+  }
+}
+
+async function awaitSuccess(plan: CheckPlan, name: string): Promise<void> {
+  const container = containerName(plan, name);
+  const { output } = await podman(['wait', container]);
+  if (output !== '0') return giveUp(container, `ended with ${output}`);
+}
+
+async function isRunning(container: string): Promise<boolean> {
+  return (await podman(['inspect', '--format', '{{.State.Running}}', container])).output === 'true';
+}
+
+async function giveUp(container: string, what: string): Promise<never> {
+  const lines: string[] = [];
+  await podman(['logs', '--tail', LOG_LINES, container], { onLine: (line) => lines.push(line) });
+  throw new SetupError(`${container} ${what}; its log ends:\n${lines.join('\n')}`);
+}
+
+/** Asks the services to stop, last started first. @returns the exit code of each. */
+export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string, number>> {
+  const codes = new Map<string, number>();
+  for (const name of startOrder(plan.file.services).toReversed()) {
+    const container = containerName(plan, name);
+    await podman(['stop', container]);
+    codes.set(name, Number((await podman(['inspect', '--format', '{{.State.ExitCode}}', container])).output));
+  }
+  return codes;
+}
+
+/** Removes containers, volumes and networks whose names start with `prefix`, however far their making got. */
+export async function removeAll(prefix: string): Promise<void> {
+  const list = async (args: readonly string[]): Promise<readonly string[]> => {
+    const { output } = await podman([...args, '--filter', `name=${prefix}`]);
+    return output.split('\n').filter((name) => name.startsWith(`${prefix}-`));
+  };
+  const containers = await list(['ps', '--all', '--format', '{{.Names}}']);
+  if (containers.length > 0) await podman(['rm', '--force', '--time', '5', '--volumes', ...containers]);
+  const volumes = await list(['volume', 'ls', '--format', '{{.Name}}']);
+  if (volumes.length > 0) await podman(['volume', 'rm', '--force', ...volumes]);
+  const networks = await list(['network', 'ls', '--format', '{{.Name}}']);
+  if (networks.length > 0) await podman(['network', 'rm', '--force', ...networks]);
+}

@@ -1,0 +1,63 @@
+/** Runs podman, as root because only then it has networks of its own, and with what this machine allows. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { isRoot } from './launcher.ts';
+import { SetupError } from './setup-error.ts';
+
+const KEPT_ERROR_LINES = 30;
+/** Podman asks for more unless told otherwise, and fails where a hard limit may not be raised. */
+const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
+const SOFT_FILES = 1024;
+
+export interface PodmanOptions {
+  /** Added to the environment of podman itself; `--env NAME` passes a value on without showing it. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Called for every line of output, of both streams. */
+  readonly onLine?: (line: string) => void;
+  /** Exit codes that are an answer; default: 0 alone. */
+  readonly goodCodes?: readonly number[];
+}
+
+export interface PodmanResult {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** @returns standard output, trimmed. @throws SetupError with the last lines when podman fails. */
+export async function podman(args: readonly string[], options: PodmanOptions = {}): Promise<PodmanResult> {
+  const [program = '', ...rest] = [...asRoot(options.environment ?? {}), 'podman', '--runtime', 'runc', ...args];
+  const child = spawn(program, rest, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.environment },
+  });
+  child.stdin.on('error', () => undefined).end(options.input ?? '');
+  const [stdout, all]: [string[], string[]] = [[], []];
+  const keep = (line: string, lists: readonly string[][]): void => {
+    for (const list of lists) list.push(line);
+    options.onLine?.(line);
+  };
+  createInterface({ input: child.stdout }).on('line', (line) => keep(line, [stdout, all]));
+  createInterface({ input: child.stderr }).on('line', (line) => keep(line, [all]));
+  const [code] = await once(child, 'close');
+  if (!(options.goodCodes ?? [0]).includes(code)) {
+    throw new SetupError(`podman ${args.slice(0, 3).join(' ')} … failed:\n${all.slice(-KEPT_ERROR_LINES).join('\n')}`);
+  }
+  return { code, output: stdout.join('\n').trim() };
+}
+
+function asRoot(environment: Readonly<Record<string, string>>): readonly string[] {
+  if (isRoot()) return ['setpriv', '--pdeathsig', 'TERM', '--'];
+  return ['sudo', `--preserve-env=PATH,${Object.keys(environment).join(',')}`];
+}
+
+/** Options of `build` and `run` that keep their limits below those of this process. */
+export function limitOptions(limits = readFileSync('/proc/self/limits', 'utf8')): readonly string[] {
+  return Object.entries(WANTED_LIMITS).flatMap(([name, [label, wanted]]) => {
+    const hard = Number(new RegExp(`^${label}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? wanted);
+    const most = Math.min(wanted, hard);
+    return ['--ulimit', `${name}=${name === 'nofile' ? Math.min(SOFT_FILES, most) : most}:${most}`];
+  });
+}

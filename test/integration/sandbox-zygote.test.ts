@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Container, Launcher } from '../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../src/calculation/sandbox/launcher-bwrap.ts';
 import { Zygote } from '../../src/calculation/sandbox/zygote.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { sandboxConfig } from '../fixtures/scripts/harness.ts';
+
+/** Starting R and running it take a second each, more on a busy machine. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');
 

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../src/calculation/sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome } from '../../src/calculation/sandbox/sandbox-types.ts';
 import { constantText, inputOf, jobOf, openTestPool, regularSeries, runScript } from '../fixtures/scripts/harness.ts';
+
+/** Starting R and running it take a second each, more on a busy machine. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
 
 beforeAll(async () => {
   pool = await openTestPool();
-}, 60_000);
+});
 
 afterAll(() => pool?.close());
 

@@ -57,7 +57,8 @@ function securityOption({ directory }: CheckPlan, option: string): string {
 function healthOptions({ healthcheck }: ComposeService): readonly string[] {
   if ('disable' in healthcheck) return ['--no-healthcheck'];
   const [kind, ...rest] = healthcheck.test;
-  const command = kind === 'CMD' ? JSON.stringify(['CMD', ...rest]) : rest.join(' ');
+  // An array is taken for CMD without saying so; with the word in front podman 4.3 takes it apart at its spaces.
+  const command = kind === 'CMD' ? JSON.stringify(rest) : rest.join(' ');
   return ['--health-cmd', command, '--health-interval', 'disable', '--health-timeout', healthcheck.timeout];
 }
 

@@ -9,6 +9,7 @@ import type { Progress } from './progress.ts';
 
 export const BASE_IMAGE = 'localhost/tidemark-base:trixie';
 const SUITE = 'trixie';
+const STEP_CHARACTERS = 100;
 
 /** Imports the base image unless an earlier run did. */
 export async function ensureBaseImage(progress: Progress): Promise<void> {
@@ -38,7 +39,7 @@ export async function buildImages(file: ComposeFile, directory: string, progress
           ...Object.entries(build.args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
           ...['--target', build.target, '--tag', image, directory],
         ],
-        { onLine: (line) => /STEP/.test(line) && step(line) },
+        { onLine: (line) => /^\[.*STEP/.test(line) && step(line.slice(0, STEP_CHARACTERS)) },
       );
     });
   }

@@ -86,9 +86,9 @@ async function useAsClient(plan: CheckPlan, api: string, progress: Progress): Pr
   const variables = await progress.phase('Pushing one point', () => pushOnePoint(api, secrets));
   await progress.phase('Reading it back', () => readPushed(api, variables));
   await progress.phase('Reading what R computed from it', () => readComputed(api, variables));
-  await progress.phase('Reading it again after a restart of the database', async (step) => {
+  await progress.phase('Reading it again after a restart of the database', async () => {
     await podman(['restart', containerName(plan, 'database')]);
-    for (const name of ['database', 'api']) await awaitHealthy(plan, name, step);
+    for (const name of ['database', 'api']) await awaitHealthy(plan, name);
     await readPushed(api, variables);
   });
 }

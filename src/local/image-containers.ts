@@ -39,21 +39,21 @@ export async function startServices(plan: CheckPlan, progress: Progress): Promis
       const isOneShot = Object.values(services).some(
         ({ depends_on }) => depends_on[name]?.condition === 'service_completed_successfully',
       );
-      await (isOneShot ? awaitSuccess(plan, name) : awaitHealthy(plan, name, step));
+      step('waiting for it');
+      await (isOneShot ? awaitSuccess(plan, name) : awaitHealthy(plan, name));
     });
   }
 }
 
 /** Waits until the health check of `name` passes. @throws SetupError with its log when it ends or never does. */
-export async function awaitHealthy(plan: CheckPlan, name: string, step: (text: string) => void): Promise<void> {
+export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
     // 125 is podman's word for a container that is not running.
-    const { code, output } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
+    const { code } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
     if (code === 0) return;
     if (!(await isRunning(container)) || performance.now() > deadline) return giveUp(container, 'is not healthy');
-    step(output || 'not ready yet');
     await pause(ASK_INTERVAL_MS);
   }
 }

@@ -7,7 +7,7 @@ import { appendEvents } from '../platform/outbox.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { encodeReadings } from '../points/encode-readings.ts';
-import { findLabelIds } from '../points/labels.ts';
+import { findLabelIds } from '../points/find-label-ids.ts';
 import { writePoints } from '../points/write-points.ts';
 import type { ClaimedRun } from './claim-run.ts';
 import type { InputRecord } from './load-inputs.ts';

@@ -3,7 +3,7 @@
  * messages §7 gives are kept word for word.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
-import { type Labels, toLabels } from '../points/labels.ts';
+import { type Labels, toLabels } from '../points/label-rules.ts';
 import type { Micros } from '../points/point.ts';
 import type { OutputSeries } from './sandbox/sandbox-types.ts';
 

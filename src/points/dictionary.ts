@@ -11,23 +11,15 @@ export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;
 
-export type Tags = Readonly<Record<string, string>>;
-
 export interface Dictionary {
   /** Ids of VersionTags, created on first sight (§9.2 rule 2). */
   readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
-  /** Ids of tag sets given as canonical JSON, see `canonicalTags`. */
+  /** Ids of tag sets given as canonical JSON, see `canonicalTags` in label-rules. */
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /** Texts of VersionTags by id; ids that do not exist are absent. */
   readonly versionTagTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
   /** Tag sets as JSON text by id; ids that do not exist are absent. */
   readonly tagSetTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
-}
-
-/** Tags as JSON with sorted keys, so that equal tags have one text; null when there are none. */
-export function canonicalTags(tags: Tags): string | null {
-  const keys = Object.keys(tags).sort();
-  return keys.length === 0 ? null : JSON.stringify(Object.fromEntries(keys.map((key) => [key, tags[key]])));
 }
 
 interface Statements {

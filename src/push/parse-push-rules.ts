@@ -5,7 +5,7 @@
 import type { ErrorDetail } from '../platform/errors.ts';
 import { isStorableText } from '../platform/storable-text.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
-import type { Tags } from '../points/dictionary.ts';
+import type { Tags } from '../points/label-rules.ts';
 import type { PushElement, PushLimits, Reading, TargetIdentifiers } from './push-element.ts';
 
 export type ParsedPush =

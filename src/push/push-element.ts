@@ -1,7 +1,7 @@
 /** Push elements as they are understood (§2, R-D2, R-D3). */
 
 import type { ParsedDate } from '../points/date-rules.ts';
-import type { Tags } from '../points/dictionary.ts';
+import type { Tags } from '../points/label-rules.ts';
 
 /** What may identify a target. Given members must all agree. */
 export interface TargetIdentifiers {

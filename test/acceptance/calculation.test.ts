@@ -1,17 +1,10 @@
 /** Calculated variables from the outside: push an input, read the result (R-H2–H5, R-H8, §9.4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';
-import {
-  type ApiClient,
-  calculated,
-  createSource,
-  createVariable,
-  createWorld,
-  signIn,
-  type World,
-} from '../support/world.ts';
+import { createWorld, type World } from '../support/world.ts';
 
 interface Row {
   readonly date: string;
@@ -233,7 +226,7 @@ describe('force-update (§6, R-H5)', () => {
 
   test('of a variable that is not calculated is 409', async () => {
     const input = await createVariable(api, sourceId);
-    expect((await api.request('POST', `/variables/${input}/forceUpdate`)).status).toBe(409);
+    expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
   });
 });
 
@@ -243,11 +236,13 @@ describe('saving a declaration (R-H1)', () => {
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });
     const path = `/sources/${sourceId}/variables/${first}`;
-    const answer = await api.request('PUT', path, { calculated: calculated(IDENTITY, [hourly(second)]) });
-    expect(answer.status).toBe(409);
-    expect(await answer.json()).toMatchObject({
-      code: 'calculation_cycle',
-      message: `variables ${first} -> ${second} -> ${first} would form a cycle`,
+    const answer = await api.put(path, { calculated: calculated(IDENTITY, [hourly(second)]) });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        code: 'calculation_cycle',
+        message: `variables ${first} -> ${second} -> ${first} would form a cycle`,
+      },
     });
     const { calculated: kept } = await api.call<{ calculated: object }>('GET', `/variables/${first}`);
     expect(kept).toEqual(calculated(IDENTITY, [hourly(input)]));
@@ -259,8 +254,8 @@ describe('saving a declaration (R-H1)', () => {
     const own = (canBeUsedAsATrigger: boolean) => ({
       calculated: calculated(IDENTITY, [hourly(variable, { canBeUsedAsATrigger })]),
     });
-    expect((await api.request('PUT', path, own(false))).status).toBe(204);
-    expect((await api.request('PUT', path, own(true))).status).toBe(409);
+    expect((await api.put(path, own(false))).status).toBe(204);
+    expect((await api.put(path, own(true))).status).toBe(409);
   });
 
   test('an empty formula is accepted and filled later', async () => {
@@ -268,7 +263,7 @@ describe('saving a declaration (R-H1)', () => {
     const empty = { friendlyName: 'later', calculatedVariableFormulas: [{}] };
     const variable = await createVariable(api, sourceId, { calculated: empty });
     const filled = { calculated: calculated(IDENTITY, [hourly(input)]) };
-    expect((await api.request('PUT', `/sources/${sourceId}/variables/${variable}`, filled)).status).toBe(204);
+    expect((await api.put(`/sources/${sourceId}/variables/${variable}`, filled)).status).toBe(204);
     await push(input, readings([7]));
     await lastRun(variable);
     expect(await read(variable)).toMatchObject([{ rawValue: 7 }]);
@@ -277,11 +272,10 @@ describe('saving a declaration (R-H1)', () => {
   test('an unknown input, a repeated alias and what is not available yet are refused by place', async () => {
     const [input, unknown] = [await createVariable(api, sourceId), 999_999];
     const save = async (inputs: Parameters<typeof calculated>[1]) => {
-      const answer = await api.request('POST', `/variables/source/${sourceId}`, {
+      const answer = await api.post<{ details: { path: string }[] }>(`/variables/source/${sourceId}`, {
         calculated: calculated(IDENTITY, inputs),
       });
-      const { details } = (await answer.json()) as { details: { path: string }[] };
-      return [answer.status, details.map(({ path }) => path)];
+      return [answer.status, answer.body.details.map(({ path }) => path)];
     };
     const at = '$.calculated.calculatedVariableFormulas[0].variables';
     expect(await save([hourly(unknown)])).toEqual([400, [`${at}[0].variableId`]]);

@@ -30,7 +30,8 @@ export function createBwrapLauncher(rRoot: string): Launcher {
 
 async function launch(rRoot: string): Promise<Container> {
   const directory = await makeSocketDirectory();
-  const [file = '', ...rest] = containerCommand(rRoot, directory);
+  const zygote = zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces');
+  const [file = '', ...rest] = containerCommand(rRoot, directory, zygote);
   return {
     process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
@@ -39,28 +40,28 @@ async function launch(rRoot: string): Promise<Container> {
 }
 
 /** Only the sandbox's user, and root, may reach the socket. */
-async function makeSocketDirectory(): Promise<string> {
+export async function makeSocketDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'tidemark-r-'));
   if (isRoot()) await chown(directory, SANDBOX_UID, SANDBOX_UID);
   return directory;
 }
 
-function containerCommand(rRoot: string, directory: string): readonly string[] {
-  if (!isRoot()) return bwrapCommand(rRoot, directory);
+/** The command line that runs `command` in such a container. `directory` is bound, writable, where sockets belong. */
+export function containerCommand(rRoot: string, directory: string, command: readonly string[]): readonly string[] {
+  if (!isRoot()) return bwrapCommand(rRoot, directory, command);
   return unprivilegedCommand({
     id: SANDBOX_UID,
     directories: { [rRoot]: BOUND_ROOT, [directory]: BOUND_DIRECTORY },
-    command: bwrapCommand(BOUND_ROOT, BOUND_DIRECTORY),
+    command: bwrapCommand(BOUND_ROOT, BOUND_DIRECTORY, command),
   });
 }
 
-function bwrapCommand(rRoot: string, directory: string): readonly string[] {
+function bwrapCommand(rRoot: string, directory: string, command: readonly string[]): readonly string[] {
   const environment = Object.entries(CONTAINER_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]);
   return [
     ...['bwrap', '--unshare-all', '--die-with-parent', '--new-session', '--hostname', 'tidemark'],
     ...['--clearenv', ...environment],
     ...['--ro-bind', rRoot, '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-    ...['--bind', directory, SOCKET_DIRECTORY, '--chdir', '/tmp', '--'],
-    ...zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces'),
+    ...['--bind', directory, SOCKET_DIRECTORY, '--chdir', '/tmp', '--', ...command],
   ];
 }

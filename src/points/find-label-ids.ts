@@ -1,19 +1,6 @@
-/** The VersionTag and tags of a point before they become dictionary ids. Used by push, files and calculations. */
-import { canonicalTags, type Dictionary, NO_ID, type Tags } from './dictionary.ts';
-
-export interface Labels {
-  readonly version: string | undefined;
-  /** Canonical JSON, null when there are none. */
-  readonly tags: string | null;
-}
-
-const VERSION_KEY = 'version';
-
-/** The version is copied into the tags under `version`, unless that key is taken (§9.2 rule 1, R-D3). */
-export function toLabels(version: string | undefined, tags: Tags): Labels {
-  const copied = version === undefined || Object.hasOwn(tags, VERSION_KEY) ? tags : { ...tags, [VERSION_KEY]: version };
-  return { version, tags: canonicalTags(copied) };
-}
+/** Labels of points as dictionary ids. */
+import { type Dictionary, NO_ID } from './dictionary.ts';
+import type { Labels } from './label-rules.ts';
 
 /** Turns labels into dictionary ids, creating what is new. */
 export async function findLabelIds(

@@ -1,0 +1,53 @@
+/** Figures of a bench: ratios between two things measured in turn, in one run, on one machine. */
+import { writeFileSync } from 'node:fs';
+
+export interface Figure {
+  readonly name: string;
+  /** What the ratio divides, in words. */
+  readonly ratioOf: string;
+  /** Median over the rounds of the ratio of each round. */
+  readonly ratio: number;
+  readonly unit: string;
+  /** Medians. */
+  readonly ours: number;
+  readonly limit: number;
+  readonly rounds: number;
+}
+
+/** The middle of the values; of an even number the upper of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted[sorted.length >> 1];
+  if (middle === undefined) throw new Error('no values');
+  return middle;
+}
+
+/** @param pairs of each round: ours, and the limit it is held against. */
+export function figure(
+  name: string,
+  ratioOf: string,
+  unit: string,
+  pairs: readonly (readonly [ours: number, limit: number])[],
+): Figure {
+  return {
+    name,
+    ratioOf,
+    unit,
+    ratio: median(pairs.map(([ours, limit]) => ours / limit)),
+    ours: median(pairs.map(([ours]) => ours)),
+    limit: median(pairs.map(([, limit]) => limit)),
+    rounds: pairs.length,
+  };
+}
+
+/** Prints the figures, and writes them as JSON where `--json FILE` asks for it. */
+export function report(figures: readonly Figure[], argv: readonly string[]): void {
+  for (const { name, ratio, ratioOf, ours, limit, unit, rounds } of figures) {
+    const details = `${ours.toFixed(1)} against ${limit.toFixed(1)} ${unit}, medians of ${rounds} rounds`;
+    process.stdout.write(`${name}\n  ${ratio.toFixed(3)}  ${ratioOf} (${details})\n`);
+  }
+  const place = argv.indexOf('--json');
+  const file = place < 0 ? undefined : argv[place + 1];
+  if (place >= 0 && file === undefined) throw new Error('--json needs a file');
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify({ figures }, null, 2)}\n`);
+}

@@ -25,7 +25,7 @@ const SYSTEM_PACKAGES = [
   { name: 'bubblewrap', shows: 'bwrap' },
   { name: 'util-linux', shows: 'setpriv' },
   { name: 'tar', shows: 'tar' },
-  ...(IS_ROOT ? [] : [{ name: 'uidmap', shows: 'newuidmap' }]),
+  IS_ROOT ? { name: 'mount', shows: 'mount' } : { name: 'uidmap', shows: 'newuidmap' },
 ];
 
 /** What building and running images takes, besides. */

@@ -1,6 +1,6 @@
 /** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
 import { spawnSync } from 'node:child_process';
-import { chooseLauncher, isRoot, makeDevices } from './launcher.ts';
+import { chooseLauncher, findNamespaceRefusal, isRoot, makeDevices } from './launcher.ts';
 import type { Progress } from './progress.ts';
 import { rRecipe } from './recipes.ts';
 import { ensureRoot } from './roots.ts';
@@ -15,22 +15,23 @@ export interface CalculatorSetup {
   readonly warnings: readonly string[];
 }
 
-const UNCONFINED =
-  'WARNING: this kernel refuses user namespaces, so R scripts run WITHOUT A SANDBOX: only under a separate user id ' +
-  'with resource limits. They can reach the network and each other. Run only scripts you trust.';
+const unconfined = (refusal: string) =>
+  `WARNING: this kernel refuses user namespaces (${refusal}), so R scripts run WITHOUT A SANDBOX: only under a ` +
+  'separate user id with resource limits. They can reach the network and each other. Run only scripts you trust.';
 
 /** Builds the R root file system, unless R_ROOT names one. @throws SetupError when the build fails. */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
-  const refusal = findObstacle();
-  if (refusal !== undefined) {
-    const warning = `WARNING: calculated variables are NOT recalculated: the calculator cannot run here. ${refusal}`;
+  const obstacle = findObstacle();
+  if (obstacle !== undefined) {
+    const warning = `WARNING: calculated variables are NOT recalculated: the calculator cannot run here. ${obstacle}`;
     return { environment: undefined, rRoot: undefined, warnings: [warning] };
   }
   const rRoot = process.env.R_ROOT || (await ensureRoot(rRecipe(), progress));
-  if (chooseLauncher(process.env) === 'bwrap') return { environment: { R_ROOT: rRoot }, rRoot, warnings: [] };
+  const refusal = findNamespaceRefusal(process.env);
+  if (refusal === undefined) return { environment: { R_ROOT: rRoot }, rRoot, warnings: [] };
   makeDevices(rRoot);
   const environment = { R_ROOT: rRoot, SANDBOX: 'none', SANDBOX_ALLOW_NONE: 'true' };
-  return { environment, rRoot, warnings: [UNCONFINED] };
+  return { environment, rRoot, warnings: [unconfined(refusal)] };
 }
 
 function findObstacle(): string | undefined {

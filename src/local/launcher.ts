@@ -68,7 +68,7 @@ export interface RunningProgram {
  * @throws SetupError where neither works.
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
-  const refusal = environment.TIDEMARK_NO_USERNS === '1' ? 'TIDEMARK_NO_USERNS is set' : findNamespaceRefusal();
+  const refusal = findNamespaceRefusal(environment);
   if (refusal === undefined) return 'bwrap';
   if (isRoot()) return 'chroot';
   throw new SetupError(
@@ -76,7 +76,9 @@ export function chooseLauncher(environment: Readonly<Record<string, string | und
   );
 }
 
-function findNamespaceRefusal(): string | undefined {
+/** Why programs cannot be run in namespaces of their own; undefined when they can. */
+export function findNamespaceRefusal(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (environment.TIDEMARK_NO_USERNS === '1') return 'TIDEMARK_NO_USERNS is set';
   const [program = '', ...rest] = confine('/', '/', ['--ro-bind', '/', '/', ...NAMESPACES, 'true']);
   try {
     execFileSync(program, rest, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', cwd: '/' });

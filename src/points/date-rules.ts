@@ -18,8 +18,53 @@ const MICROS_PER_MINUTE = 60_000_000;
 /** What a date must look like, for messages. */
 export const DATE_RULE = 'must be an ISO 8601 date and time such as 2026-03-01T00:15:00Z, from 1700 to 2199';
 
+// What nearly every client sends, `2026-03-01T00:15:00`, with a Z, or with `.000Z`, is read by its character codes.
+const PLAIN_CHARACTERS = 19;
+const MILLIS_CHARACTERS = 4;
+const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
+
 /** @returns undefined for text that is no date: wrong form, 30 February, hour 25, beyond microseconds, out of range. */
 export function parseDate(text: string): ParsedDate | undefined {
+  return parsePlain(text) ?? parseIso(text);
+}
+
+/** @returns undefined for what is not of the plain form, or no date: the general way decides then. */
+function parsePlain(text: string): ParsedDate | undefined {
+  const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;
+  const fractionCharacters = text.length - PLAIN_CHARACTERS - (isUtc ? 1 : 0);
+  if (fractionCharacters !== 0 && fractionCharacters !== MILLIS_CHARACTERS) return undefined;
+  const isMarked =
+    text.charCodeAt(4) === DASH &&
+    text.charCodeAt(7) === DASH &&
+    text.charCodeAt(10) === UPPER_T &&
+    text.charCodeAt(13) === COLON &&
+    text.charCodeAt(16) === COLON;
+  if (!isMarked) return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  // What is no digit is NaN, which no comparison holds for.
+  if (!(year >= 1700 && year < 2200 && isDay(year, month, day) && hour < 24 && minute < 60 && second < 60)) {
+    return undefined;
+  }
+  const millis = fractionCharacters === 0 ? 0 : parseMillis(text);
+  if (!(millis >= 0)) return undefined;
+  return { micros: Date.UTC(year, month - 1, day, hour, minute, second, millis) * 1000, isLocal: !isUtc };
+}
+
+function parseMillis(text: string): number {
+  if (text.charCodeAt(PLAIN_CHARACTERS) !== DOT) return Number.NaN;
+  const hundreds = text.charCodeAt(PLAIN_CHARACTERS + 1) - ZERO;
+  return hundreds >= 0 && hundreds <= 9 ? hundreds * 100 + twoDigits(text, PLAIN_CHARACTERS + 2) : Number.NaN;
+}
+
+function twoDigits(text: string, place: number): number {
+  const tens = text.charCodeAt(place) - ZERO;
+  const ones = text.charCodeAt(place + 1) - ZERO;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+function parseIso(text: string): ParsedDate | undefined {
   const match = ISO_DATE.exec(text);
   if (!match) return undefined;
   const [, year, month, day, hour, minute, second = '0', fraction = '', utc, sign, zoneHour, zoneMinute = '0'] = match;
@@ -42,7 +87,7 @@ export function parseDate(text: string): ParsedDate | undefined {
 }
 
 function isDay(year: number, month: number, day: number): boolean {
-  if (day < 1 || day > (DAYS_IN_MONTH[month - 1] ?? 0)) return false;
+  if (!(day >= 1 && day <= (DAYS_IN_MONTH[month - 1] ?? 0))) return false;
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 

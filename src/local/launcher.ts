@@ -2,15 +2,13 @@
  * Runs a program inside a root file system: by `bwrap` in namespaces of its own, or, where the kernel refuses user
  * namespaces and we are root, by `chroot`. Either way it runs without rights under an unprivileged id, sees one
  * writable directory, and is killed by the kernel when this process dies.
- *
- * An unprivileged id cannot walk to a checkout or cache below a private home, and bwrap resolves every path it binds;
- * so root first binds the two directories below /mnt in a mount namespace of its own, and drops its rights there.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { unprivilegedCommand } from '../platform/unprivileged-command.ts';
 import { SetupError } from './setup-error.ts';
 
 /** Numeric id, and its name in the root file systems' passwd, under which services run. */
@@ -22,15 +20,6 @@ const ID = String(SERVICE_ID);
 const SERVICE_RIGHTS = ['--reuid', ID, '--regid', ID, '--clear-groups', '--pdeathsig', 'KILL', '--'] as const;
 const MOUNTED_ROOT = '/mnt/root';
 const MOUNTED_STATE = '/mnt/state';
-const MOUNT_AND_DROP_RIGHTS = `
-  root=$1 state=$2
-  shift 2
-  mount -t tmpfs -o mode=755 tidemark /mnt
-  mkdir ${MOUNTED_ROOT} ${MOUNTED_STATE}
-  mount --bind "$root" ${MOUNTED_ROOT}
-  mount --bind "$state" ${MOUNTED_STATE}
-  exec setpriv ${SERVICE_RIGHTS.join(' ')} "$@"
-`;
 const DEVICES = ['null', 'zero', 'random', 'urandom'] as const;
 const DEVICE_NUMBERS = { null: ['1', '3'], zero: ['1', '5'], random: ['1', '8'], urandom: ['1', '9'] } as const;
 
@@ -79,7 +68,7 @@ export function chooseLauncher(environment: Readonly<Record<string, string | und
 /** Why programs cannot be run in namespaces of their own; undefined when they can. */
 export function findNamespaceRefusal(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   if (environment.TIDEMARK_NO_USERNS === '1') return 'TIDEMARK_NO_USERNS is set';
-  const [program = '', ...rest] = confine('/', '/', ['--ro-bind', '/', '/', ...NAMESPACES, 'true']);
+  const [program = '', ...rest] = confine('/', '/tmp', () => ['bwrap', '--ro-bind', '/', '/', ...NAMESPACES, 'true']);
   try {
     execFileSync(program, rest, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', cwd: '/' });
     return undefined;
@@ -88,16 +77,18 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
   }
 }
 
-/** The command line of bwrap, where `/mnt/root` and `/mnt/state` in its options stand for the two directories. */
-function confine(root: string, state: string, options: readonly string[]): readonly string[] {
-  if (!isRoot()) {
-    const paths = { [MOUNTED_ROOT]: root, [MOUNTED_STATE]: state } as const;
-    return [
-      'bwrap',
-      ...options.map((option) => (option === MOUNTED_ROOT || option === MOUNTED_STATE ? paths[option] : option)),
-    ];
-  }
-  return ['unshare', '--mount', 'sh', '-euc', MOUNT_AND_DROP_RIGHTS, 'sh', root, state, 'bwrap', ...options];
+/** The command line `commandFor` gives for the two directories, run without rights where it can reach them. */
+function confine(
+  root: string,
+  state: string,
+  commandFor: (root: string, state: string) => readonly string[],
+): readonly string[] {
+  if (!isRoot()) return commandFor(root, state);
+  return unprivilegedCommand({
+    id: SERVICE_ID,
+    directories: { [root]: MOUNTED_ROOT, [state]: MOUNTED_STATE },
+    command: commandFor(MOUNTED_ROOT, MOUNTED_STATE),
+  });
 }
 
 /** Creates, if need be, the writable directory that belongs to `localPath`, owned by whom the program runs as. */
@@ -133,9 +124,9 @@ export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'o
 
 function launchInNamespaces(program: RootProgram): RunningProgram {
   const { root, state } = program;
-  const [command = '', ...rest] = confine(root, state.hostPath, [
-    ...['--info-fd', '3', '--uid', String(SERVICE_ID), '--gid', String(SERVICE_ID), '--as-pid-1', '--chdir', '/'],
-    ...['--ro-bind', MOUNTED_ROOT, '/', '--bind', MOUNTED_STATE, state.innerPath, '--tmpfs', '/tmp'],
+  const [command = '', ...rest] = confine(root, state.hostPath, (boundRoot, boundState) => [
+    ...['bwrap', '--info-fd', '3', '--uid', ID, '--gid', ID, '--as-pid-1', '--chdir', '/'],
+    ...['--ro-bind', boundRoot, '/', '--bind', boundState, state.innerPath, '--tmpfs', '/tmp'],
     ...NAMESPACES,
     ...program.argv,
   ]);

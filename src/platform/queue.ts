@@ -28,6 +28,10 @@ export interface WakeWorker {
 const LOCK_DURATION_MS = 6000;
 const STALLED_INTERVAL_MS = 3000;
 
+// BullMQ itself would wait for Redis without end, and a push with it.
+const WAKE_TIMEOUT_MS = 2000;
+const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
+
 interface WakeJob {
   readonly key: string;
 }
@@ -44,16 +48,20 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
   queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
   return {
     wake: async (keys) => {
-      await queue.addBulk(
-        keys.map((key) => ({
-          name: 'wake',
-          data: { key },
-          opts: {
-            deduplication: { id: key, keepLastIfActive: true },
-            removeOnComplete: true,
-            removeOnFail: true,
-          },
-        })),
+      if (AWAY.has(connection.status)) throw new Error('Redis is unreachable');
+      await withinTime(
+        queue.addBulk(
+          keys.map((key) => ({
+            name: 'wake',
+            data: { key },
+            opts: {
+              deduplication: { id: key, keepLastIfActive: true },
+              removeOnComplete: true,
+              removeOnFail: true,
+            },
+          })),
+        ),
+        WAKE_TIMEOUT_MS,
       );
     },
     ping: async () => {
@@ -64,6 +72,19 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
       connection.disconnect();
     },
   };
+}
+
+/** What comes of `work` after the time has passed is of no interest. */
+async function withinTime(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('Redis did not answer in time')), timeoutMs);
+  });
+  try {
+    await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -47,7 +47,11 @@ export function queryOfBody(body: unknown): Query {
     if (Array.isArray(value)) for (const item of value) collect(name, item);
     else if (typeof value === 'object')
       for (const [key, member] of Object.entries(value)) collect(key.toLowerCase(), member);
-    else values.set(name, [...(values.get(name) ?? []), String(value)]);
+    else {
+      const known = values.get(name);
+      if (known) known.push(String(value));
+      else values.set(name, [String(value)]);
+    }
   };
   collect('', body);
   const all = (name: string): readonly string[] => values.get(name.toLowerCase()) ?? [];

@@ -14,6 +14,7 @@ import { startApi } from '../../src/roles/api-role.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
 import { openParts, type Parts } from '../../src/roles/parts.ts';
 import { createTestDatabase, createTestQueuePrefix, testRedisUrl } from './stack.ts';
+import { openTcpGate, type TcpGate } from './tcp-gate.ts';
 import { createTestClient, requestToken, type TestClient } from './test-client.ts';
 
 const PASSWORD = 'correct horse';
@@ -23,6 +24,8 @@ const LOG = createLog('silent', 'test');
 
 export interface TestApi {
   readonly parts: Parts;
+  /** The way of the service to its database. */
+  readonly databaseGate: TcpGate;
   /** A pool of its own, so that a test of the pool of the service does not disturb the test. */
   readonly database: Database;
   readonly origin: string;
@@ -49,9 +52,10 @@ export interface SignInOptions {
 /** @param environment settings that differ from the defaults. */
 export async function startTestApi(environment: Readonly<Record<string, string>> = {}): Promise<TestApi> {
   const test = await createTestDatabase();
+  const databaseGate = await openTcpGate(test.url);
   const listener = await listenHttp('127.0.0.1', 0);
   const config = readConfig({
-    DATABASE_URL: test.url,
+    DATABASE_URL: databaseGate.url,
     REDIS_URL: testRedisUrl(),
     QUEUE_PREFIX: createTestQueuePrefix(),
     ACCESS_CACHE_SEC: '0',
@@ -73,7 +77,7 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
       return createTestClient(origin, await requestTokenOf(origin, userName, options.scopes ?? SCOPES));
     };
   return {
-    ...{ parts, database, origin, grpcAddress: grpc.address, accountId, otherAccountId },
+    ...{ parts, databaseGate, database, origin, grpcAddress: grpc.address, accountId, otherAccountId },
     manager: await signInTo(accountId)('max', 'MANAGER'),
     stranger: await signInTo(otherAccountId)('sam', 'MANAGER'),
     signIn: signInTo(accountId),
@@ -83,6 +87,7 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
     close: async () => {
       await Promise.all([api.stop(), grpc.stop(1000)]);
       await Promise.all([parts.close(), database.end()]);
+      await databaseGate.shut();
       await test.drop();
     },
   };

@@ -35,9 +35,29 @@ const ABANDON = `
       message = 'the calculator stopped before the run ended; it was asked for again'
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}`;
 
+// Dependency order (R-H5): a request waits while something upstream of it still has to run, or has run and not yet
+// announced what it wrote, in the same wave or an earlier one. A later wave does not hold it up, or an input that changes
+// all the time would keep its readers from ever running.
 const CLAIM = `
-  with request as (
-    delete from calculation_request where variable_id = $1 and not_before_date <= clock_timestamp() returning *
+  with recursive upstream (id) as (
+    select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
+    union
+    select edge.input_variable_id from upstream join variable_input edge on edge.variable_id = upstream.id
+    where edge.input_variable_id <> $1
+  ),
+  request as (
+    delete from calculation_request mine
+    where variable_id = $1 and not_before_date <= clock_timestamp()
+      and not exists (
+        select from calculation_request other join upstream on upstream.id = other.variable_id
+        where other.wave <= mine.wave)
+      and not exists (
+        select from calculation_run run join upstream on upstream.id = run.variable_id
+        where run.state = 'Running' and run.wave <= mine.wave)
+      and not exists (
+        select from outbox_event event
+        where event.type = 'DataPointsWritten' and (event.payload ->> 'wave')::int8 = mine.wave)
+    returning *
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
                                default_version, requested_date)
@@ -70,7 +90,7 @@ export async function unlockVariable(connection: Connection, variableId: number)
 /**
  * Turns the waiting request of a variable into a run. The caller holds the variable's lock.
  * @param defaultVersion given to every row of the run without a Version (§9.4).
- * @returns undefined when nothing waits, or not yet.
+ * @returns undefined when nothing waits, or it has to wait for another run.
  */
 export async function claimRun(
   connection: Connection,

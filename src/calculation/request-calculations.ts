@@ -30,11 +30,11 @@ const REQUEST_DEPENDENTS = `
   order by edge.variable_id
   ${WIDEN}`;
 
-// Without dates a forced run covers everything its inputs have; the run asked for is a wave of its own.
+// Without dates a forced run covers everything its inputs have. What is forced together is one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
   select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
-         coalesce($3::timestamptz, now()), nextval(pg_get_serial_sequence('outbox_event', 'id'))
+         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id')))
   from variable cross join lateral (
     select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
     from variable_input edge left join lateral (
@@ -46,20 +46,43 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
+// Whoever waited for a run that has ended may go on, also when it wrote nothing.
+const FIND_WAITING_FOR = `
+  with recursive downstream (id) as (
+    select variable_id from variable_input where input_variable_id = any($1::int[])
+    union
+    select edge.variable_id from downstream join variable_input edge on edge.input_variable_id = downstream.id
+  )
+  select request.variable_id as "variableId" from calculation_request request join downstream on id = variable_id`;
+
 /** Turns committed writes into requests, and wakes the calculators once those are committed. */
 export function calculationTrigger(queue: WakeQueue): EventConsumer {
   return async (transaction, events) => {
-    const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
-    if (changes.length === 0) return undefined;
-    const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, [
-      changes.map((change) => change.variableId),
-      changes.map((change) => change.from),
-      changes.map((change) => change.to),
-      changes.map((change) => change.wave),
-    ]);
-    if (rows.length === 0) return undefined;
-    return () => queue.wake(rows.map(({ variableId }) => String(variableId)));
+    const requested = await requestDependents(transaction, events);
+    const waiting = await findWaitingFor(transaction, events);
+    const wanted = new Set([...requested, ...waiting]);
+    return wanted.size === 0 ? undefined : () => queue.wake([...wanted].map(String));
   };
+}
+
+async function requestDependents(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+  const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
+  if (changes.length === 0) return [];
+  const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, [
+    changes.map((change) => change.variableId),
+    changes.map((change) => change.from),
+    changes.map((change) => change.to),
+    changes.map((change) => change.wave),
+  ]);
+  return rows.map(({ variableId }) => variableId);
+}
+
+async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+  const ended = events.filter(({ type }) => type === 'CalculationCompleted' || type === 'CalculationFailed');
+  if (ended.length === 0) return [];
+  const variableIds = ended.map(({ payload }) => (payload as { variableId: number }).variableId);
+  const { rows } = await transaction.query<{ variableId: number }>(FIND_WAITING_FOR, [variableIds]);
+  return rows.map(({ variableId }) => variableId);
 }
 
 /**

@@ -110,6 +110,36 @@ describe('a write to a trigger input', () => {
     expect(run.wave).toBe((await lastRun(first)).wave);
   });
 
+  test('a variable reached by two paths runs once, after both (R-H5)', async () => {
+    const input = await createVariable(api, sourceId);
+    const pass = (seconds: number) => `Sys.sleep(${seconds}); ${IDENTITY}`;
+    const quick = await createVariable(api, sourceId, { calculated: calculated(pass(0), [hourly(input)]) });
+    const slow = await createVariable(api, sourceId, { calculated: calculated(pass(0.5), [hourly(input)]) });
+    const script =
+      'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values, inputVariables$b$TimeSeries$Values)))';
+    const inputs = [hourly(quick), hourly(slow, { alias: 'b' })];
+    const both = await createVariable(api, sourceId, { calculated: calculated(script, inputs) });
+    await push(input, readings([1, 2]));
+    await lastRun(both);
+    await settled();
+    expect(await runs(both)).toHaveLength(1);
+    expect(await read(both)).toMatchObject([{ rawValue: 6 }]);
+  });
+
+  test('a run that waited goes on when what it waited for failed (R-H5)', async () => {
+    const input = await createVariable(api, sourceId);
+    const fine = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
+    const failing = await createVariable(api, sourceId, {
+      calculated: calculated('Sys.sleep(0.5); stop("no")', [hourly(input)]),
+    });
+    const inputs = [hourly(fine), hourly(failing, { alias: 'b' })];
+    const both = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, inputs) });
+    await push(input, readings([3]));
+    expect(await lastRun(both)).toMatchObject({ state: 'Succeeded' });
+    expect((await runs(failing)).map(({ state }) => state)).toEqual(['Failed']);
+    expect(await runs(both)).toHaveLength(1);
+  });
+
   test('an input that is no trigger is read but does not run the script (R-H1)', async () => {
     const trigger = await createVariable(api, sourceId);
     const quiet = await createVariable(api, sourceId);
@@ -222,6 +252,21 @@ describe('force-update (§6, R-H5)', () => {
     expect(await api.call('POST', `/sources/${own}/forceUpdate`)).toEqual({ variableIds: [variable] });
     await lastRun(variable);
     expect((await read(variable)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
+  });
+
+  test('of a site runs a chain in its order, each once', async () => {
+    const { siteId, sourceId: own } = await createSource(api);
+    const input = await createVariable(api, own);
+    await push(input, readings([1, 2]));
+    await settled();
+    const slow = `Sys.sleep(0.3); ${IDENTITY}`;
+    const first = await createVariable(api, own, { calculated: calculated(slow, [hourly(input)]) });
+    const second = await createVariable(api, own, { calculated: calculated(IDENTITY, [hourly(first)]) });
+    expect(await api.call('POST', `/sites/${siteId}/forceUpdate`)).toEqual({ variableIds: [first, second] });
+    await lastRun(second);
+    await settled();
+    expect((await read(second)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
+    expect([await runs(first), await runs(second)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
   test('of a variable that is not calculated is 409', async () => {

@@ -67,7 +67,12 @@ function networkOptions({ networks, file }: CheckPlan, name: string, network: st
   const { podmanName, addresses } = networks[network] ?? { podmanName: network, addresses: {} };
   const peers = Object.entries(addresses).filter(([peer]) => peer !== name && file.services[peer]);
   return [
-    ...['--network', `${podmanName}:ip=${addresses[name]}`],
+    ...['--network', `${podmanName}:ip=${addresses[name]},mac=${hardwareAddress(addresses[name] ?? '')}`],
     ...peers.flatMap(([peer, address]) => ['--add-host', `${peer}:${address}`]),
   ];
+}
+
+/** The same after a restart, as Docker does it: with a new one, peers talk to the old one for half a minute. */
+function hardwareAddress(address: string): string {
+  return ['02', '42', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');
 }

@@ -14,12 +14,17 @@ import { type ComposeFile, parseCompose } from './image-compose.ts';
 import { checkCalculatorNetwork, checkConfinement } from './image-confinement.ts';
 import { awaitHealthy, prepare, removeAll, startServices, stopServices } from './image-containers.ts';
 import { podman } from './image-podman.ts';
-import { pushOnePoint, readComputed, readPushed, seedFirstAccount } from './image-probe.ts';
+import { pushOnePoint, readComputed, readOverGrpc, readPushed, seedFirstAccount } from './image-probe.ts';
 import { CHECKOUT } from './paths.ts';
 import { findFreePort } from './ports.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { makeSecrets } from './secrets.ts';
 import { SetupError } from './setup-error.ts';
+
+interface Addresses {
+  readonly api: string;
+  readonly grpc: string;
+}
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
@@ -42,16 +47,16 @@ async function refuseOnSignal(): Promise<never> {
 }
 
 async function check(prefix: string, progress: Progress): Promise<void> {
-  const port = await findFreePort();
-  const api = `http://127.0.0.1:${port}`;
-  const file = readComposeFile({ HTTP_PORT: String(port), GRPC_PORT: String(await findFreePort()), API_URL: api });
+  const [http, grpc] = [await findFreePort(), await findFreePort()];
+  const addresses = { api: `http://127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
+  const file = readComposeFile({ HTTP_PORT: String(http), GRPC_PORT: String(grpc), API_URL: addresses.api });
   await ensureBaseImage(progress);
   await buildImages(file, CHECKOUT, progress);
   await sayImageSizes(file, progress);
   const plan = await progress.phase('Making networks', () => prepare(file, prefix, CHECKOUT));
   await startServices(plan, progress);
   await progress.phase('Looking at the confinement from inside', () => lookInside(plan));
-  await useAsClient(plan, api, progress);
+  await useAsClient(plan, addresses, progress);
   await progress.phase('Stopping in good order', () => stop(plan));
 }
 
@@ -80,12 +85,13 @@ async function lookInside(plan: CheckPlan): Promise<void> {
   await checkCalculatorNetwork(plan);
 }
 
-async function useAsClient(plan: CheckPlan, api: string, progress: Progress): Promise<void> {
+async function useAsClient(plan: CheckPlan, { api, grpc }: Addresses, progress: Progress): Promise<void> {
   const secrets = makeSecrets();
   await progress.phase('Making the first account', () => seedFirstAccount(plan, secrets));
   const variables = await progress.phase('Pushing one point', () => pushOnePoint(api, secrets));
   await progress.phase('Reading it back', () => readPushed(api, variables));
   await progress.phase('Reading what R computed from it', () => readComputed(api, variables));
+  await progress.phase('Reading both over gRPC', () => readOverGrpc(grpc, variables));
   await progress.phase('Reading it again after a restart of the database', async () => {
     await podman(['restart', containerName(plan, 'database')]);
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);

@@ -41,8 +41,12 @@ export async function checkConfinement(plan: CheckPlan, name: string, service: C
   if (problems.length > 0) throw new SetupError(`${name} is not confined as compose.yaml says: ${problems.join('; ')}`);
 }
 
-/** Pure part: compares the lines of the look around with the promises. */
-function findProblems({ file }: CheckPlan, service: ComposeService, lines: readonly string[]): readonly string[] {
+/** Pure part: compares what the look around printed with the promises. */
+export function findProblems(
+  { file }: Pick<CheckPlan, 'file'>,
+  service: ComposeService,
+  lines: readonly string[],
+): readonly string[] {
   const valuesOf = (key: string) =>
     lines.flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
   const { cpus, memory, pids } = service.deploy.resources.limits;

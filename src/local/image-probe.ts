@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CheckPlan, containerName } from './image-arguments.ts';
+import { readValues } from './image-grpc.ts';
 import { podman } from './image-podman.ts';
 import { CHECKOUT } from './paths.ts';
 import type { Secrets } from './secrets.ts';
@@ -64,6 +65,16 @@ export function readPushed(api: string, { token, meteredId }: ProbedVariables): 
 /** Waits until the point computed from it can be read. */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
+}
+
+/** Reads both over gRPC. @throws SetupError when they are not what REST gave. */
+export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
+  const { token, meteredId, doubledId } = variables;
+  const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];
+  const expected = [POINT.value, POINT.value * 2];
+  if (values.join() !== expected.join()) {
+    throw new SetupError(`${expected.join()} was expected over gRPC, got ${values.join()}`);
+  }
 }
 
 async function awaitPoint(call: Call, variableId: number, expected: number): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * What `podman run` is told for a service of compose.yaml. Pure. Of what stands there, restart, logging and the
- * intervals of health checks are not carried over: the check does its own waiting and wants to see failures.
+ * intervals of health checks are not carried over: the check does its own waiting and wants to see failures. Nor are
+ * published ports: of a container on two networks, podman with CNI leads them to either, and one has no way in.
  */
 import type { ComposeFile, ComposeService } from './image-compose.ts';
 
@@ -35,7 +36,6 @@ export function runArguments(plan: CheckPlan, name: string, service: ComposeServ
     ...service.security_opt.flatMap((option) => ['--security-opt', securityOption(plan, option)]),
     ...service.tmpfs.flatMap((mount) => ['--tmpfs', mount]),
     ...service.volumes.flatMap((volume) => ['--volume', `${plan.prefix}-${volume}`]),
-    ...service.ports.flatMap((port) => ['--publish', port]),
     ...Object.keys(service.environment).flatMap((variable) => ['--env', variable]),
     ...healthOptions(service),
     ...service.networks.flatMap((network) => networkOptions(plan, name, network)),
@@ -46,6 +46,16 @@ export function runArguments(plan: CheckPlan, name: string, service: ComposeServ
 
 export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string): string {
   return `${plan.prefix}-${service}`;
+}
+
+/** Where this machine reaches the port a service publishes: on its first network that is not internal. */
+export function publicAddress({ file, networks }: CheckPlan, name: string): string {
+  const service = file.services[name];
+  const port = service?.ports[0]?.split(':').at(-1);
+  const network = service?.networks.find((candidate) => !file.networks[candidate]?.internal);
+  const address = networks[network ?? '']?.addresses[name];
+  if (!port || !address) throw new Error(`compose.yaml publishes nothing of ${name}`);
+  return `${address}:${port}`;
 }
 
 function securityOption({ directory }: CheckPlan, option: string): string {

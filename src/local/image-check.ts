@@ -1,14 +1,14 @@
 /**
- * `npm run image:check`: builds the images of compose.yaml and runs them with podman as it says, on loopback and networks
- * of their own; waits until all are healthy, looks whether they are as confined as promised, pushes a point and reads
+ * `npm run image:check`: builds the images of compose.yaml and runs them with podman as it says, on networks of
+ * their own; waits until all are healthy, looks whether they are as confined as promised, pushes a point and reads
  * it back with what was computed from it, restarts the database, stops everything, and removes it.
- * Not checked, because only a Docker host can: its name service, AppArmor, restarts after a crash, log rotation.
+ * Not checked, because only a Docker host can: its name service, published ports, AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { awaitStopSignal, runCommand } from './cli.ts';
-import { type CheckPlan, containerName } from './image-arguments.ts';
+import { type CheckPlan, containerName, publicAddress } from './image-arguments.ts';
 import { BASE_IMAGE, buildImages, ensureBaseImage } from './image-build.ts';
 import { type ComposeFile, parseCompose } from './image-compose.ts';
 import { checkCalculatorNetwork, checkConfinement } from './image-confinement.ts';
@@ -16,15 +16,9 @@ import { awaitHealthy, prepare, removeAll, startServices, stopServices } from '.
 import { podman } from './image-podman.ts';
 import { pushOnePoint, readComputed, readOverGrpc, readPushed, seedFirstAccount } from './image-probe.ts';
 import { CHECKOUT } from './paths.ts';
-import { findFreePort } from './ports.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { makeSecrets } from './secrets.ts';
 import { SetupError } from './setup-error.ts';
-
-interface Addresses {
-  readonly api: string;
-  readonly grpc: string;
-}
 
 await runCommand(async () => {
   const progress = createProgress(process.stdout);
@@ -47,23 +41,20 @@ async function refuseOnSignal(): Promise<never> {
 }
 
 async function check(prefix: string, progress: Progress): Promise<void> {
-  const [http, grpc] = [await findFreePort(), await findFreePort()];
-  const addresses = { api: `http://127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
-  const file = readComposeFile({ HTTP_PORT: String(http), GRPC_PORT: String(grpc), API_URL: addresses.api });
+  const file = readComposeFile();
   await ensureBaseImage(progress);
   await buildImages(file, CHECKOUT, progress);
   await sayImageSizes(file, progress);
   const plan = await progress.phase('Making networks', () => prepare(file, prefix, CHECKOUT));
   await startServices(plan, progress);
   await progress.phase('Looking at the confinement from inside', () => lookInside(plan));
-  await useAsClient(plan, addresses, progress);
+  await useAsClient(plan, progress);
   await progress.phase('Stopping in good order', () => stop(plan));
 }
 
-function readComposeFile(ports: Readonly<Record<string, string>>): ComposeFile {
+function readComposeFile(): ComposeFile {
   const secret = () => randomBytes(12).toString('base64url');
   return parseCompose(readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8'), {
-    ...ports,
     BASE_IMAGE,
     TIDEMARK_VERSION: 'check',
     DATABASE_PASSWORD: secret(),
@@ -85,7 +76,8 @@ async function lookInside(plan: CheckPlan): Promise<void> {
   await checkCalculatorNetwork(plan);
 }
 
-async function useAsClient(plan: CheckPlan, { api, grpc }: Addresses, progress: Progress): Promise<void> {
+async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
+  const [api, grpc] = [`http://${publicAddress(plan, 'api')}`, publicAddress(plan, 'grpc')];
   const secrets = makeSecrets();
   await progress.phase('Making the first account', () => seedFirstAccount(plan, secrets));
   const variables = await progress.phase('Pushing one point', () => pushOnePoint(api, secrets));

@@ -10,6 +10,7 @@ import type { Progress } from './progress.ts';
 export const BASE_IMAGE = 'localhost/tidemark-base:trixie';
 const SUITE = 'trixie';
 const STEP_CHARACTERS = 100;
+const CHECK_LABEL = 'tidemark.image-check=1';
 
 /** Imports the base image unless an earlier run did. */
 export async function ensureBaseImage(progress: Progress): Promise<void> {
@@ -37,12 +38,14 @@ export async function buildImages(file: ComposeFile, directory: string, progress
         [
           ...['build', '--isolation', 'chroot', '--layers', ...limitOptions(), ...authorityOptions()],
           ...Object.entries(build.args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
-          ...['--target', build.target, '--tag', image, directory],
+          ...['--label', CHECK_LABEL, '--target', build.target, '--tag', image, directory],
         ],
         { onLine: (line) => /^\[.*STEP/.test(line) && step(line.slice(0, STEP_CHARACTERS)) },
       );
     });
   }
+  // What an earlier run named so; the stages in between carry no label and stay, as a cache.
+  await podman(['image', 'prune', '--force', '--filter', `label=${CHECK_LABEL}`]);
 }
 
 /** Where this machine trusts an authority of its own, npm inside the build must too. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { envExample } from '../../src/config.ts';
-import { runArguments } from '../../src/local/image-arguments.ts';
+import { publicAddress, runArguments } from '../../src/local/image-arguments.ts';
 import { type ComposeService, interpolate, parseCompose, startOrder } from '../../src/local/image-compose.ts';
 import { CHECKOUT } from '../../src/local/paths.ts';
 
@@ -133,6 +133,14 @@ describe('reading', () => {
     const waiting = { ...get('redis'), depends_on: { redis: { condition: 'service_healthy' as const } } };
     expect(() => startOrder({ redis: waiting })).toThrow('redis → redis');
   });
+});
+
+test('what is published is reached on the network that is not internal', () => {
+  const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
+  const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
+  const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };
+  expect(publicAddress(plan, 'api')).toBe('10.0.1.10:8080');
+  expect(() => publicAddress(plan, 'ingester')).toThrow('publishes nothing of ingester');
 });
 
 describe('the command line of a container', () => {

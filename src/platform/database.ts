@@ -113,6 +113,27 @@ export async function inTransaction<Result>(
   }
 }
 
+/**
+ * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. A consumer that
+ * stops early gives the connection back at once.
+ */
+export async function* streamInSnapshot<Item>(
+  database: Database,
+  read: (transaction: Transaction) => AsyncIterable<Item>,
+): AsyncGenerator<Item> {
+  const connection = await database.connect();
+  let isBroken = false;
+  try {
+    await connection.query('begin isolation level repeatable read read only');
+    yield* read(connection);
+  } finally {
+    await connection.query('rollback').catch(() => {
+      isBroken = true;
+    });
+    connection.release(isBroken);
+  }
+}
+
 class BrokenConnectionError extends Error {}
 
 function beginStatement({ isolation = 'read committed', readOnly = false, ...options }: TransactionOptions): string {

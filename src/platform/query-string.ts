@@ -62,6 +62,18 @@ export function queryChoice<Name extends string>(
   return choice;
 }
 
+/** A member of an enumeration, by name in any case or by number. @throws DomainError invalid_input naming the members. */
+export function queryEnumeration<Name extends string>(
+  query: Query,
+  name: string,
+  members: Readonly<Record<Name, number>>,
+): Name | undefined {
+  const names = Object.keys(members) as Name[];
+  const text = query.find(name);
+  const byNumber = names.find((member) => String(members[member]) === text);
+  return byNumber ?? queryChoice(query, name, names);
+}
+
 /** The error for one parameter. */
 export function queryError(name: string, message: string): DomainError {
   return new DomainError('invalid_input', `query ${name} ${message}`, [{ path: `query.${name}`, message }]);

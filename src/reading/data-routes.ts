@@ -1,27 +1,43 @@
-/** `GET /data` and `POST /data` (R-G1–G3): points of variables, latest, as known then, or under a VersionTag. */
+/**
+ * `GET /data` and `POST /data` (R-G1–G3): points of variables, latest, as known then, or under a VersionTag; raw or
+ * aggregated by civil buckets.
+ */
 import { Readable } from 'node:stream';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, streamInSnapshot, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import { parseQuery, type Query } from '../platform/query-string.ts';
+import { aggregatePoints, countBuckets } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { countPoints, streamPoints } from '../points/read-points.ts';
-import { jsonRows } from './json-rows.ts';
+import { findBuckets } from './buckets.ts';
+import { jsonAggregates, jsonRows } from './json-rows.ts';
 import { parseReadRequest, queryOfBody } from './read-request.ts';
 import { resolveSelection } from './selection.ts';
 
 export function dataRoutes(database: Database, dictionary: Dictionary): Hono<CallerEnv> {
   const respond = async (c: Context<CallerEnv>, query: Query): Promise<Response> => {
     const request = parseReadRequest(query);
-    const { selection, unitIds } = await resolveSelection(database, c.var.caller, request);
+    const { selection, variables } = await resolveSelection(database, c.var.caller, request);
+    const buckets = findBuckets(request, variables);
     if (isTotalWanted(c)) {
-      const count = (transaction: Parameters<typeof countPoints>[0]) => countPoints(transaction, selection);
-      setTotalCount(c, await withTransaction(database, count, { readOnly: true }));
+      const count = await withTransaction(
+        database,
+        (transaction) =>
+          buckets ? countBuckets(transaction, selection, buckets) : countPoints(transaction, selection),
+        { readOnly: true },
+      );
+      setTotalCount(c, count);
     }
-    const chunks = streamPoints(database, dictionary, selection);
-    const rows = jsonRows(chunks, { level: request.level, timeZoneId: request.timeZoneId, unitIds });
+    const format = { level: request.level, timeZoneId: request.timeZoneId, variables };
+    const rows = buckets
+      ? jsonAggregates(
+          streamInSnapshot(database, (it) => aggregatePoints(it, selection, buckets)),
+          format,
+        )
+      : jsonRows(streamPoints(database, dictionary, selection), format);
     c.header('Content-Type', 'application/json; charset=utf-8');
     return c.body(await toBody(rows));
   };

@@ -1,25 +1,49 @@
 /** Rows of points as JSON (R-G3), written chunk by chunk. */
+import type { AggregateChunk } from '../points/aggregate-points.ts';
 import { formatInstant, formatLocalInstant } from '../points/instant-rules.ts';
 import type { Micros, PointChunk } from '../points/point.ts';
 import { zoneOffset } from '../structure/time-zones.ts';
 import type { RowLevel } from './read-request.ts';
+import type { ReadVariable } from './selection.ts';
 
 export interface RowFormat {
   readonly level: RowLevel;
   readonly timeZoneId: string | undefined;
-  readonly unitIds: ReadonlyMap<number, number | null>;
+  readonly variables: ReadonlyMap<number, ReadVariable>;
 }
 
 /** Pieces of one JSON array of `{variableId, date, rawValue, unitId, version?, versionTimestamp?, tags?}`. */
-export async function* jsonRows(chunks: AsyncIterable<PointChunk>, format: RowFormat): AsyncGenerator<string> {
+export function jsonRows(chunks: AsyncIterable<PointChunk>, format: RowFormat): AsyncGenerator<string> {
   const formatDate = dateFormatter(format.timeZoneId);
+  return jsonArray(chunks, (chunk) => Array.from(chunk.dates, (_, index) => row(chunk, index, format, formatDate)));
+}
+
+/** Pieces of one JSON array of `{variableId, date, sumValue, unitId}`, the value under the member of its aggregate. */
+export function jsonAggregates(chunks: AsyncIterable<AggregateChunk>, format: RowFormat): AsyncGenerator<string> {
+  const formatDate = dateFormatter(format.timeZoneId);
+  return jsonArray(chunks, ({ variableId, aggregate, dates, values }) =>
+    Array.from(dates, (date, index) => {
+      const value = `"${aggregate}Value":${JSON.stringify(values[index] ?? null)}`;
+      const unit = format.level === 'ValueVariableDate' ? '' : `,${unitMember(variableId, format)}`;
+      return `{"variableId":${variableId},"date":"${formatDate(date)}",${value}${unit}}`;
+    }),
+  );
+}
+
+async function* jsonArray<Chunk>(
+  chunks: AsyncIterable<Chunk>,
+  toRows: (chunk: Chunk) => readonly string[],
+): AsyncGenerator<string> {
   let separator = '[';
   for await (const chunk of chunks) {
-    const rows = Array.from(chunk.dates, (_, index) => row(chunk, index, format, formatDate));
-    yield separator + rows.join(',\n');
+    yield separator + toRows(chunk).join(',\n');
     separator = ',\n';
   }
   yield separator === '[' ? '[]' : ']';
+}
+
+function unitMember(variableId: number, { variables }: RowFormat): string {
+  return `"unitId":${variables.get(variableId)?.unitId ?? null}`;
 }
 
 function row(chunk: PointChunk, index: number, format: RowFormat, formatDate: (micros: Micros) => string): string {
@@ -30,7 +54,7 @@ function row(chunk: PointChunk, index: number, format: RowFormat, formatDate: (m
   const version = chunk.versionTags[index];
   const tags = chunk.tags[index];
   const parts = [
-    `"unitId":${format.unitIds.get(variableId) ?? null}`,
+    unitMember(variableId, format),
     version ? `"version":${JSON.stringify(version)}` : '',
     `"versionTimestamp":"${formatInstant(chunk.versionTimestamps[index] ?? 0)}"`,
     tags ? `"tags":${tags}` : '',

@@ -1,8 +1,17 @@
 /** The query of `GET /data` and the body of `POST /data` (R-G1): the same names, leniently read (R-A3). */
 import { parsePaging } from '../platform/paging.ts';
-import { type Query, queryChoice, queryError, queryFlag, queryIds, queryInteger } from '../platform/query-string.ts';
+import {
+  type Query,
+  queryChoice,
+  queryEnumeration,
+  queryError,
+  queryFlag,
+  queryIds,
+  queryInteger,
+} from '../platform/query-string.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Micros } from '../points/point.ts';
+import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/enumerations.ts';
 import { findTimeZone, localClock } from '../structure/time-zones.ts';
 import type { ReadRequest } from './selection.ts';
 
@@ -11,12 +20,15 @@ export type RowLevel = 'Normal' | 'ValueVariableDate';
 
 export interface RestReadRequest extends ReadRequest {
   readonly level: RowLevel;
-  /** Dates are written on this zone's clock; undefined is UTC. */
+  /** Dates are written, and civil buckets bounded, on this zone's clock; undefined is UTC. */
   readonly timeZoneId: string | undefined;
+  readonly granularity: Granularity;
+  /** Undefined takes each variable's own. */
+  readonly aggregate: Aggregate | undefined;
 }
 
 // What this version cannot do must not be answered with something else.
-const NOT_YET = ['aggregation', 'relativeVersion', 'horizon', 'versions', 'tags', 'fill', 'minCount', 'unitId'];
+const NOT_YET = ['relativeVersion', 'horizon', 'versions', 'tags', 'fill', 'minCount', 'unitId'];
 
 /** @throws DomainError invalid_input naming the parameter. */
 export function parseReadRequest(query: Query): RestReadRequest {
@@ -36,6 +48,8 @@ export function parseReadRequest(query: Query): RestReadRequest {
     offset: paging.offset,
     level: queryChoice(query, 'displayLevel', ['Normal', 'ValueVariableDate']) ?? 'Normal',
     timeZoneId,
+    granularity: queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw',
+    aggregate: queryEnumeration(query, 'aggregation', AGGREGATE),
   };
 }
 
@@ -59,10 +73,6 @@ export function queryOfBody(body: unknown): Query {
 }
 
 function refuseUnavailable(query: Query): void {
-  const granularity = query.find('granularity');
-  if (granularity !== undefined && !/^(raw|0)$/i.test(granularity)) {
-    throw queryError('granularity', 'is not available yet: points are read raw');
-  }
   const refused = NOT_YET.find((name) => query.find(name) !== undefined);
   if (refused !== undefined) throw queryError(refused, 'is not available yet');
 }

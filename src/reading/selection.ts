@@ -6,6 +6,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { Micros, PointSelection } from '../points/point.ts';
+import { AGGREGATE, type Aggregate, defaultAggregate, nameOf, QUANTITY_TYPE } from '../structure/enumerations.ts';
 
 export interface ReadRequest {
   readonly variableIds: readonly number[];
@@ -24,8 +25,15 @@ export interface ReadRequest {
 
 export interface ResolvedSelection {
   readonly selection: PointSelection;
-  /** Unit of each variable, null when none is set. */
-  readonly unitIds: ReadonlyMap<number, number | null>;
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+}
+
+/** What a reader of a variable's points has to know of it. */
+export interface ReadVariable {
+  /** Null when none is set. */
+  readonly unitId: number | null;
+  /** What its points are aggregated by when nothing else is asked for (R-C8). */
+  readonly aggregate: Aggregate;
 }
 
 /**
@@ -44,9 +52,9 @@ export async function resolveSelection(
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
     throw new DomainError('invalid_input', 'from must not be later than to');
   }
-  const unitIds = await findVisible(queryable, caller, request);
+  const variables = await findVisible(queryable, caller, request);
   const selection: PointSelection = {
-    variableIds: [...unitIds.keys()],
+    variableIds: [...variables.keys()],
     isToIncluded: request.isToIncluded,
     version: {
       ...(asOfMicros !== undefined && { asOfMicros }),
@@ -58,30 +66,44 @@ export async function resolveSelection(
     ...(toMicros !== undefined && { toMicros }),
     ...(request.limit !== undefined && { limit: request.limit }),
   };
-  return { selection, unitIds };
+  return { selection, variables };
 }
 
-/** Units of the variables asked for: those named, in the order named, then those of the source by id. */
+/** The variables asked for: those named, in the order named, then those of the source by id. */
 async function findVisible(
   queryable: Queryable,
   { accountId, sites }: Caller,
   { variableIds, sourceId }: ReadRequest,
-): Promise<ReadonlyMap<number, number | null>> {
-  const { rows } = await queryable.query<{ id: number; sourceId: number; unitId: number | null }>(
-    `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId"
+): Promise<ReadonlyMap<number, ReadVariable>> {
+  const { rows } = await queryable.query<VariableRow>(
+    `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
+            variable.quantity_type as "quantityType"
      from variable join source on source.id = variable.source_id
      where (variable.id = any($1::int[]) or variable.source_id = $2)
        and variable.account_id = $3 and ($4::int[] is null or source.site_id = any($4::int[]))
      order by array_position($1::int[], variable.id), variable.id`,
     [variableIds, sourceId ?? null, accountId, sites === 'all' ? null : sites],
   );
-  const unitIds = new Map(rows.map(({ id, unitId }) => [id, unitId]));
-  const missing = variableIds.filter((id) => !unitIds.has(id));
+  const variables = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
+  const missing = variableIds.filter((id) => !variables.has(id));
   if (missing.length > 0) throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`);
   if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
     await assertSourceVisible(queryable, accountId, sites, sourceId);
   }
-  return unitIds;
+  return variables;
+}
+
+interface VariableRow {
+  readonly id: number;
+  readonly sourceId: number;
+  readonly unitId: number | null;
+  readonly aggregate: number | null;
+  readonly quantityType: number | null;
+}
+
+function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadVariable {
+  const own = nameOf(AGGREGATE, aggregate);
+  return { unitId, aggregate: own ?? defaultAggregate(nameOf(QUANTITY_TYPE, quantityType)) };
 }
 
 /** A source without variables is read as empty; one the caller may not see does not exist. */

@@ -32,10 +32,20 @@ export const timeZoneSchema = z.string().transform((name, context) => {
   return z.NEVER;
 });
 
-/** The canonical spelling of an IANA name; undefined when there is no such zone. */
+// As the tz database spells names, such as America/Port_of_Spain or Etc/GMT+1.
+const WELL_SPELLED = /^[A-Z][A-Za-z_+\-\d]*(\/[A-Z][A-Za-z_+\-\d]*)*$/;
+
+/**
+ * An IANA name as it may be stored, undefined when there is no such zone. A well-spelled name is kept: the runtime would
+ * turn Asia/Kolkata into its old name, which newer tz databases leave out. Others get the runtime's spelling.
+ */
 export function findTimeZone(name: string): string | undefined {
+  // Intl also knows bare offsets; R does not.
+  if (/^[+-]/.test(name)) return undefined;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    const isKept = WELL_SPELLED.test(name) && name !== name.toUpperCase();
+    return isKept ? name : timeZone;
   } catch {
     return undefined;
   }
@@ -108,4 +118,16 @@ export function zoneOffset(timeZoneId: string): ZoneOffset {
   };
   zoneOffsets.set(timeZoneId, offsetAt);
   return offsetAt;
+}
+
+/**
+ * The first instant of a civil date of a zone: of two midnights the first, where there is none the end of the gap.
+ * @param localMidnight the date's midnight as if the zone were UTC.
+ */
+export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
+  return (localMidnight) => {
+    const midnight = Temporal.Instant.fromEpochMilliseconds(localMidnight / MICROS_PER_MILLI);
+    const date = midnight.toZonedDateTimeISO('UTC').toPlainDate();
+    return date.toZonedDateTime(timeZoneId).epochMilliseconds * MICROS_PER_MILLI;
+  };
 }

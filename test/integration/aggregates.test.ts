@@ -1,0 +1,155 @@
+/** Aggregates by civil buckets over REST (R-G1–G3, R-C8). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApi, type TestApi } from '../support/start-api.ts';
+import { createStructure } from '../support/structure.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startTestApi();
+}, 60_000);
+
+afterAll(() => api?.close());
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A variable with a value of 1 at every step from `from` to `to` (exclusive). */
+async function everyStep(from: string, to: string, stepMinutes: number, members: object = {}): Promise<number> {
+  const data: { date: string; value: number }[] = [];
+  for (let millis = Date.parse(from); millis < Date.parse(to); millis += stepMinutes * 60_000) {
+    data.push({ date: new Date(millis).toISOString(), value: 1 });
+  }
+  return withReadings(data, members);
+}
+
+async function withReadings(data: readonly object[], members: object = {}): Promise<number> {
+  const { variableId } = await createStructure(api.manager, { ...members });
+  expect((await api.manager.post('/api/data', [{ variableId, data }])).status).toBe(200);
+  await api.ingest();
+  return variableId;
+}
+
+async function read(variableId: number, query: string): Promise<readonly Row[]> {
+  const { status, body } = await api.manager.get<Row[]>(`/data?variableId=${variableId}&${query}`);
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return body;
+}
+
+const column = (rows: readonly Row[], name: string) => rows.map((row) => row[name]);
+
+describe('civil buckets', () => {
+  test('days across both changes of the clock have 23 and 25 hours (R-G1)', async () => {
+    const variableId = await everyStep('2026-03-27T23:00:00Z', '2026-03-30T22:00:00Z', 60);
+    const spring = await read(variableId, 'granularity=Day&aggregation=COUNT&timeZoneId=Europe/Brussels');
+    expect(spring.map((row) => [row.date, row.countValue])).toEqual([
+      ['2026-03-28T00:00:00+01:00', 24],
+      ['2026-03-29T00:00:00+01:00', 23],
+      ['2026-03-30T00:00:00+02:00', 24],
+    ]);
+    const autumnId = await everyStep('2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', 60);
+    const autumn = await read(autumnId, 'granularity=Day&aggregation=COUNT&timeZoneId=Europe/Brussels');
+    expect(autumn.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+02:00', 25]]);
+  });
+
+  test('the repeated hour of autumn is two buckets (R-G1, R-A8)', async () => {
+    const variableId = await everyStep('2026-10-25T00:00:00Z', '2026-10-25T02:00:00Z', 15);
+    const rows = await read(variableId, 'granularity=Hour&aggregation=SUM&timeZoneId=Europe/Brussels');
+    expect(rows.map((row) => [row.date, row.sumValue])).toEqual([
+      ['2026-10-25T02:00:00+02:00', 4],
+      ['2026-10-25T02:00:00+01:00', 4],
+    ]);
+  });
+
+  test('a day that has two midnights begins at the first, one that has none when the gap ends (R-G1)', async () => {
+    const azoresId = await everyStep('2026-10-25T00:00:00Z', '2026-10-26T01:00:00Z', 30);
+    const azores = await read(azoresId, 'granularity=Day&aggregation=COUNT&timeZoneId=Atlantic/Azores');
+    expect(azores.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+00:00', 50]]);
+    const brazilId = await everyStep('2018-11-04T03:00:00Z', '2018-11-05T02:00:00Z', 60);
+    const brazil = await read(brazilId, 'granularity=Day&aggregation=COUNT&timeZoneId=America/Sao_Paulo');
+    expect(brazil.map((row) => [row.date, row.countValue])).toEqual([['2018-11-04T01:00:00-02:00', 23]]);
+  });
+
+  test('weeks begin on Monday, months and years on their first day, hours where the zone has them (R-G1)', async () => {
+    const variableId = await everyStep('2025-12-29T12:00:00Z', '2026-02-02T12:00:00Z', 24 * 60);
+    const starts = async (granularity: string) =>
+      column(await read(variableId, `granularity=${granularity}&timeZoneId=Asia/Kolkata`), 'date');
+    expect((await starts('Week')).slice(0, 2)).toEqual(['2025-12-29T00:00:00+05:30', '2026-01-05T00:00:00+05:30']);
+    expect(await starts('Month')).toEqual([
+      '2025-12-01T00:00:00+05:30',
+      '2026-01-01T00:00:00+05:30',
+      '2026-02-01T00:00:00+05:30',
+    ]);
+    expect(await starts('Year')).toEqual(['2025-01-01T00:00:00+05:30', '2026-01-01T00:00:00+05:30']);
+    expect((await starts('Hour'))[0]).toBe('2025-12-29T17:00:00+05:30');
+    expect(column(await read(variableId, 'granularity=All&aggregation=COUNT'), 'countValue')).toEqual([35]);
+  });
+});
+
+describe('aggregates', () => {
+  const readings = [2, 4, 9].map((value, hour) => ({ date: `2026-03-01T0${hour}:00:00Z`, value }));
+
+  test.each([
+    ['SUM', 'sumValue', 15],
+    ['MIN', 'minValue', 2],
+    ['MAX', 'maxValue', 9],
+    ['AVG', 'avgValue', 5],
+    ['COUNT', 'countValue', 3],
+    ['VAR', 'varianceValue', 13],
+    ['STDEV', 'stdevValue', Math.sqrt(13)],
+  ])('%s is written as %s and nothing else (R-G3)', async (aggregation, member, value) => {
+    const variableId = await withReadings(readings, { unitId: 8 });
+    const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
+    expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);
+  });
+
+  test.each([
+    [{ quantityType: 'Integrated' }, 'sumValue'],
+    [{ quantityType: 'Cumulative' }, 'maxValue'],
+    [{ quantityType: 'Maximum' }, 'maxValue'],
+    [{ quantityType: 'Minimum' }, 'minValue'],
+    [{ quantityType: 'Instantaneous' }, 'avgValue'],
+    [{}, 'avgValue'],
+    [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
+  ])('without one asked for, %o is aggregated as %s (R-C8)', async (members, member) => {
+    const variableId = await withReadings(readings, members);
+    expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
+  });
+
+  test('are of the version chosen (R-G2)', async () => {
+    const { variableId } = await createStructure(api.manager, { isVersioned: true });
+    for (const [version, value] of [
+      ['V1', 1],
+      ['V2', 10],
+    ] as const) {
+      const data = [0, 1].map((hour) => ({ date: `2026-03-01T0${hour}:00:00Z`, value }));
+      await api.manager.post('/api/data', [{ variableId, version, data }]);
+      await api.ingest();
+    }
+    const sum = async (query: string) =>
+      column(await read(variableId, `granularity=Day&aggregation=sum${query}`), 'sumValue');
+    expect(await sum('')).toEqual([20]);
+    expect(await sum('&version=V1')).toEqual([2]);
+  });
+
+  test('are paged by bucket, counted by bucket, and empty for an empty series (R-G1, R-A7)', async () => {
+    const variableId = await everyStep('2026-03-01T00:00:00Z', '2026-03-05T00:00:00Z', 60);
+    const path = `/data?variableId=${variableId}&granularity=day&aggregation=COUNT&pagingOrder=DESC&pageNumber=1&itemsPerPage=1`;
+    const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
+    expect(answer.headers.get('x-total-count')).toBe('4');
+    expect(column(answer.body, 'date')).toEqual(['2026-03-03T00:00:00Z']);
+    const { variableId: emptyId } = await createStructure(api.manager);
+    expect(await read(emptyId, 'granularity=Day')).toEqual([]);
+    expect(await read(emptyId, 'granularity=All')).toEqual([]);
+  });
+
+  test('an unknown granularity or aggregation is refused by name (R-A5)', async () => {
+    const variableId = await withReadings(readings);
+    for (const [name, value] of [
+      ['granularity', 'Fortnight'],
+      ['aggregation', 'MEDIAN'],
+    ]) {
+      const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${name}=${value}`);
+      expect({ status, body }).toMatchObject({ status: 400, body: { details: [{ path: `query.${name}` }] } });
+    }
+  });
+});

@@ -20,7 +20,7 @@ RUN --mount=type=secret,id=ca_bundle \
 FROM base AS r-root
 COPY r-runtime/packages.txt r-runtime/build-packages.txt /r-runtime/
 RUN apt-get update --quiet \
-    && grep --no-filename --invert-match '^ *#' /r-runtime/packages.txt /r-runtime/build-packages.txt \
+    && sed 's/#.*//' /r-runtime/packages.txt /r-runtime/build-packages.txt \
     | xargs apt-get install --quiet --yes --no-install-recommends && rm -rf /var/lib/apt/lists/*
 COPY r-runtime /r-runtime
 RUN sh /r-runtime/build.sh / && rm -rf /r-runtime /usr/share/doc /usr/share/man /usr/share/info /var/cache /var/log \
@@ -46,9 +46,10 @@ ENTRYPOINT ["node", "src/main.ts"]
 
 FROM base AS database
 # The cluster the package would make is not wanted: the entry point makes one in the volume.
+COPY src/local/database-packages.txt /tmp/packages.txt
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends postgresql-common \
     && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
-    && apt-get install --quiet --yes --no-install-recommends postgresql-17 postgresql-17-timescaledb \
+    && sed 's/#.*//; /^redis/d' /tmp/packages.txt | xargs apt-get install --quiet --yes --no-install-recommends \
     && rm -rf /var/lib/apt/lists/* && useradd --uid 26001 --user-group --home-dir /nonexistent tidemark \
     && install --directory --owner=26001 --group=26001 --mode=700 /data
 COPY container/database-entrypoint.sh container/database.conf /usr/local/lib/tidemark/

@@ -1,4 +1,4 @@
-# Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See container/README.md.
+# Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See src/container/README.md.
 # Any Debian 13 serves as base; one imported from mmdebstrap does where nothing can be pulled.
 ARG BASE_IMAGE=debian:trixie-slim
 
@@ -46,13 +46,13 @@ ENTRYPOINT ["node", "src/main.ts"]
 
 FROM base AS database
 # The cluster the package would make is not wanted: the entry point makes one in the volume.
-COPY src/local/database-packages.txt /tmp/packages.txt
+COPY src/local/roots/database-packages.txt /tmp/packages.txt
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends postgresql-common \
     && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
     && sed 's/#.*//; /^redis/d' /tmp/packages.txt | xargs apt-get install --quiet --yes --no-install-recommends \
     && rm -rf /var/lib/apt/lists/* && useradd --uid 26001 --user-group --home-dir /nonexistent tidemark \
     && install --directory --owner=26001 --group=26001 --mode=700 /data
-COPY container/database-entrypoint.sh container/database.conf /usr/local/lib/tidemark/
+COPY src/container/database-entrypoint.sh src/container/database.conf /usr/local/lib/tidemark/
 ENV PATH=/usr/lib/postgresql/17/bin:$PATH
 VOLUME /data
 USER 26001:26001
@@ -63,7 +63,7 @@ ENTRYPOINT ["/bin/sh", "/usr/local/lib/tidemark/database-entrypoint.sh"]
 FROM base AS redis
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends redis-server \
     && rm -rf /var/lib/apt/lists/* && install --directory --owner=26003 --group=26003 --mode=700 /data
-COPY container/redis-entrypoint.sh /usr/local/lib/tidemark/
+COPY src/container/redis-entrypoint.sh /usr/local/lib/tidemark/
 VOLUME /data
 USER 26003:26003
 EXPOSE 6379

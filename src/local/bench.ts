@@ -6,10 +6,10 @@ import { createLog } from '../platform/log.ts';
 import { migrate } from '../platform/migrate.ts';
 import { prepareCalculator } from './calculator-setup.ts';
 import { runCommand } from './cli.ts';
-import { ensureDatabase } from './postgres.ts';
 import { createProgress } from './progress.ts';
 import { runProgram } from './run-program.ts';
-import { startTemporaryStack } from './temporary-stack.ts';
+import { ensureDatabase } from './services/postgres.ts';
+import { startTemporaryStack } from './services/temporary-stack.ts';
 
 await runCommand(async () => {
   const progress = createProgress(process.stderr);

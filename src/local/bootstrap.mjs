@@ -11,7 +11,7 @@ import { constants as osConstants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'bench', 'image-check'];
 const NEED_NO_SYSTEM = new Set(['check']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;

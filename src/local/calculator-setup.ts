@@ -1,9 +1,9 @@
 /** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
 import { spawnSync } from 'node:child_process';
-import { chooseLauncher, findNamespaceRefusal, isRoot, makeDevices } from './launcher.ts';
 import type { Progress } from './progress.ts';
-import { rRecipe } from './recipes.ts';
-import { ensureRoot } from './roots.ts';
+import { ensureRoot } from './roots/ensure-root.ts';
+import { rRecipe } from './roots/recipes.ts';
+import { chooseLauncher, findNamespaceRefusal, isRoot, makeDevices } from './services/launcher.ts';
 import { SetupError } from './setup-error.ts';
 
 export interface CalculatorSetup {

@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from './cli.ts';
-import { chooseLauncher, launch, prepareState } from './launcher.ts';
 import { STACK_FILE } from './paths.ts';
-import { POSTGRES_PROGRAMS } from './postgres.ts';
 import { createProgress } from './progress.ts';
-import { databaseRecipe } from './recipes.ts';
-import { ensureRoot } from './roots.ts';
+import { ensureRoot } from './roots/ensure-root.ts';
+import { databaseRecipe } from './roots/recipes.ts';
+import { chooseLauncher, launch, prepareState } from './services/launcher.ts';
+import { POSTGRES_PROGRAMS } from './services/postgres.ts';
 import { SetupError } from './setup-error.ts';
 import type { Stack } from './stack.ts';
 

@@ -2,13 +2,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from './cli.ts';
-import { readExternalServices } from './external.ts';
-import { chooseLauncher, locateState } from './launcher.ts';
 import { STACK_DIRECTORY } from './paths.ts';
-import { databaseRecipe } from './recipes.ts';
-import { rootDirectory } from './roots.ts';
+import { rootDirectory } from './roots/ensure-root.ts';
+import { databaseRecipe } from './roots/recipes.ts';
 import { runStack } from './run-stack.ts';
-import { takeLock } from './services.ts';
+import { readExternalServices } from './services/external.ts';
+import { chooseLauncher, locateState } from './services/launcher.ts';
+import { takeLock } from './services/services.ts';
 import { SetupError } from './setup-error.ts';
 
 await runCommand(async () => {

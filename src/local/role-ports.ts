@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STACK_DIRECTORY } from './paths.ts';
-import { findFreePort } from './ports.ts';
 import type { RunningRoles } from './roles.ts';
+import { findFreePort } from './services/ports.ts';
 
 const FILE = join(STACK_DIRECTORY, 'role-ports.json');
 const USUAL = { http: 8080, grpc: 50_051 } as const;

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { CHECKOUT, PINNED_NODE } from './paths.ts';
-import { readLogEnd, withLog } from './service.ts';
+import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;

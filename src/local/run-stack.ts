@@ -16,8 +16,8 @@ import { planRolePorts, rememberRolePorts } from './role-ports.ts';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 import { readOrMakeSecrets, type Secrets } from './secrets.ts';
 import { DEMO_CLIENT_ID, demoUsers, seedIdentity } from './seed.ts';
+import { findServices, type StackServices } from './services/stack-services.ts';
 import { removeStackFile, type Stack, writeStackFile } from './stack.ts';
-import { findServices, type StackServices } from './stack-services.ts';
 
 const SOURCE_DIRECTORY = join(CHECKOUT, 'src');
 /** What shells give for Ctrl-C. */

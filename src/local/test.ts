@@ -5,8 +5,8 @@
 import { prepareCalculator } from './calculator-setup.ts';
 import { runCommand } from './cli.ts';
 import { createProgress } from './progress.ts';
-import { databaseRecipe } from './recipes.ts';
-import { ensureRoot } from './roots.ts';
+import { ensureRoot } from './roots/ensure-root.ts';
+import { databaseRecipe } from './roots/recipes.ts';
 import { runProgram } from './run-program.ts';
 
 await runCommand(async () => {

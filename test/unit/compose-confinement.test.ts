@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseCompose } from '../../src/local/image-compose.ts';
-import { findProblems } from '../../src/local/image-confinement.ts';
-import { limitOptions } from '../../src/local/image-podman.ts';
+import { parseCompose } from '../../src/local/image/compose.ts';
+import { findProblems } from '../../src/local/image/confinement.ts';
+import { limitOptions } from '../../src/local/image/podman.ts';
 import { CHECKOUT } from '../../src/local/paths.ts';
 
 const text = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');

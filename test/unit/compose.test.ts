@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { envExample } from '../../src/config.ts';
-import { publicAddress, runArguments } from '../../src/local/image-arguments.ts';
-import { type ComposeService, interpolate, parseCompose, startOrder } from '../../src/local/image-compose.ts';
+import { publicAddress, runArguments } from '../../src/local/image/arguments.ts';
+import { type ComposeService, interpolate, parseCompose, startOrder } from '../../src/local/image/compose.ts';
 import { CHECKOUT } from '../../src/local/paths.ts';
 
 const TEXT = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');
@@ -75,7 +75,7 @@ describe('compose.yaml', () => {
   test('only the calculator has looser options, and has its own list of system calls', () => {
     const others = services.filter(([name]) => name !== 'calculator').map(([, { security_opt }]) => security_opt);
     expect(new Set(others.flat())).toEqual(new Set(['no-new-privileges=true']));
-    expect(get('calculator').security_opt).toContain('seccomp=container/calculator-seccomp.json');
+    expect(get('calculator').security_opt).toContain('seccomp=src/container/calculator-seccomp.json');
   });
 
   test('passwords have no default and stand in no file (R-K1)', () => {
@@ -96,7 +96,7 @@ describe('the list of system calls of the calculator', () => {
     readonly defaultAction: string;
     readonly syscalls: readonly { readonly names: readonly string[]; readonly action: string }[];
   }
-  const profile: Profile = JSON.parse(readFileSync(join(CHECKOUT, 'container/calculator-seccomp.json'), 'utf8'));
+  const profile: Profile = JSON.parse(readFileSync(join(CHECKOUT, 'src/container/calculator-seccomp.json'), 'utf8'));
 
   test('refuses what it does not name', () => {
     expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { announce } from '../../src/local/announcement.ts';
-import { isOlder, readExternalServices } from '../../src/local/external.ts';
-import { tryLock } from '../../src/local/lock.ts';
 import { cacheDirectory } from '../../src/local/paths.ts';
-import { findFreePort } from '../../src/local/ports.ts';
-import { withDatabase } from '../../src/local/postgres.ts';
-import { databaseRecipe, rRecipe } from '../../src/local/recipes.ts';
+import { databaseRecipe, rRecipe } from '../../src/local/roots/recipes.ts';
 import { readOrMakeSecrets } from '../../src/local/secrets.ts';
+import { isOlder, readExternalServices } from '../../src/local/services/external.ts';
+import { tryLock } from '../../src/local/services/lock.ts';
+import { findFreePort } from '../../src/local/services/ports.ts';
+import { withDatabase } from '../../src/local/services/postgres.ts';
 import { type Stack, writeStackFile } from '../../src/local/stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tidemark-local-'));

@@ -4,15 +4,15 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Progress } from '../progress.ts';
+import { ensureRoot } from '../roots/ensure-root.ts';
+import { databaseRecipe } from '../roots/recipes.ts';
+import { SetupError } from '../setup-error.ts';
 import { chooseLauncher, type LauncherKind } from './launcher.ts';
 import { type Lock, tryLock } from './lock.ts';
 import { startPostgres } from './postgres.ts';
-import type { Progress } from './progress.ts';
-import { databaseRecipe } from './recipes.ts';
 import { startRedis } from './redis.ts';
-import { ensureRoot } from './roots.ts';
 import type { Service } from './service.ts';
-import { SetupError } from './setup-error.ts';
 
 /** Processes of a stack that was killed need a moment to go. */
 const LOCK_WAIT_SEC = 3;

@@ -11,12 +11,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { isRoot } from './launcher.ts';
-import { tryLock } from './lock.ts';
-import { CHECKOUT, cacheDirectory } from './paths.ts';
-import type { Progress, Step } from './progress.ts';
+import { CHECKOUT, cacheDirectory } from '../paths.ts';
+import type { Progress, Step } from '../progress.ts';
+import { isRoot } from '../services/launcher.ts';
+import { tryLock } from '../services/lock.ts';
+import { SetupError } from '../setup-error.ts';
 import type { RootRecipe } from './recipes.ts';
-import { SetupError } from './setup-error.ts';
 
 const BUILD_WAIT_SEC = 900;
 const KEPT_ERROR_LINES = 15;

@@ -4,13 +4,13 @@
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOCAL_DIRECTORY, LOG_DIRECTORY } from '../paths.ts';
+import type { Progress } from '../progress.ts';
+import { rootDirectory } from '../roots/ensure-root.ts';
+import { databaseRecipe } from '../roots/recipes.ts';
+import { makeSecrets } from '../secrets.ts';
 import { chooseLauncher, locateState } from './launcher.ts';
 import { type Lock, tryLock } from './lock.ts';
-import { LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
-import type { Progress } from './progress.ts';
-import { databaseRecipe } from './recipes.ts';
-import { rootDirectory } from './roots.ts';
-import { makeSecrets } from './secrets.ts';
 import { type Services, startServices, takeLock } from './services.ts';
 
 const MAKING_WAIT_SEC = 60;

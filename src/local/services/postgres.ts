@@ -8,10 +8,10 @@ import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { SetupError } from '../setup-error.ts';
 import { isRoot, type LauncherKind, launch, prepareState, runToEnd, SERVICE_ID, type State } from './launcher.ts';
 import { findFreePort } from './ports.ts';
 import { awaitService, type Service, withLog } from './service.ts';
-import { SetupError } from './setup-error.ts';
 
 /** Directory of PostgreSQL's programs inside the database root file system. */
 export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/17/bin';

@@ -1,10 +1,10 @@
 /** Starts what compose.yaml describes in the order it asks for, waits for it, and removes every trace of it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CheckNetwork, type CheckPlan, containerName, runArguments } from './image-arguments.ts';
-import { type ComposeFile, startOrder } from './image-compose.ts';
-import { limitOptions, podman } from './image-podman.ts';
-import type { Progress } from './progress.ts';
-import { SetupError } from './setup-error.ts';
+import type { Progress } from '../progress.ts';
+import { SetupError } from '../setup-error.ts';
+import { type CheckNetwork, type CheckPlan, containerName, runArguments } from './arguments.ts';
+import { type ComposeFile, startOrder } from './compose.ts';
+import { limitOptions, podman } from './podman.ts';
 
 const READY_TIMEOUT_MS = 180_000;
 const ASK_INTERVAL_MS = 250;

@@ -2,10 +2,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runTied } from './image-command.ts';
-import type { ComposeFile } from './image-compose.ts';
-import { limitOptions, podman } from './image-podman.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from '../progress.ts';
+import { runTied } from './command.ts';
+import type { ComposeFile } from './compose.ts';
+import { limitOptions, podman } from './podman.ts';
 
 export const BASE_IMAGE = 'localhost/tidemark-base:trixie';
 const SUITE = 'trixie';

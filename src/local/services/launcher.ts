@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { unprivilegedCommand } from '../platform/unprivileged-command.ts';
-import { SetupError } from './setup-error.ts';
+import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
+import { SetupError } from '../setup-error.ts';
 
 /** Numeric id, and its name in the root file systems' passwd, under which services run. */
 export const SERVICE_ID = 26_001;

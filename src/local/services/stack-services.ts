@@ -1,10 +1,10 @@
 /** The database and Redis the local stack shall use: those the environment names, else our own. */
 
+import { LOG_DIRECTORY, STACK_DIRECTORY } from '../paths.ts';
+import type { Progress } from '../progress.ts';
+import type { Secrets } from '../secrets.ts';
 import { checkExternalServices, readExternalServices } from './external.ts';
-import { LOG_DIRECTORY, STACK_DIRECTORY } from './paths.ts';
 import { ensureDatabase } from './postgres.ts';
-import type { Progress } from './progress.ts';
-import type { Secrets } from './secrets.ts';
 import { startServices, takeLock } from './services.ts';
 
 const DATABASE = 'tidemark';

@@ -3,7 +3,7 @@
  * intervals of health checks are not carried over: the check does its own waiting and wants to see failures. Nor are
  * published ports: of a container on two networks, podman with CNI leads them to either, and one has no way in.
  */
-import type { ComposeFile, ComposeService } from './image-compose.ts';
+import type { ComposeFile, ComposeService } from './compose.ts';
 
 /** A network of one run: its name for podman and the address of every service on it. */
 export interface CheckNetwork {

@@ -1,6 +1,6 @@
 /** Reads a point over gRPC, as a client made from the public proto does. */
 import { Client, credentials, Metadata, type MethodDefinition, type ServiceDefinition } from '@grpc/grpc-js';
-import { loadPublicPackage } from '../grpc/load-proto.ts';
+import { loadPublicPackage } from '../../grpc/load-proto.ts';
 
 const SERVICE = 'tidemark.v1.DataPoints';
 const DEADLINE_MS = 10_000;

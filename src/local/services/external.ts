@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { SetupError } from './setup-error.ts';
+import { SetupError } from '../setup-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 const OLDEST_POSTGRES = 15;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { SetupError } from './setup-error.ts';
+import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 15;
 

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { isRoot } from './launcher.ts';
-import { SetupError } from './setup-error.ts';
+import { isRoot } from '../services/launcher.ts';
+import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 30;
 /** Podman asks for more unless told otherwise, and fails where a hard limit may not be raised. */

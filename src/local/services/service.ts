@@ -2,8 +2,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SetupError } from '../setup-error.ts';
 import type { RunningProgram } from './launcher.ts';
-import { SetupError } from './setup-error.ts';
 
 const POLL_MS = 50;
 const SHOWN_LOG_LINES = 12;

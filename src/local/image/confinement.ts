@@ -1,8 +1,9 @@
 /** Looks into the running containers whether what compose.yaml promises holds there, seen from inside. */
-import { type CheckPlan, containerName } from './image-arguments.ts';
-import type { ComposeService } from './image-compose.ts';
-import { podman } from './image-podman.ts';
-import { SetupError } from './setup-error.ts';
+
+import { SetupError } from '../setup-error.ts';
+import { type CheckPlan, containerName } from './arguments.ts';
+import type { ComposeService } from './compose.ts';
+import { podman } from './podman.ts';
 
 const UNITS = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 } as const;
 

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { SERVICE_ID } from './launcher.ts';
-import { CHECKOUT } from './paths.ts';
+import { CHECKOUT } from '../paths.ts';
+import { SERVICE_ID } from '../services/launcher.ts';
 
 const SUITE = 'trixie';
-const DATABASE_PACKAGES = 'src/local/database-packages.txt';
+const DATABASE_PACKAGES = 'src/local/roots/database-packages.txt';
 const R_PACKAGES = ['r-runtime/packages.txt', 'r-runtime/build-packages.txt'];
-const DEMO_DATA_SCRIPT = 'src/local/taylor-data.sh';
+const DEMO_DATA_SCRIPT = 'src/local/roots/taylor-data.sh';
 const RUNTIME_BUILD_SCRIPT = 'r-runtime/build.sh';
 const NOT_IN_A_ROOT = /(^|\/)tests(\/|$)|\.md$/;
 

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CheckPlan, containerName } from './image-arguments.ts';
-import { readValues } from './image-grpc.ts';
-import { podman } from './image-podman.ts';
-import { CHECKOUT } from './paths.ts';
-import type { Secrets } from './secrets.ts';
-import { DEMO_CLIENT_ID, demoUsers } from './seed.ts';
-import { SetupError } from './setup-error.ts';
+import { CHECKOUT } from '../paths.ts';
+import type { Secrets } from '../secrets.ts';
+import { DEMO_CLIENT_ID, demoUsers } from '../seed.ts';
+import { SetupError } from '../setup-error.ts';
+import { type CheckPlan, containerName } from './arguments.ts';
+import { readValues } from './grpc.ts';
+import { podman } from './podman.ts';
 
 const ARRIVAL_TIMEOUT_MS = 30_000;
 const ASK_INTERVAL_MS = 50;

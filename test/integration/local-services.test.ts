@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { checkExternalServices } from '../../src/local/external.ts';
-import { findFreePort } from '../../src/local/ports.ts';
+import { checkExternalServices } from '../../src/local/services/external.ts';
+import { findFreePort } from '../../src/local/services/ports.ts';
 import { createTestDatabase, testRedisUrl } from '../support/stack.ts';
 
 const SCRIPT = new URL('../support/services-process.ts', import.meta.url).pathname;

@@ -4,9 +4,9 @@
  */
 import type { TestProject } from 'vitest/node';
 import { prepareCalculator } from '../../src/local/calculator-setup.ts';
-import { ensureDatabase } from '../../src/local/postgres.ts';
 import { createProgress } from '../../src/local/progress.ts';
-import { startTemporaryStack } from '../../src/local/temporary-stack.ts';
+import { ensureDatabase } from '../../src/local/services/postgres.ts';
+import { startTemporaryStack } from '../../src/local/services/temporary-stack.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { migrate } from '../../src/platform/migrate.ts';
 import { freezeTemplate } from './template.ts';

@@ -3,7 +3,7 @@
  * Prints `{serverUrl, redisUrl}` on a line of its own when they answer; SIGTERM stops them in good order.
  */
 import { createProgress } from '../../src/local/progress.ts';
-import { startServices } from '../../src/local/services.ts';
+import { startServices } from '../../src/local/services/services.ts';
 
 const [directory = ''] = process.argv.slice(2);
 const { serverUrl, redisUrl, stop } = await startServices({

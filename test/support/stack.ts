@@ -1,7 +1,7 @@
 /** What a test file gets of the run's services: a database and a queue prefix of its own. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { withDatabase } from '../../src/local/postgres.ts';
+import { withDatabase } from '../../src/local/services/postgres.ts';
 import { cloneTemplate, dropDatabase } from './template.ts';
 
 export interface TestDatabase {

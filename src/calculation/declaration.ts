@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
+import { parseDate } from '../points/date-rules.ts';
+import type { Micros } from '../points/point.ts';
 import { GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
 
 const MAX_SCRIPT_CHARACTERS = 1_000_000;
@@ -20,6 +22,12 @@ export const instantSchema = z.iso.datetime({
   offset: true,
   error: 'must be an ISO 8601 instant such as 2026-03-01T00:15:00Z',
 });
+
+/** A declared instant, to the microsecond; finer digits are cut off. */
+export function instantMicros(instant: string | null | undefined): Micros | undefined {
+  if (!instant) return undefined;
+  return parseDate(instant)?.micros ?? Date.parse(instant) * 1000;
+}
 
 const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
 

@@ -3,16 +3,17 @@
  * Running: a run that was taken over in the meantime stores nothing.
  */
 import { type Connection, inTransaction, type Transaction } from '../platform/database.ts';
-import { appendEvents } from '../platform/outbox.ts';
+import { toStorableText } from '../platform/storable-text.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { encodeReadings } from '../points/encode-readings.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
 import { writePoints } from '../points/write-points.ts';
+import { announceEnd } from './announce-end.ts';
 import type { ClaimedRun } from './claim-run.ts';
 import type { InputRecord } from './load-inputs.ts';
 import type { OutputPoint } from './output-rules.ts';
-import { requestAgain } from './request-calculations.ts';
+import { MAX_ATTEMPTS, requestAgain } from './request-calculations.ts';
 
 export interface RunReport {
   /** ok, script_error, limit, killed, invalid_output, invalid_input, fault */
@@ -25,7 +26,6 @@ export interface RunReport {
   readonly durations: Readonly<Record<string, number>>;
 }
 
-const MAX_ATTEMPTS = 5;
 const STORE_TIMEOUT_MS = 300_000;
 
 const FINISH = `
@@ -42,8 +42,9 @@ export async function succeedRun(
   dictionary: Dictionary,
   run: ClaimedRun,
   points: readonly OutputPoint[],
-  report: RunReport,
+  given: RunReport,
 ): Promise<void> {
+  const report = toStorableReport(given);
   const startMs = performance.now();
   const idsOf = await findLabelIds(dictionary, run.accountId, new Set(points.map(({ labels }) => labels)));
   const { variableId } = run;
@@ -64,13 +65,20 @@ export async function succeedRun(
 }
 
 /** Ends the run as Failed. A fault of ours is asked for again, a few times, with growing pauses. */
-export async function failRun(connection: Connection, run: ClaimedRun, report: RunReport): Promise<void> {
+export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<void> {
+  const report = toStorableReport(given);
   await inTransaction(connection, async (transaction) => {
     const isRetried = report.outcome === 'fault' && run.attempt + 1 < MAX_ATTEMPTS;
     await endRun(transaction, run, isRetried ? 'Abandoned' : 'Failed', report);
     if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec: 2 ** run.attempt });
     else await announceEnd(transaction, run, 'CalculationFailed', report);
   });
+}
+
+/** Scripts print what they like; a text that cannot be stored must not keep the run from ending. */
+function toStorableReport(report: RunReport): RunReport {
+  const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
+  return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
 }
 
 async function endRun(transaction: Transaction, run: ClaimedRun, state: string, report: RunReport): Promise<void> {
@@ -85,14 +93,4 @@ async function endRun(transaction: Transaction, run: ClaimedRun, state: string, 
     JSON.stringify(report.durations),
   ]);
   if (rowCount !== 1) throw new Error(`run ${run.id} was taken over; its result is not stored`);
-}
-
-async function announceEnd(
-  transaction: Transaction,
-  run: ClaimedRun,
-  type: 'CalculationCompleted' | 'CalculationFailed',
-  { outcome, message }: RunReport,
-): Promise<void> {
-  const payload = { runId: run.id, variableId: run.variableId, outcome, message };
-  await appendEvents(transaction, [{ accountId: run.accountId, type, payload }]);
 }

@@ -6,12 +6,13 @@ import { formatInstant } from '../points/instant-rules.ts';
 import type { PointChunk, VersionChoice } from '../points/point.ts';
 import { readPoints } from '../points/read-points.ts';
 import { AGGREGATE, nameOf, QUANTITY_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
-import type { Formula, InputDeclaration } from './declaration.ts';
+import { type Formula, type InputDeclaration, instantMicros } from './declaration.ts';
 import type { CodedText, SandboxInput, SeriesColumns, VariableInfo } from './sandbox/sandbox-types.ts';
 import { type ChangedDates, findWindow } from './windows.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-const MAX_R_SECONDS = 2_147_483_647;
+/** Greatest whole number R's integers hold: a second in January 2038. */
+export const MAX_R_SECONDS = 2_147_483_647;
 
 /** What a run record says of one input (R-H8). */
 export interface InputRecord {
@@ -97,9 +98,10 @@ export async function findVariableInfos(
 }
 
 function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
+  const asOfMicros = instantMicros(asOf);
   return {
     ...(version && { versionTags: [version] }),
-    ...(asOf && { asOfMicros: Date.parse(asOf) * 1000 }),
+    ...(asOfMicros !== undefined && { asOfMicros }),
   };
 }
 

@@ -2,6 +2,7 @@
  * What a script returned → what is stored (§7, §9.4, R-H3): lengths, rows without a value, Versions and tags. The
  * messages §7 gives are kept word for word.
  */
+import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import { type Labels, toLabels } from '../points/label-rules.ts';
 import type { Micros } from '../points/point.ts';
@@ -61,7 +62,7 @@ function findFault({ dates, values, versions, tags }: OutputSeries): string | un
   if (odd !== undefined) return `Dates must be whole UNIX seconds from 1700 to 2199, got ${odd}`;
   const long = versions?.find((version) => version.length > MAX_VERSION_CHARACTERS);
   if (long !== undefined) return `Version must be at most ${MAX_VERSION_CHARACTERS} characters, got ${long.length}`;
-  return undefined;
+  return versions?.every(isStorableText) === false ? `Version ${STORABLE_RULE}` : undefined;
 }
 
 function isStorableDate(date: number): boolean {
@@ -104,5 +105,5 @@ function parseTags(cell: string): Readonly<Record<string, string>> | undefined {
 }
 
 function isTagText(text: unknown): boolean {
-  return typeof text === 'string' && !text.includes('\0') && text.isWellFormed();
+  return typeof text === 'string' && isStorableText(text);
 }

@@ -9,13 +9,14 @@ import type { WakeQueue } from '../platform/queue.ts';
 import type { PointsWritten } from '../points/announce-points.ts';
 import type { Micros } from '../points/point.ts';
 
-// Of two triggers the wider window is kept, and the newer wave: its results are the ones still to be seen.
+// Of two triggers the wider window is kept, and the older wave: with the newer one a request would wait for whatever
+// upstream is asked for next, so an input that changes all the time would keep it from ever running.
 const WIDEN = `
   on conflict (variable_id) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
       to_date = greatest(calculation_request.to_date, excluded.to_date),
       trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
-      wave = greatest(calculation_request.wave, excluded.wave),
+      wave = least(calculation_request.wave, excluded.wave),
       trigger = excluded.trigger
   returning variable_id as "variableId"`;
 
@@ -111,14 +112,21 @@ export interface RequestBack {
   readonly delaySec: number;
 }
 
-/** Puts a request back whose run ended without a result of its own: it was abandoned, or the sandbox failed. */
+/** A request is tried this often; what ends every run by a fault of ours, or the calculator, would go on for ever. */
+export const MAX_ATTEMPTS = 5;
+
+/**
+ * Puts a request back whose run ended without a result of its own: it was abandoned, or the sandbox failed. There is
+ * nothing to put back when the variable was deleted meanwhile.
+ */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
   await transaction.query(
     `insert into calculation_request
        (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date)
-     values ($1, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
-             clock_timestamp() + $9 * interval '1 second')
+     select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
+            clock_timestamp() + $9 * interval '1 second'
+     from variable where id = $1
      ${WIDEN}`,
     [
       request.variableId,

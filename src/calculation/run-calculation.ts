@@ -4,11 +4,12 @@ import { type Connection, type Database, inTransaction, withConnection } from '.
 import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
 import type { Dictionary } from '../points/dictionary.ts';
+import { formatInstant } from '../points/instant-rules.ts';
 import { type ClaimedRun, claimRun, lockVariable, unlockVariable } from './claim-run.ts';
 import { DECLARATION_SCHEMA, type Formula, findFormula } from './declaration.ts';
 import { defaultVersion } from './default-version-rules.ts';
 import { failRun, type RunReport, succeedRun } from './finish-run.ts';
-import { findVariableInfos, type LoadedInputs, loadInputs } from './load-inputs.ts';
+import { findVariableInfos, type LoadedInputs, loadInputs, MAX_R_SECONDS } from './load-inputs.ts';
 import { planOutput } from './output-rules.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
 import type { SandboxOutcome, VariableInfo } from './sandbox/sandbox-types.ts';
@@ -72,7 +73,7 @@ async function execute(
     forms: [],
     constants: target.formula.constants,
     target: target.info,
-    triggerDate: Math.floor(run.triggerMicros / 1_000_000),
+    triggerDate: toTriggerSeconds(run),
   });
   durations.r = outcome.timing.runMs;
   durations.sandboxWait = outcome.timing.waitMs;
@@ -129,10 +130,18 @@ async function load(
   run: ClaimedRun,
   formula: Formula,
 ): Promise<LoadedInputs> {
+  if (Math.abs(toTriggerSeconds(run)) > MAX_R_SECONDS) {
+    const date = formatInstant(run.triggerMicros);
+    throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
+  }
   return inTransaction(connection, (transaction) => loadInputs(transaction, dictionary, formula, run), {
     isolation: 'repeatable read',
     readOnly: true,
   });
+}
+
+function toTriggerSeconds({ triggerMicros }: ClaimedRun): number {
+  return Math.floor(triggerMicros / 1_000_000);
 }
 
 async function findTarget(connection: Connection, variableId: number): Promise<Target> {

@@ -5,9 +5,10 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Queryable } from '../platform/database.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import type { TimePeriod } from '../structure/enumerations.ts';
-import type { InputDeclaration } from './declaration.ts';
+import { type InputDeclaration, instantMicros } from './declaration.ts';
 
 /** Both ends inclusive; undefined is open. */
 export interface Window {
@@ -32,6 +33,9 @@ const DURATION_UNITS = {
   Year: 'years',
 } as const satisfies Readonly<Record<TimePeriod, string>>;
 
+// More than all dates there are, and few enough for the calendar.
+const MAX_YEARS = 1000;
+
 /** @param timeZoneId IANA zone of the input's source. */
 export async function findWindow(
   queryable: Queryable,
@@ -47,18 +51,23 @@ export async function findWindow(
         toMicros: shift(changed.toMicros, input, 1, timeZoneId),
       };
     case 'AbsoluteDate':
-      return { fromMicros: toMicros(input.fromAbsolutePeriod), toMicros: toMicros(input.toAbsolutePeriod) };
+      return { fromMicros: instantMicros(input.fromAbsolutePeriod), toMicros: instantMicros(input.toAbsolutePeriod) };
     case 'LastNPoints':
       return { fromMicros: await findNthBefore(queryable, input, changed.fromMicros), toMicros: changed.toMicros };
   }
 }
 
-/** Moves an instant by the declared period. A window of no period still holds the changed dates themselves. */
+/**
+ * Moves an instant by the declared period, at most to where dates end. A window of no period still holds the changed
+ * dates themselves.
+ */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;
-  const duration = { [DURATION_UNITS[periodTimeBase]]: period * sign };
+  const count = periodTimeBase === 'Year' ? Math.min(period, MAX_YEARS) : period;
+  const duration = { [DURATION_UNITS[periodTimeBase]]: count * sign };
   const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / 1000)).toZonedDateTimeISO(timeZoneId);
-  return start.add(duration).epochMilliseconds * 1000 + (micros - Math.floor(micros / 1000) * 1000);
+  const moved = start.add(duration).epochMilliseconds * 1000 + (micros - Math.floor(micros / 1000) * 1000);
+  return Math.min(Math.max(moved, MIN_DATE_MICROS), MAX_DATE_MICROS);
 }
 
 /** Date of the (N − 1)-th point before `fromMicros`; the date itself when there is none. */
@@ -72,8 +81,4 @@ async function findNthBefore(queryable: Queryable, input: InputDeclaration, from
     [input.variableId, fromMicros, Math.max(0, input.period - 1)],
   );
   return rows[0]?.date ?? fromMicros;
-}
-
-function toMicros(instant: string | null | undefined): Micros | undefined {
-  return instant ? Date.parse(instant) * 1000 : undefined;
 }

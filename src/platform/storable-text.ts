@@ -13,3 +13,8 @@ export function isStorableJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, member]) => isStorableText(key) && isStorableJson(member));
 }
+
+/** The text with U+FFFD in place of what cannot be stored. */
+export function toStorableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}

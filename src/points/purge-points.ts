@@ -13,7 +13,11 @@ export async function purgeDeletedVariable(database: Database): Promise<boolean>
       );
       const [purge] = rows;
       if (!purge) return false;
-      // `series` first: its row lock waits for a writer under way, and none begins without it.
+      // A writer under way holds the row of `series`, or has just inserted it: inserting it too waits for either, and
+      // none begins without it while this transaction has it.
+      await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [
+        purge.variableId,
+      ]);
       for (const table of ['series', 'point', 'point_version', 'point_purge']) {
         await transaction.query(`delete from ${table} where variable_id = $1`, [purge.variableId]);
       }

@@ -154,7 +154,7 @@ describe('the command line of a container', () => {
     ['--cap-drop ALL'],
     ['--read-only --read-only-tmpfs=false'],
     ['--security-opt no-new-privileges=true'],
-    ['--security-opt seccomp=/checkout/container/calculator-seccomp.json'],
+    ['--security-opt seccomp=/checkout/src/container/calculator-seccomp.json'],
     ['--memory 4g'],
     ['--pids-limit 500'],
     ['--network p-calculation:ip=10.0.0.12,mac=02:42:0a:00:00:0c'],

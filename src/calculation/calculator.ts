@@ -25,15 +25,14 @@ export interface Calculator {
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const look = async (key: string): Promise<void> => {
-    // A request that came in while the variable ran is taken by the same look.
-    for (;;) {
-      const result = await runCalculation(services, Number(key));
-      if (result.kind !== 'ended') return;
-      const { run, report } = result;
-      const fields = { runId: run.id, variableId: run.variableId, accountId: run.accountId, ...report.durations };
-      log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
-      await outbox.relay();
-    }
+    const result = await runCalculation(services, Number(key));
+    if (result.kind !== 'ended') return;
+    const { run, report } = result;
+    const fields = { runId: run.id, variableId: run.variableId, accountId: run.accountId, ...report.durations };
+    log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
+    await outbox.relay();
+    // One run a turn: a variable asked for again in every run must not keep the others, or a stop, waiting.
+    await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, ...fields }, 'left to the sweeper'));
   };
   const sweep = async (): Promise<void> => {
     const due = await findDueVariables(services.database);

@@ -32,25 +32,31 @@ export interface Ingester {
 export function startIngester({ database, queue, queueOptions, outbox, settings, log }: IngesterServices): Ingester {
   const drain = async (key: string): Promise<void> => {
     const accountId = Number(key);
-    for (;;) {
-      const startMs = performance.now();
-      const batches = await ingestAccount(database, accountId, settings.maxRows);
-      if (batches === 0) return;
-      log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
-      await outbox.relay();
-    }
+    const startMs = performance.now();
+    const batches = await ingestAccount(database, accountId, settings.maxRows);
+    if (batches === 0) return;
+    log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
+    await outbox.relay();
+    // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
+    await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);
     if (accounts.length > 0) await queue.wake(accounts.map(String));
     await outbox.relay();
-    while (await purgeDeletedVariable(database));
+  };
+  // Apart from the other looks, which must not wait for millions of points to be removed.
+  let isStopped = false;
+  const purge = async (): Promise<void> => {
+    while (!isStopped && (await purgeDeletedVariable(database)));
   };
   const worker = openWakeWorker(INGEST_QUEUE, settings.concurrency, drain, queueOptions);
   const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const purger = startSweeper('point purge', settings.sweepIntervalMs, purge, log);
   return {
     stop: async () => {
-      await Promise.all([worker.close(), sweeper.stop()]);
+      isStopped = true;
+      await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
     },
   };
 }

@@ -6,6 +6,8 @@ import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
+import type { Micros } from '../points/point.ts';
 import { streamPoints } from '../points/read-points.ts';
 import { type ReadRequest, resolveSelection } from '../reading/selection.ts';
 import { type PointChunkMessage, toMessage } from './point-chunk.ts';
@@ -70,6 +72,11 @@ function nextEvent(call: Call, name: 'drain' | 'cancelled'): Promise<void> {
   });
 }
 
+/** Clients ask for everything by the greatest number there is: beyond all dates is as good as the last of them. */
+function toStorable(micros: Micros | undefined): Micros | undefined {
+  return micros === undefined ? undefined : Math.min(Math.max(micros, MIN_DATE_MICROS), MAX_DATE_MICROS);
+}
+
 function toReadRequest(message: ReadPointsMessage): ReadRequest {
   const { itemsPerPage, pageNumber } = message;
   if (itemsPerPage < 0 || pageNumber < 0) {
@@ -78,11 +85,11 @@ function toReadRequest(message: ReadPointsMessage): ReadRequest {
   return {
     variableIds: [...new Set(message.variableIds)],
     sourceId: message.sourceId,
-    fromMicros: message.fromMicros,
-    toMicros: message.toMicros,
+    fromMicros: toStorable(message.fromMicros),
+    toMicros: toStorable(message.toMicros),
     isToIncluded: message.includeToBoundary,
     versionTags: message.versions,
-    asOfMicros: message.asOfMicros,
+    asOfMicros: toStorable(message.asOfMicros),
     order: message.order,
     limit: itemsPerPage === 0 ? undefined : itemsPerPage,
     offset: itemsPerPage * pageNumber,

@@ -2,7 +2,6 @@
  * `GET /data` and `POST /data` (R-G1–G3): points of variables, latest, as known then, or under a VersionTag; raw or
  * aggregated by civil buckets.
  */
-import { Readable } from 'node:stream';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
 import { type Database, streamInSnapshot, withTransaction } from '../platform/database.ts';
@@ -39,23 +38,37 @@ export function dataRoutes(database: Database, dictionary: Dictionary): Hono<Cal
         )
       : jsonRows(streamPoints(database, dictionary, selection), format);
     c.header('Content-Type', 'application/json; charset=utf-8');
-    return c.body(await toBody(rows));
+    const body = await toBody(rows, c.req.raw);
+    return body ? c.body(body) : c.body(null);
   };
   return new Hono<CallerEnv>()
     .get('/', (c) => respond(c, parseQuery(c.req.url)))
     .post('/', async (c) => respond(c, queryOfBody(await readJsonBody(c.req.raw))));
 }
 
-/** Waits for the first piece, so that a query that fails at once is answered with its error, not a broken stream. */
-async function toBody(pieces: AsyncGenerator<string>): Promise<ReadableStream> {
-  const first = await pieces.next();
-  async function* all(): AsyncGenerator<Buffer> {
-    try {
-      if (!first.done) yield Buffer.from(first.value);
-      for await (const piece of pieces) yield Buffer.from(piece);
-    } finally {
-      await pieces.return(undefined);
-    }
+/**
+ * Waits for the first piece, so that a query that fails at once is answered with its error, not a broken stream. The
+ * query ends with the stream, however that comes about: read to its end, cancelled, or never begun.
+ */
+async function toBody(pieces: AsyncGenerator<string>, { signal, method }: Request): Promise<ReadableStream | null> {
+  let next: IteratorResult<string> | undefined = await pieces.next();
+  const end = async (): Promise<void> => {
+    await pieces.return(undefined);
+  };
+  if (method === 'HEAD') {
+    await end();
+    return null;
   }
-  return Readable.toWeb(Readable.from(all(), { objectMode: false })) as ReadableStream;
+  // A client that is gone before the answer begins: nobody reads the stream then, and nobody cancels it.
+  signal.addEventListener('abort', () => void end().catch(() => {}));
+  if (signal.aborted) await end();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const piece = next ?? (await pieces.next());
+      next = undefined;
+      if (piece.done) controller.close();
+      else controller.enqueue(Buffer.from(piece.value));
+    },
+    cancel: end,
+  });
 }

@@ -1,0 +1,142 @@
+/** Streams of points, seen from the database: a reader that leaves, however, gives back what it held (R-G4, R-J2). */
+import { once } from 'node:events';
+import { type ClientRequest, request } from 'node:http';
+import {
+  type ClientReadableStream,
+  credentials,
+  loadPackageDefinition,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadPublicPackage } from '../../src/grpc/load-proto.ts';
+import { eventually } from '../support/eventually.ts';
+import { startTestApi, type TestApi } from '../support/start-api.ts';
+
+const POINTS = 300_000;
+const POOL_SIZE = 4;
+
+let api: TestApi;
+let variableId: number;
+beforeAll(async () => {
+  api = await startTestApi({ DATABASE_POOL_SIZE: String(POOL_SIZE) });
+  const { body: siteId } = await api.manager.post<number>('/sites', { name: 'Mill', timeZoneId: 'UTC' });
+  const source = await api.manager.post<{ id: number }>('/sources', { siteId, name: 'Meter' });
+  const variable = await api.manager.post<{ id: number }>(`/variables/source/${source.body.id}`, {});
+  variableId = variable.body.id;
+  await api.database.query(
+    `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
+     from generate_series(1, $2::int) n`,
+    [variableId, POINTS],
+  );
+});
+afterAll(() => api?.close());
+
+const noneIsOpen = () =>
+  eventually('the end of every read', async () => {
+    const { rowCount } = await api.database.query(
+      `select from pg_stat_activity
+       where datname = current_database() and application_name = 'tidemark' and state <> 'idle'`,
+    );
+    return rowCount === 0;
+  });
+
+function startRead(method = 'GET', encoding = 'identity'): ClientRequest {
+  const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': encoding };
+  const read = request(`${api.origin}/data?variableId=${variableId}`, { method, headers });
+  read.on('error', () => {});
+  return read.end();
+}
+
+const openReads = async () => {
+  const { rows } = await api.database.query<{ count: number }>(
+    `select count(*) as count from pg_stat_activity where datname = current_database() and query like '%point_cursor%'`,
+  );
+  return rows[0]?.count ?? 0;
+};
+
+describe('a reader over HTTP', () => {
+  test.each(['identity', 'gzip'])('that leaves in the middle of the answer: %s', async (encoding) => {
+    for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
+      const read = startRead('GET', encoding);
+      const [response] = await once(read, 'response');
+      await once(response, 'data');
+      read.destroy();
+      await noneIsOpen();
+    }
+  });
+
+  test('that leaves before the answer begins', async () => {
+    for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
+      const read = startRead();
+      // From no time at all to about as long as the first piece takes.
+      await once(read, 'socket');
+      const until = performance.now() + reader * 3;
+      await eventually(
+        'its time',
+        async () => performance.now() >= until || (reader % 2 === 1 && (await openReads()) > 0),
+      );
+      read.destroy();
+    }
+    await noneIsOpen();
+  });
+
+  test('that asks for the head alone', async () => {
+    for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
+      const [response] = await once(startRead('HEAD'), 'response');
+      expect(response.statusCode).toBe(200);
+      response.resume();
+    }
+    await noneIsOpen();
+  });
+});
+
+interface DataPoints {
+  ReadPoints(message: object, metadata: Metadata): ClientReadableStream<{ readonly values: readonly number[] }>;
+  close(): void;
+}
+
+describe('a reader over gRPC', () => {
+  let client: DataPoints;
+  let metadata: Metadata;
+  beforeAll(() => {
+    const root = loadPackageDefinition(loadPublicPackage()) as never as {
+      tidemark: { v1: { DataPoints: new (address: string, credentials: object) => DataPoints } };
+    };
+    client = new root.tidemark.v1.DataPoints(api.grpcAddress, credentials.createInsecure());
+    metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${api.manager.token}`);
+  });
+  afterAll(() => client.close());
+
+  test('that cancels, at once or in the middle (R-J2)', async () => {
+    for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
+      const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
+      call.on('error', () => {});
+      if (reader % 2 === 0) await once(call, 'data');
+      call.cancel();
+    }
+    await noneIsOpen();
+  });
+
+  test.each([
+    ['9223372036854775807', '-9223372036854775808'],
+    ['253402300799999999', '-62135596800000000'],
+  ])('may ask for all there is by bounds beyond all dates: %s', async (last, first) => {
+    const read = async (bounds: object): Promise<number> => {
+      let points = 0;
+      const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
+      await new Promise<void>((resolve, reject) => {
+        call.on('data', (chunk) => {
+          points += chunk.values.length;
+        });
+        call.on('error', (error: ServiceError) => reject(error));
+        call.on('end', resolve);
+      });
+      return points;
+    };
+    expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
+    expect(await read({ fromMicros: last })).toBe(0);
+    expect(await read({ asOfMicros: first })).toBe(0);
+  });
+});

@@ -74,7 +74,7 @@ async function startRoles(
   }
   if (names.has('grpc')) {
     const server = await startGrpcServer(parts, config.GRPC_HOST, config.GRPC_PORT);
-    roles.push({ stop: () => server.stop(config.SHUTDOWN_TIMEOUT_MS / 2) });
+    roles.push({ stop: () => server.stop(config.SHUTDOWN_TIMEOUT_MS / 4) });
     ready = { ...ready, grpc: server.address };
   }
   if (listener) {
@@ -84,7 +84,7 @@ async function startRoles(
   if (config.HEALTH_PORT !== undefined) {
     const health = await listenHttp(config.HEALTH_HOST, config.HEALTH_PORT);
     health.serve(new Hono().route('/health', healthRoutes(healthChecks)).fetch);
-    roles.push({ stop: () => health.stop() });
+    roles.push({ stop: () => health.stop(config.SHUTDOWN_TIMEOUT_MS / 10) });
   }
   return ready;
 }

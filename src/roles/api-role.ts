@@ -37,5 +37,5 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     log,
   });
   listener.serve(app.fetch);
-  return { stop: () => listener.stop() };
+  return { stop: () => listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4) };
 }

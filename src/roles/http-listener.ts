@@ -8,16 +8,24 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 export interface HttpListener {
   readonly port: number;
   serve(fetch: Fetch): void;
-  /** Takes no more connections and waits for the answers under way. */
-  stop(): Promise<void>;
+  /** Takes no more connections and waits for the answers under way, for at most `graceMs`; then cuts them off. */
+  stop(graceMs: number): Promise<void>;
 }
 
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
-/** @param port 0 picks a free one. @throws Error when the address is taken. */
-export async function listenHttp(host: string, port: number): Promise<HttpListener> {
+// An answer nobody reads holds a database connection; longer than any statement may take.
+const STALLED_MS = 300_000;
+
+/**
+ * @param port 0 picks a free one.
+ * @param stalledMs a connection on which nothing moved for so long is closed.
+ * @throws Error when the address is taken.
+ */
+export async function listenHttp(host: string, port: number, stalledMs = STALLED_MS): Promise<HttpListener> {
   let fetch = starting;
   const server = createAdaptorServer({ fetch: (request, env) => fetch(request, env) }) as Server;
+  server.timeout = stalledMs;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -27,9 +35,13 @@ export async function listenHttp(host: string, port: number): Promise<HttpListen
     serve: (app) => {
       fetch = app;
     },
-    stop: () =>
+    stop: (graceMs) =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
         server.closeIdleConnections();
       }),
   };

@@ -1,6 +1,6 @@
 /** Errors as bodies (R-A5): `{code, message, details?, requestId}`. A bug shows nothing of itself but its request id. */
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
-import { isDependencyError } from '../platform/dependency-error.ts';
+import { isDependencyError, isReferenceViolation } from '../platform/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
@@ -20,6 +20,9 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
   if (isDependencyError(error)) {
     log.warn({ err: error, requestId }, 'a dependency is down');
     return new DomainError('dependency_unavailable', 'a part of the service is down; please try again');
+  }
+  if (isReferenceViolation(error)) {
+    return new DomainError('conflict', 'something this refers to was changed at the same time; please try again');
   }
   log.error({ err: error, requestId }, 'request failed');
   return new DomainError('internal_error', 'something went wrong on our side');

@@ -3,8 +3,14 @@
 const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 // Classes 08 (connection), 53 (resources), 57 (operator intervention, such as a restart) of PostgreSQL.
 const POSTGRES_CLASSES = /^(08|53|57)/;
+const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out/i;
+
+/** Whether a row referred to was deleted, or a row deleted was referred to, by another transaction meanwhile. */
+export function isReferenceViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
+}
 
 /** Whether the error says that the database or Redis cannot be reached right now. */
 export function isDependencyError(error: unknown): boolean {

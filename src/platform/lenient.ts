@@ -43,7 +43,8 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
   const byKey = new Map<string, Name>();
   for (const name of names) byKey.set(name.toLowerCase(), name).set(String(members[name]), name);
   return z.preprocess(
-    (value) => byKey.get(String(value).toLowerCase()) ?? value,
+    (value) =>
+      (typeof value === 'string' || typeof value === 'number' ? byKey.get(`${value}`.toLowerCase()) : value) ?? value,
     z.enum(names as [Name, ...Name[]], {
       error: `must be one of ${names.join(', ')}`,
     }),

@@ -9,12 +9,20 @@ const MAX_CLIENT_DATA_BYTES = 64 * 1024;
 
 const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
 
-const clientDataSchema = z
-  .record(z.string(), z.unknown())
-  .refine((data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES, {
-    error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes of JSON`,
-  })
+/** Any JSON object as it is: zod's own record leaves out a key `__proto__`. */
+export const jsonObjectSchema = z
+  .custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    { error: 'must be an object' },
+  )
   .refine(isStorableJson, { error: STORABLE_RULE });
+
+const clientDataSchema = jsonObjectSchema.refine(
+  (data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES,
+  {
+    error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes of JSON`,
+  },
+);
 
 /** Text that must be there. */
 export const nameField = (column: string): Field => ({

@@ -11,6 +11,7 @@ import { parseQuery, type Query, queryChoice, queryError, queryIds } from '../pl
 import {
   getResource,
   listResources,
+  lockResource,
   parseChange,
   parsePatch,
   type Resource,
@@ -92,6 +93,7 @@ export function changeHandler(
     const body = await readJsonBody(c.req.raw);
     const { caller } = c.var;
     await withTransaction(database, async (transaction) => {
+      await lockResource(transaction, resource, caller, id, 'no key update');
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
       const members = c.req.method === 'PATCH' ? parsePatch(resource, current, body) : parseChange(resource, body);

@@ -118,7 +118,11 @@ export function parseChange(resource: Resource, body: unknown): Record<string, u
  * @throws DomainError conflict when a `test` fails, invalid_input for anything else.
  */
 export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
-  const operations = parseInput(patchSchema, body);
+  const operations = parseInput(patchSchema, body).map((operation) => ({
+    ...operation,
+    path: memberPath(resource, operation.path),
+    ...(operation.from !== undefined && { from: memberPath(resource, operation.from) }),
+  }));
   const patched = structuredClone(current) as Record<string, unknown>;
   for (const [index, failure] of applyPatch(patched, operations as Operation[]).entries()) {
     if (!failure) continue;
@@ -128,6 +132,30 @@ export function parsePatch(resource: Resource, current: ResourceObject, body: un
   // What the patch removed is cleared.
   const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
   return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
+}
+
+/** A JSON Pointer whose first part, a member, is given in any case. */
+function memberPath(resource: Resource, pointer: string): string {
+  const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? [];
+  const name = Object.keys(resource.fields).find((candidate) => candidate.toLowerCase() === first.toLowerCase());
+  return name === undefined ? pointer : `/${name}${rest}`;
+}
+
+/**
+ * Lets one transaction at a time change or delete it.
+ * @param strength `no key update` still lets others refer to it.
+ */
+export async function lockResource(
+  transaction: Transaction,
+  resource: Resource,
+  caller: Caller,
+  id: number,
+  strength: 'no key update' | 'update',
+): Promise<void> {
+  await transaction.query(`select from ${resource.table} where id = $1 and account_id = $2 for ${strength}`, [
+    id,
+    caller.accountId,
+  ]);
 }
 
 /** Inserts one and announces it. @returns its id. */
@@ -188,12 +216,17 @@ export async function deleteResources(
   await announce(transaction, resource, 'Deleted', accountId, ids);
 }
 
+const pointerSchema = z
+  .string()
+  .refine((pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer), 'must not lead through __proto__');
+
 const patchSchema = z
   .array(
     z
       .object({
         op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-        path: z.string(),
+        path: pointerSchema,
+        from: pointerSchema.optional(),
       })
       .loose(),
   )

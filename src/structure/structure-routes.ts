@@ -5,7 +5,7 @@ import type { Caller } from '../identity/caller.ts';
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { parseQuery, queryFlag } from '../platform/query-string.ts';
-import { getResource, insertResource, parseNew, type Resource } from './resource.ts';
+import { getResource, insertResource, lockResource, parseNew, type Resource } from './resource.ts';
 import {
   anyOf,
   assertInPath,
@@ -174,6 +174,7 @@ function deleteHandler(
     const isHard = queryFlag(parseQuery(c.req.url), 'hardDelete');
     const { caller } = c.var;
     await withTransaction(database, async (transaction) => {
+      await lockResource(transaction, resource, caller, id, 'update');
       assertInPath(c, resource, await getResource(transaction, resource, caller, id));
       await remove(transaction, caller.accountId, id, isHard);
     });

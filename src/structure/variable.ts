@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { booleanSchema } from '../platform/lenient.ts';
-import { isStorableJson, STORABLE_RULE } from '../platform/storable-text.ts';
 import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
-import { enumerationField, idField, referenceField, textField } from './fields.ts';
+import { enumerationField, idField, jsonObjectSchema, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 
 const MAX_VERSION_LIMIT = 1000;
@@ -17,8 +16,6 @@ const integerBetween = (min: number, max: number) =>
   );
 
 const dividerSchema = z.number().refine((value) => value !== 0, { error: 'must not be 0' });
-
-const declarationSchema = z.record(z.string(), z.unknown()).refine(isStorableJson, { error: STORABLE_RULE });
 
 export const VARIABLE: Resource = {
   kind: 'Variable',
@@ -46,7 +43,7 @@ export const VARIABLE: Resource = {
       schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
     },
     // The calculation room reads what is inside; here it is any JSON object.
-    calculated: { column: 'calculated', schema: declarationSchema.nullable(), isJson: true },
+    calculated: { column: 'calculated', schema: jsonObjectSchema.nullable(), isJson: true },
   },
   derived: { sourceName: 'source.name' },
   required: ['sourceId'],

@@ -23,6 +23,9 @@ const VARIABLE_ID = 42;
 const VERSION_TAG_ID = 50;
 const TAG_SET_ID = 58;
 const TWO_32 = 2 ** 32;
+// The difference of epochs is added half by half: before 1714 the microseconds since 2000 exceed 2^53.
+const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
+const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 
 /** What a COPY BINARY stream opens and closes with. */
 export const COPY_HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
@@ -86,12 +89,12 @@ function viewOf(buffer: Buffer): DataView {
 
 /** Two 32-bit halves instead of a BigInt: measured about ten times faster on a million rows. */
 function setMicros(view: DataView, offset: number, micros: Micros): void {
-  const sinceEpoch = micros - POSTGRES_EPOCH_MICROS;
-  const high = Math.floor(sinceEpoch / TWO_32);
-  view.setInt32(offset, high);
-  view.setUint32(offset + 4, sinceEpoch - high * TWO_32);
+  const high = Math.floor(micros / TWO_32);
+  const low = micros - high * TWO_32 - EPOCH_LOW;
+  view.setInt32(offset, high - EPOCH_HIGH - (low < 0 ? 1 : 0));
+  view.setUint32(offset + 4, low < 0 ? low + TWO_32 : low);
 }
 
 function getMicros(view: DataView, offset: number): Micros {
-  return view.getInt32(offset) * TWO_32 + view.getUint32(offset + 4) + POSTGRES_EPOCH_MICROS;
+  return (view.getInt32(offset) + EPOCH_HIGH) * TWO_32 + (view.getUint32(offset + 4) + EPOCH_LOW);
 }

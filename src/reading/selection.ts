@@ -5,6 +5,7 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { isStorableText } from '../platform/storable-text.ts';
 import type { Micros, PointSelection } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, defaultAggregate, nameOf, QUANTITY_TYPE } from '../structure/enumerations.ts';
 
@@ -58,7 +59,8 @@ export async function resolveSelection(
     isToIncluded: request.isToIncluded,
     version: {
       ...(asOfMicros !== undefined && { asOfMicros }),
-      ...(request.versionTags.length > 0 && { versionTags: request.versionTags }),
+      // A text that cannot be stored is nobody's VersionTag.
+      ...(request.versionTags.length > 0 && { versionTags: request.versionTags.filter(isStorableText) }),
     },
     order: request.order,
     offset: request.offset,

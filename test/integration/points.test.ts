@@ -268,7 +268,7 @@ describe('reading', () => {
   it('keeps microseconds of dates and all bits of values (R-A8)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     const points = [
-      [-8_520_336_000_000_000, 5e-324],
+      [-8_520_335_999_999_999, 5e-324],
       [START + 1, 0.1 + 0.2],
       [7_258_118_399_999_999, -1.7e308],
     ] as const;

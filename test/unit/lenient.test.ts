@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, it } from 'vitest';
+import { routingPath } from '../../src/http/lenient-path.ts';
+import { parseQuery, queryIds } from '../../src/platform/query-string.ts';
+import { isStorableJson, isStorableText } from '../../src/platform/storable-text.ts';
+import { parsePush } from '../../src/push/parse-push-rules.ts';
+import { findTimeZone, localClock, zoneOffset } from '../../src/structure/time-zones.ts';
+
+describe('paths', () => {
+  it.each([
+    ['http://h/api/data', '/api/data'],
+    ['http://h/api/data/', '/api/data'],
+    ['http://h//api///data//', '/api/data'],
+    ['http://h/api/data/?a=/b/', '/api/data'],
+    ['http://h/api/data//#x', '/api/data'],
+    ['http://h/', '/'],
+    ['http://h', '/'],
+    ['http://h//', '/'],
+  ])('%s is routed as %s (R-A3)', (address, path) => {
+    expect(routingPath(address)).toBe(path);
+  });
+});
+
+describe('query strings', () => {
+  it('never fail, whatever they are (R-A3)', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(() => parseQuery(`http://h/p?${text}`).find('x')).not.toThrow();
+      }),
+    );
+  });
+
+  it('give a value under its name in any case, behind any prefix (R-A3)', () => {
+    const name = fc.constantFrom('siteIds', 'SITEIDS', 'filter.siteids', 'a.b.SiteIds');
+    fc.assert(
+      fc.property(name, fc.array(fc.integer({ min: 1, max: 2 ** 31 - 1 }), { minLength: 1 }), (spelling, ids) => {
+        const repeated = ids.map((id) => `${spelling}=${id}`).join('&');
+        expect(queryIds(parseQuery(`http://h?${repeated}`), 'siteIds')).toEqual(ids);
+        expect(queryIds(parseQuery(`http://h?${spelling}=${ids.join(',')}`), 'siteIds')).toEqual(ids);
+      }),
+    );
+  });
+});
+
+describe('push bodies', () => {
+  const limits = { maxElements: 1000, maxReadings: 1000 };
+
+  it('of any JSON are understood or refused with places, never a fault of ours (R-D1)', () => {
+    const element = fc.dictionary(
+      fc.constantFrom('variableId', 'VARIABLEID', 'data', 'version', 'tags', 'mappingConfig', '__proto__', 'role'),
+      fc.oneof(
+        fc.jsonValue(),
+        fc.array(fc.record({ date: fc.jsonValue(), value: fc.jsonValue(), tags: fc.jsonValue() })),
+      ),
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.array(element)), (value) => {
+        const parsed = parsePush(JSON.parse(JSON.stringify(value)), limits);
+        if (parsed.kind === 'ok')
+          expect(isStorableJson(parsed.elements.map(({ target, version }) => [target, version]))).toBe(true);
+        else expect(parsed.kind === 'invalid' && parsed.details.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  it('take property names in any case and ignore null members (§2, R-A3)', () => {
+    const spelling = (name: string) => fc.constantFrom(name, name.toUpperCase(), name.toLowerCase());
+    const names = fc.tuple(spelling('variableId'), spelling('data'), spelling('date'), spelling('value'));
+    fc.assert(
+      fc.property(names, ([id, data, date, value]) => {
+        const body = [
+          { [id]: '5', sourceEan: null, [data]: [{ [date]: '2026-01-01T00:00Z', [value]: -1, tags: null }] },
+        ];
+        expect(parsePush(body, limits)).toMatchObject({
+          kind: 'ok',
+          elements: [{ target: { variableId: 5 }, readings: [{ value: -1 }] }],
+        });
+      }),
+    );
+  });
+});
+
+describe('storable text', () => {
+  it('is what survives UTF-8 and has no U+0000 (R-D1)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const survives = Buffer.from(text, 'utf8').toString('utf8') === text;
+        expect(isStorableText(text)).toBe(survives && !text.includes('\0'));
+        expect(isStorableJson({ a: [{ [text]: 1 }] })).toBe(isStorableText(text));
+      }),
+    );
+    expect(isStorableText('\ud800')).toBe(false);
+  });
+});
+
+describe('civil time', () => {
+  const zone = fc.constantFrom('Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC');
+  const seconds = fc.integer({ min: Date.UTC(1973, 0, 1) / 1000, max: Date.UTC(2037, 0, 1) / 1000 });
+
+  it('of a local date is the later instant, or past the gap, as Temporal has it (R-D4)', () => {
+    fc.assert(
+      fc.property(zone, seconds, (timeZoneId, local) => {
+        const plain = Temporal.Instant.fromEpochMilliseconds(local * 1000)
+          .toZonedDateTimeISO('UTC')
+          .toPlainDateTime();
+        const expected = plain.toZonedDateTime(timeZoneId, { disambiguation: 'later' }).epochMilliseconds * 1000;
+        expect(localClock(timeZoneId)(local * 1_000_000).micros).toBe(expected);
+      }),
+    );
+  });
+
+  it('and the offset of an instant lead back to it, but for the earlier of two (R-A8)', () => {
+    fc.assert(
+      fc.property(zone, seconds, (timeZoneId, second) => {
+        const instant = second * 1_000_000;
+        const { micros, kind } = localClock(timeZoneId)(instant + zoneOffset(timeZoneId)(instant));
+        if (kind === 'ambiguous') expect(micros).toBeGreaterThanOrEqual(instant);
+        else expect([micros, kind]).toEqual([instant, 'exact']);
+      }),
+    );
+  });
+
+  it.each([
+    ['europe/brussels', 'Europe/Brussels'],
+    ['UTC', 'UTC'],
+    ['+01:00', undefined],
+    ['Mars/Base', undefined],
+    ['', undefined],
+  ])('knows the zone %s as %s (R-C9)', (name, found) => {
+    expect(findTimeZone(name)).toBe(found);
+  });
+});

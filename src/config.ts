@@ -34,6 +34,10 @@ const trustedIssuers = z
 const SETTINGS = {
   DATABASE_URL: secret(url(/^postgres(ql)?$/), 'PostgreSQL 15 or newer with TimescaleDB 2.15 or newer.'),
   DATABASE_POOL_SIZE: setting(integer(2, 200).default(10), 'Connections a process may open to the database.'),
+  READ_POOL_SIZE: setting(
+    integer(1, 200).default(10),
+    'Answers of points a process may stream at the same time, a connection each.',
+  ),
   REDIS_URL: secret(url(/^rediss?$/), 'Redis 6.2 or newer, for BullMQ job ids.'),
   QUEUE_PREFIX: setting(
     z
@@ -146,7 +150,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     return [name, result.data];
   });
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.fromEntries(entries) as Config;
+  const config = Object.fromEntries(entries) as Config;
+  const needed = poolNeeded(config);
+  if (config.DATABASE_POOL_SIZE >= needed) return config;
+  throw new ConfigError([
+    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY and INGEST_CONCURRENCY`,
+  ]);
+}
+
+/** A calculation holds a connection while it runs and asks for another now and then; an ingest holds one. */
+function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY }: Config): number {
+  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + 2;
 }
 
 function describe(value: string | undefined, error: z.ZodError): string {

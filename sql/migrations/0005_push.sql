@@ -19,14 +19,19 @@ comment on column push_operation.rejected is 'array of {index, code, message} as
 -- GET /api/operations/{label}: the newest of a label.
 create index push_operation_label on push_operation (account_id, label, id);
 
+create sequence push_batch_place;
+
 create table push_batch (
   id bigint generated always as identity primary key,
   operation_id bigint not null unique references push_operation (id),
   account_id int not null,
+  place bigint not null default nextval('push_batch_place'),
   rows bytea not null
 );
+comment on column push_batch.place is
+  'order in which batches take effect: taken last, one push of a user at a time, so that it is the order of the answers';
 comment on column push_batch.rows is 'readings as COPY BINARY tuples of `point`, VersionTimestamp not yet given';
 -- Readings hardly compress and are read once: keep them out of line, uncompressed.
 alter table push_batch alter column rows set storage external;
 -- The ingester drains an account's batches in the order they were accepted (R-D6).
-create index push_batch_account on push_batch (account_id, id);
+create index push_batch_account on push_batch (account_id, place);

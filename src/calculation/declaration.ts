@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
-import { parseDate } from '../points/date-rules.ts';
+import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Micros } from '../points/point.ts';
 import { GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
 
@@ -18,15 +18,13 @@ const aliasSchema = z
   .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, 'must be a name R can use after $, such as gas or outdoor.temperature');
 
 /** An ISO 8601 instant with a zone. */
-export const instantSchema = z.iso.datetime({
-  offset: true,
-  error: 'must be an ISO 8601 instant such as 2026-03-01T00:15:00Z',
-});
+export const instantSchema = z
+  .string()
+  .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` });
 
-/** A declared instant, to the microsecond; finer digits are cut off. */
+/** A declared instant, to the microsecond. */
 export function instantMicros(instant: string | null | undefined): Micros | undefined {
-  if (!instant) return undefined;
-  return parseDate(instant)?.micros ?? Date.parse(instant) * 1000;
+  return instant ? parseDate(instant)?.micros : undefined;
 }
 
 const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);

@@ -15,6 +15,8 @@ import { toStatus } from './status.ts';
 
 export interface DataPointsServices {
   readonly database: Database;
+  /** The pool answers are streamed from, a connection each for as long as its reader takes. */
+  readonly readDatabase: Database;
   readonly dictionary: Dictionary;
   readonly authentication: Authentication;
   readonly log: Log;
@@ -51,13 +53,14 @@ export function readPointsHandler(services: DataPointsServices): (call: Call) =>
   };
 }
 
-async function answer({ database, dictionary, authentication }: DataPointsServices, call: Call): Promise<number> {
+async function answer(services: DataPointsServices, call: Call): Promise<number> {
+  const { database, readDatabase, dictionary, authentication } = services;
   const authorization = call.metadata.get('authorization')[0];
   const caller = await authenticateBearer(authentication, authorization?.toString(), 'datahub-api');
   const { selection } = await resolveSelection(database, caller, toReadRequest(call.request));
   const cancelled = nextEvent(call, 'cancelled');
   let points = 0;
-  for await (const chunk of streamPoints(database, dictionary, selection)) {
+  for await (const chunk of streamPoints(readDatabase, dictionary, selection)) {
     if (call.cancelled) break;
     points += chunk.dates.length;
     if (!call.write(toMessage(chunk))) await Promise.race([nextEvent(call, 'drain'), cancelled]);

@@ -15,12 +15,12 @@ const WRITE_TIMEOUT_MS = 600_000;
 
 const TAKE_BATCHES = `
   select id, "operationId" from (
-    select id, operation_id as "operationId", length(rows) / ${TUPLE_BYTES} as count,
-           sum(length(rows) / ${TUPLE_BYTES}) over (order by id) as total
-    from (select id, operation_id, rows from push_batch where account_id = $1 order by id limit 1000) waiting
+    select id, place, operation_id as "operationId", length(rows) / ${TUPLE_BYTES} as count,
+           sum(length(rows) / ${TUPLE_BYTES}) over (order by place) as total
+    from (select id, operation_id, place, rows from push_batch where account_id = $1 order by place limit 1000) waiting
   ) counted
   where total <= $2 or total = count
-  order by id`;
+  order by place`;
 
 /**
  * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
@@ -39,7 +39,7 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
       const ids = batches.map(({ id }) => id);
       const rows = await readBytea(
         transaction,
-        `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by id`,
+        `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place`,
       );
       const { ranges } = await writePoints(transaction, rows);
       await announcePoints(transaction, accountId, ranges);

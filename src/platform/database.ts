@@ -124,7 +124,7 @@ export async function* streamInSnapshot<Item>(
   const connection = await database.connect();
   let isBroken = false;
   try {
-    await connection.query('begin isolation level repeatable read read only');
+    await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true }));
     yield* read(connection);
   } finally {
     await connection.query('rollback').catch(() => {

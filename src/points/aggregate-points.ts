@@ -53,7 +53,7 @@ export async function* aggregatePoints(
   selection: PointSelection,
   buckets: Buckets,
 ): AsyncGenerator<AggregateChunk> {
-  const versionTagIds = await findVersionTagIds(transaction, selection.version);
+  const versionTagIds = await findVersionTagIds(transaction, selection);
   for (const variableId of selection.variableIds) {
     const statement = aggregateStatement(selection, variableId, versionTagIds, buckets);
     for await (const rows of fetchRows<Row>(transaction, statement)) yield toChunk(variableId, buckets, rows);
@@ -66,7 +66,7 @@ export async function countBuckets(
   selection: PointSelection,
   buckets: Buckets,
 ): Promise<number> {
-  const versionTagIds = await findVersionTagIds(transaction, selection.version);
+  const versionTagIds = await findVersionTagIds(transaction, selection);
   const { limit: _limit, offset: _offset, ...whole } = selection;
   let count = 0;
   for (const variableId of selection.variableIds) {

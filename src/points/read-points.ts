@@ -23,7 +23,7 @@ export async function* readPoints(
   dictionary: Dictionary,
   selection: PointSelection,
 ): AsyncGenerator<PointChunk> {
-  const versionTagIds = await findVersionTagIds(transaction, selection.version);
+  const versionTagIds = await findVersionTagIds(transaction, selection);
   for (const variableId of selection.variableIds) {
     yield* readVariable(transaction, dictionary, selection, variableId, versionTagIds);
   }
@@ -40,7 +40,7 @@ export function streamPoints(
 
 /** Counts the points a selection without paging would give, over all its variables. */
 export async function countPoints(transaction: Transaction, selection: PointSelection): Promise<number> {
-  const versionTagIds = await findVersionTagIds(transaction, selection.version);
+  const versionTagIds = await findVersionTagIds(transaction, selection);
   let count = 0;
   for (const variableId of selection.variableIds) {
     const { text, values } = selectVersions(selection, variableId, versionTagIds);

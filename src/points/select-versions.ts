@@ -1,6 +1,6 @@
 /** The SQL of a selection: which rows of which version, for one variable (R-F5, R-G2). */
 import type { Queryable } from '../platform/database.ts';
-import type { PointSelection, VersionChoice } from './point.ts';
+import type { PointSelection } from './point.ts';
 
 /** A query and the values of its parameters; more may be pushed. */
 export interface Statement {
@@ -31,16 +31,17 @@ export function selectVersions(
   return { text: `select distinct on (date) * from (${every}) version order by date, version_timestamp desc`, values };
 }
 
-/** Ids of the VersionTags chosen; undefined when any version will do. */
+/** Ids of the VersionTags chosen; undefined when any version will do. All variables are of one account. */
 export async function findVersionTagIds(
   queryable: Queryable,
-  { versionTags }: VersionChoice,
+  { version: { versionTags }, variableIds }: PointSelection,
 ): Promise<readonly number[] | undefined> {
   if (versionTags === undefined) return undefined;
-  // Rows hold only tags of their own account, so the same text of another account matches nothing.
-  const { rows } = await queryable.query<{ id: number }>('select id from version_tag where tag = any($1::text[])', [
-    versionTags,
-  ]);
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from version_tag
+     where account_id = (select account_id from variable where id = $1) and tag = any($2::text[])`,
+    [variableIds[0] ?? 0, versionTags],
+  );
   return rows.map(({ id }) => id);
 }
 

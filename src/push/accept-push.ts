@@ -3,7 +3,7 @@
  * When it returns, the batch is committed; everything after is the ingester's (R-D1).
  */
 import type { Caller } from '../identity/caller.ts';
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { encodeReadings } from '../points/encode-readings.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
@@ -43,6 +43,12 @@ export interface PushContext {
 }
 
 const MAX_WARNINGS = 100;
+
+// Pushes of one user take effect in the order in which they are answered (R-D6): the place is taken last, under a lock
+// that ends with the commit, however long the readings took to be stored.
+export const TAKE_PLACE = `
+  with turn as materialized (select pg_advisory_xact_lock(hashtextextended($1, 0)) as lock)
+  update push_batch set place = nextval('push_batch_place') from turn where id = $2`;
 
 /** @returns what was accepted, durably, and what could not be mapped. */
 export async function acceptPush(
@@ -113,33 +119,39 @@ function instants({ timeZoneId }: Target, path: string, warnings: PushWarning[])
 
 async function storeBatch(
   database: Database,
-  { caller, label, requestId }: PushContext,
-  { accepted, rejected }: PushOutcome,
+  context: PushContext,
+  outcome: PushOutcome,
   entries: readonly PointEntry[],
 ): Promise<void> {
   const rows = encodeReadings(entries);
   await withTransaction(database, async (transaction) => {
-    const state = entries.length === 0 ? 'Completed' : 'Queued';
-    const { rows: operations } = await transaction.query<{ id: number }>(
-      `insert into push_operation (account_id, user_id, label, request_id, state, accepted_elements,
-                                   accepted_readings, rejected, completed_date)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, case when $5 = 'Completed' then clock_timestamp() end) returning id`,
-      [
-        caller.accountId,
-        caller.userId,
-        label,
-        requestId,
-        state,
-        accepted.elements,
-        accepted.readings,
-        JSON.stringify(rejected),
-      ],
-    );
+    const operationId = await insertOperation(transaction, context, outcome);
     if (entries.length === 0) return;
-    await transaction.query('insert into push_batch (operation_id, account_id, rows) values ($1, $2, $3)', [
-      operations[0]?.id,
-      caller.accountId,
-      rows,
-    ]);
+    const { accountId, userId } = context.caller;
+    const { rows: batches } = await transaction.query<{ id: number }>(
+      'insert into push_batch (operation_id, account_id, rows) values ($1, $2, $3) returning id',
+      [operationId, accountId, rows],
+    );
+    await transaction.query(TAKE_PLACE, [`${accountId} ${userId}`, batches[0]?.id]);
   });
+}
+
+async function insertOperation(
+  transaction: Transaction,
+  { caller, label, requestId }: PushContext,
+  { accepted, rejected }: PushOutcome,
+): Promise<number> {
+  const state = accepted.readings === 0 ? 'Completed' : 'Queued';
+  const { rows } = await transaction.query<{ id: number }>(
+    `insert into push_operation (account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
+                                 rejected, completed_date)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $5 = 'Completed' then clock_timestamp() end) returning id`,
+    [
+      ...[caller.accountId, caller.userId, label, requestId, state],
+      ...[accepted.elements, accepted.readings, JSON.stringify(rejected)],
+    ],
+  );
+  const [operation] = rows;
+  if (!operation) throw new Error('the operation was not inserted');
+  return operation.id;
 }

@@ -16,14 +16,15 @@ import { jsonAggregates, jsonRows } from './json-rows.ts';
 import { parseReadRequest, queryOfBody } from './read-request.ts';
 import { resolveSelection } from './selection.ts';
 
-export function dataRoutes(database: Database, dictionary: Dictionary): Hono<CallerEnv> {
+/** @param readDatabase the pool answers are streamed from, a connection each for as long as its reader takes. */
+export function dataRoutes(database: Database, readDatabase: Database, dictionary: Dictionary): Hono<CallerEnv> {
   const respond = async (c: Context<CallerEnv>, query: Query): Promise<Response> => {
     const request = parseReadRequest(query);
     const { selection, variables } = await resolveSelection(database, c.var.caller, request);
     const buckets = findBuckets(request, variables);
     if (isTotalWanted(c)) {
       const count = await withTransaction(
-        database,
+        readDatabase,
         (transaction) =>
           buckets ? countBuckets(transaction, selection, buckets) : countPoints(transaction, selection),
         { readOnly: true },
@@ -33,10 +34,10 @@ export function dataRoutes(database: Database, dictionary: Dictionary): Hono<Cal
     const format = { level: request.level, timeZoneId: request.timeZoneId, variables };
     const rows = buckets
       ? jsonAggregates(
-          streamInSnapshot(database, (it) => aggregatePoints(it, selection, buckets)),
+          streamInSnapshot(readDatabase, (it) => aggregatePoints(it, selection, buckets)),
           format,
         )
-      : jsonRows(streamPoints(database, dictionary, selection), format);
+      : jsonRows(streamPoints(readDatabase, dictionary, selection), format);
     c.header('Content-Type', 'application/json; charset=utf-8');
     const body = await toBody(rows, c.req.raw);
     return body ? c.body(body) : c.body(null);

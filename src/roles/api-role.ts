@@ -32,7 +32,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     api: [
       ['/', structureRoutes(database, declarations)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
-      ['/data', dataRoutes(database, dictionary)],
+      ['/data', dataRoutes(database, parts.readDatabase, dictionary)],
     ],
     log,
   });

@@ -18,6 +18,8 @@ export interface Parts {
   readonly config: Config;
   readonly log: Log;
   readonly database: Database;
+  /** Apart, so that readers who take their time leave the others their connections. */
+  readonly readDatabase: Database;
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;
   readonly ingestQueue: WakeQueue;
@@ -35,12 +37,9 @@ export interface Role {
 }
 
 export function openParts(config: Config, log: Log): Parts {
-  const database = openDatabase({
-    url: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: 'tidemark',
-    log,
-  });
+  const connection = { url: config.DATABASE_URL, applicationName: 'tidemark', log };
+  const database = openDatabase({ ...connection, poolSize: config.DATABASE_POOL_SIZE });
+  const readDatabase = openDatabase({ ...connection, poolSize: config.READ_POOL_SIZE });
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
@@ -48,6 +47,7 @@ export function openParts(config: Config, log: Log): Parts {
     config,
     log,
     database,
+    readDatabase,
     dictionary: openDictionary(database),
     queueOptions,
     ingestQueue,
@@ -60,7 +60,7 @@ export function openParts(config: Config, log: Log): Parts {
     healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
     close: async () => {
       await Promise.all([ingestQueue.close(), calculationQueue.close()]);
-      await database.end();
+      await Promise.all([database.end(), readDatabase.end()]);
     },
   };
 }

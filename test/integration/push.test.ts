@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestAccount } from '../../src/ingest/ingest-account.ts';
+import { encodeTuples } from '../../src/points/copy-codec.ts';
+import { TAKE_PLACE } from '../../src/push/accept-push.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createSite, createSource, createStructure, createVariable } from '../support/structure.ts';
 import type { TestClient } from '../support/test-client.ts';
@@ -88,6 +90,28 @@ describe('an accepted push', () => {
       await api.ingest(1);
     }
     expect(await read(variableId)).toMatchObject([{ rawValue: 8 }]);
+  });
+
+  it('begun earlier but answered later takes effect later (R-D6)', async () => {
+    const variableId = await newVariable();
+    const slow = await api.database.connect();
+    await slow.query('begin');
+    const tuples = encodeTuples([
+      { variableId, dateMicros: Date.parse(DATE) * 1000, value: 1, versionTagId: 0, tagSetId: 0 },
+    ]);
+    const { rows } = await slow.query<{ id: number }>(
+      `with operation as (
+         insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings)
+         values ($1, 'slow', 'slow', 'slow', 1, 1) returning id
+       )
+       insert into push_batch (operation_id, account_id, rows) select id, $1, $2 from operation returning id`,
+      [api.accountId, tuples],
+    );
+    await push(one(variableId, { value: 2 }));
+    await slow.query(TAKE_PLACE, [`${api.accountId} slow`, rows[0]?.id]);
+    await slow.query('commit');
+    slow.release();
+    expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 
   it('may hold several elements of one variable, and of repeats the last wins (R-D5)', async () => {

@@ -19,7 +19,7 @@ const POOL_SIZE = 4;
 let api: TestApi;
 let variableId: number;
 beforeAll(async () => {
-  api = await startTestApi({ DATABASE_POOL_SIZE: String(POOL_SIZE) });
+  api = await startTestApi({ READ_POOL_SIZE: String(POOL_SIZE) });
   const { body: siteId } = await api.manager.post<number>('/sites', { name: 'Mill', timeZoneId: 'UTC' });
   const source = await api.manager.post<{ id: number }>('/sources', { siteId, name: 'Meter' });
   const variable = await api.manager.post<{ id: number }>(`/variables/source/${source.body.id}`, {});

@@ -36,6 +36,11 @@ describe('settings (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '121' })).toEqual([]);
   });
 
+  test('a pool too small for what a calculator holds at once is refused, before it stalls', () => {
+    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 20')]);
+    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '20' })).toEqual([]);
+  });
+
   test('trusted issuers are a JSON array of three members (R-B1)', () => {
     const issuers = [
       { issuer: 'https://id.example.com', jwksUri: 'https://id.example.com/jwks', audience: 'tidemark' },

@@ -1,0 +1,69 @@
+/** Every role as a process of its own, with addresses of its own (R-A1), and what the processes log (R-K4). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const REQUEST_ID = 'request-of-the-roles-test';
+const SECRET_VALUE = 987_654.321;
+
+let world: World;
+let api: RoleProcess;
+let ingester: RoleProcess;
+let client: ApiClient;
+let variableId: number;
+
+beforeAll(async () => {
+  world = await createWorld();
+  const addresses = { AUTH_URL: 'https://id.example.test', API_URL: 'https://api.example.test' };
+  api = await startRoles(['api'], { ...world.environment, ...addresses });
+  ingester = await startRoles(['ingester'], { ...world.environment, ...addresses });
+  client = await signIn(api.http);
+  const { sourceId } = await createSource(client);
+  variableId = await createVariable(client, sourceId);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([api?.kill(), ingester?.kill()]);
+  await world?.close();
+});
+
+test('the public address of the issuer is a setting of its own: tokens and discovery name it (R-A1, R-B2)', async () => {
+  const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
+  expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
+  const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');
+  expect(body.token_endpoint).toBe('https://id.example.test/realms/tidemark/protocol/openid-connect/token');
+});
+
+test('a push accepted by one process is ingested by another and read from the first (R-A1)', async () => {
+  const data = [{ date: '2026-03-01T00:00:00Z', value: SECRET_VALUE }];
+  await client.call('POST', '/api/data', [{ variableId, data }], { headers: { 'x-request-id': REQUEST_ID } });
+  const rows = await eventually('the point', async () => {
+    const found = await client.call<{ rawValue: number }[]>('GET', `/data?variableId=${variableId}`);
+    return found.length > 0 && found;
+  });
+  expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
+});
+
+test('logs are JSON lines with request id, account and duration, and hold no secret and no body (R-K4, R-A10)', async () => {
+  const line = await eventually('the line of the push', async () =>
+    api
+      .log()
+      .split('\n')
+      .find((text) => text.includes(REQUEST_ID)),
+  );
+  expect(JSON.parse(line)).toMatchObject({
+    requestId: REQUEST_ID,
+    accountId: world.accountId,
+    method: 'POST',
+    path: '/api/data',
+    status: 200,
+    durationMs: expect.any(Number),
+  });
+  const all = `${api.log()}${ingester.log()}`;
+  for (const text of all.trim().split('\n')) expect(() => JSON.parse(text), text).not.toThrow();
+  for (const secret of [client.token ?? '', 'test-secret', 'correct horse', String(SECRET_VALUE)]) {
+    expect(all).not.toContain(secret);
+  }
+});

@@ -217,7 +217,7 @@ describe('answers', () => {
 });
 
 describe('while a part is down', () => {
-  it('health names what is down; requests are 503 with Retry-After, and work again after (R-A9, R-A5, §K3)', async () => {
+  it('health names what is down; requests are 503 with Retry-After, and work again after (R-A9, R-A5, R-K3)', async () => {
     const nobody = createTestClient(api.origin);
     const up = { status: 200, body: { status: 'up', checks: { database: 'up', queue: 'up' } } };
     expect(await nobody.get('/health/ready')).toMatchObject(up);
@@ -240,7 +240,7 @@ describe('while a part is down', () => {
     expect((await api.manager.get('/sites')).status).toBe(200);
   });
 
-  it('a push is accepted without Redis, in reasonable time, and health says so (R-D1, R-A9, §K3)', async () => {
+  it('a push is accepted without Redis, in reasonable time, and health says so (R-D1, R-A9, R-K3)', async () => {
     const lonely = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const { variableId } = await createStructure(lonely.manager);

@@ -321,7 +321,7 @@ describe('laws of versioning', () => {
     );
   });
 
-  it('the same history gives the same versions, however it is cut into batches (R-E5, R-F1)', async () => {
+  it('the same history gives the same versions, however it is cut into batches (R-F1)', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, async (batches, setting) => {
         const [apart, together] = [await store.addVariable(setting), await store.addVariable(setting)];

@@ -59,7 +59,7 @@ describe('an accepted push', () => {
     expect(after.rows).toEqual([{ state: 'Completed' }]);
   });
 
-  it('is written exactly once when ingesters drain the account at the same time (§K3, R-D1)', async () => {
+  it('is written exactly once when ingesters drain the account at the same time (R-K3, R-D1)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);

@@ -17,7 +17,8 @@ const TAKE_BATCHES = `
   select id, "operationId" from (
     select id, place, operation_id as "operationId", length(rows) / ${TUPLE_BYTES} as count,
            sum(length(rows) / ${TUPLE_BYTES}) over (order by place) as total
-    from (select id, operation_id, place, rows from push_batch where account_id = $1 order by place limit 1000) waiting
+    from (select id, operation_id, place, rows from push_batch
+          where account_id = $1 and set_aside_date is null order by place limit 1000) waiting
   ) counted
   where total <= $2 or total = count
   order by place`;
@@ -57,7 +58,7 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
 /** Accounts whose batches wait: their wake-up may have got lost. */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
-    'select distinct account_id as "accountId" from push_batch',
+    'select distinct account_id as "accountId" from push_batch where set_aside_date is null',
   );
   return rows.map(({ accountId }) => accountId);
 }

@@ -6,6 +6,7 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/q
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/purge-points.ts';
 import { findWaitingAccounts, ingestAccount } from './ingest-account.ts';
+import { noteFailedBatch } from './set-aside.ts';
 
 /** Queue whose keys are account ids. */
 export const INGEST_QUEUE = 'ingest';
@@ -30,10 +31,25 @@ export interface Ingester {
 }
 
 export function startIngester({ database, queue, queueOptions, outbox, settings, log }: IngesterServices): Ingester {
+  // What fails together is tried one by one, so that only the batch to blame is counted.
+  const ingest = async (accountId: number): Promise<number> => {
+    try {
+      return await ingestAccount(database, accountId, settings.maxRows);
+    } catch (error) {
+      log.warn({ err: error, accountId }, 'batches could not be written together');
+    }
+    try {
+      return await ingestAccount(database, accountId, 1);
+    } catch (error) {
+      const isSetAside = await noteFailedBatch(database, accountId, error);
+      if (isSetAside) log.error({ accountId }, 'a batch was set aside: it cannot be written');
+      throw error;
+    }
+  };
   const drain = async (key: string): Promise<void> => {
     const accountId = Number(key);
     const startMs = performance.now();
-    const batches = await ingestAccount(database, accountId, settings.maxRows);
+    const batches = await ingest(accountId);
     if (batches === 0) return;
     log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
     await outbox.relay();

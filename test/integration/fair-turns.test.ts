@@ -71,6 +71,32 @@ describe('an ingester', () => {
   });
 });
 
+describe('a batch that cannot be written', () => {
+  test('is set aside after a few attempts, kept, and named; those behind it go on (R-D1, R-K3)', async () => {
+    const accountId = await createAccount(store.database, { name: 'West' });
+    const variableId = await store.addVariable({ isVersioned: false });
+    await acceptBatches(accountId, variableId, 3);
+    const { rows: broken } = await store.database.query<{ id: number; operationId: number }>(
+      `update push_batch set rows = set_byte(rows, 1, 9)
+       where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)
+       returning id, operation_id as "operationId"`,
+      [accountId],
+    );
+    const settings = { concurrency: 1, maxRows: 1000, sweepIntervalMs: 50 };
+    const ingester = startIngester({ ...openQueue(INGEST_QUEUE), settings });
+    await eventually('the batches around it', async () => (await waiting(accountId)) === 1);
+    await ingester.stop();
+    const { rows } = await store.database.query(
+      `select batch.id, attempts, state, failure from push_batch batch join push_operation operation on operation.id = operation_id
+       where batch.account_id = $1 and set_aside_date is not null`,
+      [accountId],
+    );
+    expect(rows).toEqual([
+      { id: broken[0]?.id, attempts: 5, state: 'Failed', failure: expect.stringContaining('field') },
+    ]);
+  });
+});
+
 describe('a calculator', () => {
   test('takes turns: a variable asked for again in every run does not hold up another', async () => {
     const [busy = 0, other = 0] = await Promise.all([0, 1].map(() => store.addVariable({ isVersioned: false })));

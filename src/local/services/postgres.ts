@@ -101,6 +101,8 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
+    // A write locks every chunk it touches, and their indexes: thousands when its dates are far apart.
+    max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
     // The Apache edition has no jobs of use, and a worker connected to a template would keep it from being cloned.

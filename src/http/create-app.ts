@@ -7,6 +7,7 @@ import { type HealthCheck, healthRoutes } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
 import { type RequestIdEnv, requestId } from '../platform/request-id.ts';
 import { apiVersion } from './api-version.ts';
+import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { routingPath } from './lenient-path.ts';
 import { requestLog } from './request-log.ts';
@@ -27,7 +28,7 @@ const COMPRESSION_THRESHOLD_BYTES = 1024;
 export function createApp({ authentication, issuer, healthChecks, push, api, log }: AppParts): Hono<RequestIdEnv> {
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId(), requestLog(log), apiVersion());
-  app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }));
+  app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler);
   app.route('/', issuer);

@@ -8,6 +8,7 @@ import { type Database, streamInSnapshot, withTransaction } from '../platform/da
 import { readJsonBody } from '../platform/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import { parseQuery, type Query } from '../platform/query-string.ts';
+import { markStreamed } from '../platform/streamed-answer.ts';
 import { aggregatePoints, countBuckets } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { countPoints, streamPoints } from '../points/read-points.ts';
@@ -38,6 +39,7 @@ export function dataRoutes(database: Database, readDatabase: Database, dictionar
           format,
         )
       : jsonRows(streamPoints(readDatabase, dictionary, selection), format);
+    markStreamed(c);
     c.header('Content-Type', 'application/json; charset=utf-8');
     const body = await toBody(rows, c.req.raw);
     return body ? c.body(body) : c.body(null);

@@ -163,6 +163,8 @@ describe('answers', () => {
     };
     expect(await encoding('/sites', 'gzip')).toBe('gzip');
     expect(await encoding('/sites', 'identity')).toBeUndefined();
+    expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
+    expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
   });
 
   it.each([

@@ -28,27 +28,32 @@ const clientDataSchema = jsonObjectSchema.refine(
 export const nameField = (column: string): Field => ({
   column,
   schema: textSchema.min(1, 'must not be empty'),
+  filterType: 'text',
 });
 /** Text that may be null. */
 export const textField = (column: string): Field => ({
   column,
   schema: textSchema.nullable(),
+  filterType: 'text',
 });
 /** A number of a catalogue, or null. */
 export const idField = (column: string): Field => ({
   column,
   schema: idSchema.nullable(),
+  filterType: 'number',
 });
 /** A reference that must be there. */
 export const referenceField = (column: string): Field => ({
   column,
   schema: idSchema,
+  filterType: 'number',
 });
 /** An enumeration of R-C8, or null. */
 export const enumerationField = (column: string, members: Readonly<Record<string, number>>): Field => ({
   column,
   schema: enumerationSchema(members).nullable(),
   members,
+  filterType: 'number',
 });
 /** Any JSON object up to 64 KiB; null empties it. */
 export const clientDataField: Field = {

@@ -7,7 +7,8 @@ import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
-import { parseQuery, type Query, queryChoice, queryError, queryIds } from '../platform/query-string.ts';
+import { parseQuery, type Query, queryChoice, queryIds } from '../platform/query-string.ts';
+import { compileFilter } from './custom-filter.ts';
 import {
   getResource,
   listResources,
@@ -26,6 +27,8 @@ export interface ListOptions<Level extends string> {
   readonly defaultLevel: Level;
   /** Query parameter of ids → condition around the ids given. */
   readonly filters: Readonly<Record<string, (parameter: string) => string>>;
+  /** What `Site{…}` of a customFilter speaks of; its table must be joined. */
+  readonly site?: Resource;
   /** A path parameter that filters too. */
   readonly pathFilter?: {
     readonly name: string;
@@ -51,7 +54,6 @@ export function listHandler<Level extends string>(
 ): Handler<CallerEnv> {
   return async (c) => {
     const query = parseQuery(c.req.url);
-    refuseCustomFilter(query);
     const level = findLevel(query, options.levels) ?? options.defaultLevel;
     const filters = Object.entries(options.filters).map(([name, condition]) => ({
       condition,
@@ -63,7 +65,10 @@ export function listHandler<Level extends string>(
         condition: pathFilter.condition,
         ids: [parsePathId(c, pathFilter.name)],
       });
-    const page = await listResources(database, resource, c.var.caller, filters, parsePaging(query));
+    const text = query.find('customFilter');
+    const custom =
+      text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);
+    const page = await listResources(database, resource, c.var.caller, filters, parsePaging(query), custom);
     setTotalCount(c, page.totalCount);
     return c.json(page.items.map((item) => selectMembers(item, options.levels[level])));
   };
@@ -125,9 +130,4 @@ export function selectMembers(item: ResourceObject, names: readonly string[]): R
 
 function findLevel<Level extends string>(query: Query, levels: Levels<Level>): Level | undefined {
   return queryChoice(query, 'displayLevel', Object.keys(levels) as Level[]);
-}
-
-/** A filter that is not understood must not be answered with everything. */
-function refuseCustomFilter(query: Query): void {
-  if (query.find('customFilter') !== undefined) throw queryError('customFilter', 'is not available yet');
 }

@@ -22,6 +22,8 @@ export interface Field {
   readonly members?: Readonly<Record<string, number>>;
   /** Stored as JSON. */
   readonly isJson?: true;
+  /** How a customFilter compares it; absent where it cannot. */
+  readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 
 export interface Resource {
@@ -49,6 +51,9 @@ export interface Filter {
   readonly ids: readonly number[];
 }
 
+/** A further condition; pushes its parameters. */
+export type CustomCondition = (values: unknown[]) => string;
+
 interface Page {
   readonly items: readonly ResourceObject[];
   readonly totalCount: number;
@@ -61,12 +66,14 @@ export async function listResources(
   caller: Caller,
   filters: readonly Filter[],
   paging: Paging,
+  custom?: CustomCondition,
 ): Promise<Page> {
   const values: unknown[] = [];
   const conditions = visibility(resource, caller, values);
   for (const { condition, ids } of filters) {
     if (ids.length > 0) conditions.push(condition(`$${values.push(ids)}::int[]`));
   }
+  if (custom) conditions.push(custom(values));
   const where = conditions.join(' and ');
   const total = await queryable.query<{ count: number }>(
     `select count(*) as count from ${resource.from} where ${where}`,

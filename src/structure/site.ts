@@ -14,7 +14,7 @@ export const SITE: Resource = {
   fields: {
     name: nameField('name'),
     typeId: idField('type_id'),
-    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema },
+    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema, filterType: 'text' },
     street: textField('street'),
     postalCode: textField('postal_code'),
     city: textField('city'),

@@ -22,7 +22,7 @@ export const SOURCE: Resource = {
     sourceTypeId: idField('source_type_id'),
     energyTypeId: idField('energy_type_id'),
     energyUsageId: idField('energy_usage_id'),
-    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema.nullable() },
+    timeZoneId: { column: 'time_zone_id', schema: timeZoneSchema.nullable(), filterType: 'text' },
     eanNumber: textField('ean_number'),
     meterNumber: textField('meter_number'),
     serialNumber: textField('serial_number'),
@@ -32,6 +32,7 @@ export const SOURCE: Resource = {
     tags: {
       column: 'tags',
       schema: z.array(tagSchema).max(MAX_TAGS).nullable(),
+      filterType: 'texts',
     },
     clientData: clientDataField,
   },

@@ -85,6 +85,7 @@ function sourcesRoutes(database: Database, declarations: Declarations): Hono<Cal
         levels: SOURCE_LEVELS,
         defaultLevel: 'Normal',
         filters,
+        site: SITE,
       }),
     )
     .get('/:id', itemHandler(database, SOURCE, SOURCE_LEVELS, 'Verbose'))

@@ -285,7 +285,7 @@ describe('a listing', () => {
     'pageNumber=-1',
     'itemsPerPage=x',
     'displayLevel=All',
-    "customFilter=name='x'",
+    "customFilter=nme='x'",
     'siteIds=x',
   ])('?%s is 400, naming the parameter (§8, R-A5)', async (query) => {
     const name = query.split('=')[0];

@@ -1,0 +1,202 @@
+/**
+ * Reads a customFilter (R-C10): comparisons of fields and paths into clientData, joined by AND, OR and parentheses, and
+ * `Site{…}` inside a filter of sources. Words are read in any case. What it means is for custom-filter.ts to say.
+ *
+ *   filter     = conjunction { OR conjunction }
+ *   conjunction = term { AND term }
+ *   term       = "(" filter ")" | Site "{" filter "}" | path operator value
+ *   path       = word { "." word }, a word being bare or in single quotes ('' is a quote)
+ *   value      = number | word
+ */
+
+export type FilterOperator = '=' | '<>' | '>' | '>=' | '<' | '<=' | '~' | '!~' | 'startswith' | '!startswith';
+
+/** Where something stands in the text of a filter, counted from 1. */
+export interface Placed {
+  readonly position: number;
+}
+
+export interface Comparison extends Placed {
+  readonly kind: 'comparison';
+  readonly path: readonly string[];
+  readonly operator: FilterOperator;
+  readonly value: FilterValue;
+}
+
+export interface FilterValue extends Placed {
+  readonly text: string;
+  /** A value in quotes is a text, whatever it looks like. */
+  readonly isQuoted: boolean;
+}
+
+export type FilterNode =
+  | Comparison
+  | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
+  | ({ readonly kind: 'site'; readonly node: FilterNode } & Placed);
+
+export type ParsedFilter =
+  | { readonly kind: 'ok'; readonly node: FilterNode }
+  | { readonly kind: 'invalid'; readonly position: number; readonly message: string };
+
+interface Token extends Placed {
+  readonly kind: 'word' | 'quoted' | 'operator' | 'mark' | 'end';
+  readonly text: string;
+}
+
+const MAX_DEPTH = 50;
+const OPERATORS: Readonly<Record<string, FilterOperator>> = {
+  ...{ '=': '=', '<>': '<>', '!=': '<>', '>': '>', '>=': '>=', '<': '<', '<=': '<=', '~': '~', '!~': '!~' },
+  ...{ like: '~', startswith: 'startswith', '!startswith': '!startswith' },
+};
+const TOKEN = /\s*(?:(!startswith\b|<>|!=|>=|<=|!~|[=<>~])|([().{}])|'((?:[^']|'')*)'|([^\s().{}=<>~!']+))/iy;
+
+class FilterSyntaxError extends Error {
+  readonly position: number;
+
+  constructor(position: number, message: string) {
+    super(message);
+    this.position = position;
+  }
+}
+
+/** Reads a filter. @returns the first fault with its place instead, when it has one. */
+export function parseFilter(text: string): ParsedFilter {
+  try {
+    const reader = new TokenReader(tokenize(text));
+    const node = readFilter(reader, 0);
+    reader.expect('end', '');
+    return { kind: 'ok', node };
+  } catch (error) {
+    if (!(error instanceof FilterSyntaxError)) throw error;
+    return { kind: 'invalid', position: error.position, message: error.message };
+  }
+}
+
+function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  TOKEN.lastIndex = 0;
+  const end = text.trimEnd().length;
+  while (TOKEN.lastIndex < end) {
+    const start = TOKEN.lastIndex;
+    const match = TOKEN.exec(text);
+    if (!match) {
+      const rest = text.slice(start);
+      throw new FilterSyntaxError(start + 1 + rest.length - rest.trimStart().length, 'cannot be read from here');
+    }
+    tokens.push(toToken(match, start));
+  }
+  return [...tokens, { kind: 'end', text: '', position: end + 1 }];
+}
+
+function toToken([whole, operator, mark, quoted, word]: RegExpExecArray, start: number): Token {
+  const position = start + 1 + whole.length - whole.trimStart().length;
+  if (operator !== undefined) return { kind: 'operator', text: operator.toLowerCase(), position };
+  if (mark !== undefined) return { kind: 'mark', text: mark, position };
+  if (quoted !== undefined) return { kind: 'quoted', text: quoted.replaceAll("''", "'"), position };
+  return { kind: 'word', text: word ?? '', position };
+}
+
+class TokenReader {
+  readonly #tokens: readonly Token[];
+  #place = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  peek(): Token {
+    return this.#tokens[this.#place] ?? { kind: 'end', text: '', position: 0 };
+  }
+
+  next(): Token {
+    const token = this.peek();
+    this.#place += 1;
+    return token;
+  }
+
+  /** Takes the next token if it is this mark. */
+  takes(mark: string): boolean {
+    const { kind, text } = this.peek();
+    if (kind !== 'mark' || text !== mark) return false;
+    this.#place += 1;
+    return true;
+  }
+
+  /** Takes the next token if it is this bare word, in any case. */
+  takesWord(word: string): boolean {
+    const { kind, text } = this.peek();
+    if (kind !== 'word' || text.toLowerCase() !== word) return false;
+    this.#place += 1;
+    return true;
+  }
+
+  expect(kind: Token['kind'], text: string): void {
+    const token = this.next();
+    if (token.kind === kind && token.text === text) return;
+    throw new FilterSyntaxError(token.position, `expected ${text === '' ? 'the end' : text}, got ${show(token)}`);
+  }
+}
+
+function readFilter(reader: TokenReader, depth: number): FilterNode {
+  if (depth > MAX_DEPTH) throw new FilterSyntaxError(reader.peek().position, `is nested deeper than ${MAX_DEPTH}`);
+  return readJoined(reader, 'or', () => readJoined(reader, 'and', () => readTerm(reader, depth)));
+}
+
+function readJoined(reader: TokenReader, kind: 'and' | 'or', readPart: () => FilterNode): FilterNode {
+  const first = readPart();
+  const nodes = [first];
+  while (reader.takesWord(kind)) nodes.push(readPart());
+  return nodes.length === 1 ? first : { kind, nodes };
+}
+
+function readTerm(reader: TokenReader, depth: number): FilterNode {
+  if (reader.takes('(')) {
+    const node = readFilter(reader, depth + 1);
+    reader.expect('mark', ')');
+    return node;
+  }
+  const { position } = reader.peek();
+  const path = readPath(reader);
+  if (path.length === 1 && path[0]?.toLowerCase() === 'site' && reader.takes('{')) {
+    const node = readFilter(reader, depth + 1);
+    reader.expect('mark', '}');
+    return { kind: 'site', node, position };
+  }
+  const operator = readOperator(reader);
+  return { kind: 'comparison', path, operator, value: readValue(reader), position };
+}
+
+function readPath(reader: TokenReader): readonly string[] {
+  const path: string[] = [];
+  do {
+    const token = reader.next();
+    if (token.kind !== 'word' && token.kind !== 'quoted') {
+      throw new FilterSyntaxError(token.position, `expected a field, got ${show(token)}`);
+    }
+    path.push(token.text);
+  } while (reader.takes('.'));
+  return path;
+}
+
+function readOperator(reader: TokenReader): FilterOperator {
+  const token = reader.next();
+  const isOperator = token.kind === 'operator' || token.kind === 'word';
+  const operator = isOperator && Object.hasOwn(OPERATORS, token.text.toLowerCase());
+  if (!operator) throw new FilterSyntaxError(token.position, `expected an operator such as =, got ${show(token)}`);
+  return OPERATORS[token.text.toLowerCase()] ?? '=';
+}
+
+/** A number with a decimal point is several tokens. */
+function readValue(reader: TokenReader): FilterValue {
+  const token = reader.next();
+  if (token.kind !== 'word' && token.kind !== 'quoted') {
+    throw new FilterSyntaxError(token.position, `expected a value, got ${show(token)}`);
+  }
+  let { text } = token;
+  while (token.kind === 'word' && reader.takes('.')) text += `.${reader.next().text}`;
+  return { text, isQuoted: token.kind === 'quoted', position: token.position };
+}
+
+function show({ kind, text }: Token): string {
+  return kind === 'end' ? 'the end' : `"${text}"`;
+}

@@ -1,5 +1,5 @@
 /** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'child-process-promise';
 import type { Progress } from './progress.ts';
 import { ensureRoot } from './roots/ensure-root.ts';
 import { rRecipe } from './roots/recipes.ts';
@@ -21,7 +21,7 @@ const unconfined = (refusal: string) =>
 
 /** Builds the R root file system, unless R_ROOT names one. @throws SetupError when the build fails. */
 export async function prepareCalculator(progress: Progress): Promise<CalculatorSetup> {
-  const obstacle = findObstacle();
+  const obstacle = await findObstacle();
   if (obstacle !== undefined) {
     const warning = `WARNING: calculated variables are NOT recalculated: the calculator cannot run here. ${obstacle}`;
     return { environment: undefined, rRoot: undefined, warnings: [warning] };
@@ -34,9 +34,9 @@ export async function prepareCalculator(progress: Progress): Promise<CalculatorS
   return { environment, rRoot, warnings: [unconfined(refusal)] };
 }
 
-function findObstacle(): string | undefined {
-  const canBuild = spawnSync('mmdebstrap', ['--version'], { stdio: 'ignore' }).status === 0;
-  if (!canBuild && !process.env.R_ROOT) return 'mmdebstrap is missing and R_ROOT is not set.';
+async function findObstacle(): Promise<string | undefined> {
+  const isNeeded = !process.env.R_ROOT;
+  if (isNeeded && !(await canBuildRoots())) return 'mmdebstrap is missing and R_ROOT is not set.';
   try {
     chooseLauncher(process.env);
     return undefined;
@@ -44,4 +44,11 @@ function findObstacle(): string | undefined {
     if (error instanceof SetupError && !isRoot()) return error.message;
     throw error;
   }
+}
+
+function canBuildRoots(): Promise<boolean> {
+  return execFile('mmdebstrap', ['--version']).then(
+    () => true,
+    () => false,
+  );
 }

@@ -103,6 +103,10 @@ const SETTINGS = {
     'Size of the private /tmp of a script in bytes.',
   ),
   CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Most processes and threads a script may have.'),
+  CALC_MAX_INPUT_POINTS: setting(
+    integer(1, 100_000_000).default(5_000_000),
+    'Most points a run may read, over all its inputs.',
+  ),
   CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Most points a script may return.'),
   CALC_MAX_TEXT_BYTES: setting(integer(1024, 16 << 20).default(65_536), 'Most captured output text in bytes.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system; needed by the calculator.'),

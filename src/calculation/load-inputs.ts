@@ -8,7 +8,7 @@ import { readPoints } from '../points/read-points.ts';
 import { AGGREGATE, nameOf, QUANTITY_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
 import { type Formula, type InputDeclaration, instantMicros } from './declaration.ts';
 import type { CodedText, SandboxInput, SeriesColumns, VariableInfo } from './sandbox/sandbox-types.ts';
-import { type ChangedDates, findWindow } from './windows.ts';
+import { type ChangedDates, findWindow, type Window } from './windows.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 /** Greatest whole number R's integers hold: a second in January 2038. */
@@ -30,12 +30,17 @@ export interface LoadedInputs {
   readonly records: readonly InputRecord[];
 }
 
-/** @param transaction a read-only, repeatable-read transaction begun after the run was claimed. */
+/**
+ * @param transaction a read-only, repeatable-read transaction begun after the run was claimed.
+ * @param maxPoints most points to hold, over all inputs.
+ * @throws DomainError when an input does not exist, or there are more points than that.
+ */
 export async function loadInputs(
   transaction: Transaction,
   dictionary: Dictionary,
   formula: Formula,
   changed: ChangedDates,
+  maxPoints: number,
 ): Promise<LoadedInputs> {
   const variables = await findVariableInfos(
     transaction,
@@ -43,24 +48,49 @@ export async function loadInputs(
   );
   const inputs: SandboxInput[] = [];
   const records: InputRecord[] = [];
+  let pointCount = 0;
   for (const declared of formula.inputs) {
     const variable = variables.get(declared.variableId);
     if (!variable)
       throw new DomainError('not_found', `input ${declared.alias}: variable ${declared.variableId} does not exist`);
     const window = await findWindow(transaction, declared, changed, variable.sourceTimeZoneId ?? 'UTC');
-    const chunks: PointChunk[] = [];
-    const selection = {
-      variableIds: [declared.variableId],
-      ...(window.fromMicros !== undefined && { fromMicros: window.fromMicros }),
-      ...(window.toMicros !== undefined && { toMicros: window.toMicros, isToIncluded: true }),
-      version: versionChoice(declared),
-      order: 'ASC',
-    } as const;
-    for await (const chunk of readPoints(transaction, dictionary, selection)) chunks.push(chunk);
+    const chunks = await readInput(transaction, dictionary, declared, window, maxPoints - pointCount);
+    pointCount += countPoints(chunks);
     inputs.push({ alias: declared.alias, variable, series: toColumns(declared.alias, chunks) });
     records.push(toRecord(declared, window, chunks));
   }
   return { inputs, records };
+}
+
+/** @param room points there is still room for. */
+async function readInput(
+  transaction: Transaction,
+  dictionary: Dictionary,
+  declared: InputDeclaration,
+  window: Window,
+  room: number,
+): Promise<readonly PointChunk[]> {
+  const chunks: PointChunk[] = [];
+  const selection = {
+    variableIds: [declared.variableId],
+    ...(window.fromMicros !== undefined && { fromMicros: window.fromMicros }),
+    ...(window.toMicros !== undefined && { toMicros: window.toMicros, isToIncluded: true }),
+    version: versionChoice(declared),
+    order: 'ASC',
+  } as const;
+  for await (const chunk of readPoints(transaction, dictionary, selection)) {
+    chunks.push(chunk);
+    if (countPoints(chunks) <= room) continue;
+    throw new DomainError(
+      'invalid_input',
+      `the inputs have more points than a run may read, counted up to ${declared.alias}`,
+    );
+  }
+  return chunks;
+}
+
+function countPoints(chunks: readonly PointChunk[]): number {
+  return chunks.reduce((sum, { dates }) => sum + dates.length, 0);
 }
 
 /** `Variable` and `targetVariable` of R-H2, by id. */
@@ -107,7 +137,7 @@ function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
 
 /** R's integers hold seconds until January 2038; of several points within one second the last is kept (R-H2). */
 function toColumns(alias: string, chunks: readonly PointChunk[]): SeriesColumns {
-  const count = chunks.reduce((sum, { dates }) => sum + dates.length, 0);
+  const count = countPoints(chunks);
   const dates = new Int32Array(count);
   const values = new Float64Array(count);
   const versions = textCoder(count);
@@ -152,18 +182,14 @@ function textCoder(count: number) {
   };
 }
 
-function toRecord(
-  { alias, variableId }: InputDeclaration,
-  window: { readonly fromMicros: number | undefined; readonly toMicros: number | undefined },
-  chunks: readonly PointChunk[],
-): InputRecord {
+function toRecord({ alias, variableId }: InputDeclaration, window: Window, chunks: readonly PointChunk[]): InputRecord {
   const lasts = chunks.map(({ versionTimestamps }) => versionTimestamps.reduce((a, b) => Math.max(a, b)));
   return {
     alias,
     variableId,
     from: window.fromMicros === undefined ? null : formatInstant(window.fromMicros),
     to: window.toMicros === undefined ? null : formatInstant(window.toMicros),
-    points: chunks.reduce((sum, { dates }) => sum + dates.length, 0),
+    points: countPoints(chunks),
     lastVersionTimestamp: lasts.length === 0 ? null : formatInstant(Math.max(...lasts)),
   };
 }

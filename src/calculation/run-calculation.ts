@@ -19,6 +19,8 @@ export interface RunServices {
   readonly dictionary: Dictionary;
   readonly sandbox: SandboxPool;
   readonly clock: Clock;
+  /** Most points a run may read, over all its inputs. */
+  readonly maxInputPoints: number;
 }
 
 /** What became of a look at a variable. */
@@ -125,7 +127,7 @@ async function fail(
 }
 
 async function load(
-  { dictionary }: RunServices,
+  { dictionary, maxInputPoints }: RunServices,
   connection: Connection,
   run: ClaimedRun,
   formula: Formula,
@@ -134,7 +136,7 @@ async function load(
     const date = formatInstant(run.triggerMicros);
     throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
   }
-  return inTransaction(connection, (transaction) => loadInputs(transaction, dictionary, formula, run), {
+  return inTransaction(connection, (transaction) => loadInputs(transaction, dictionary, formula, run, maxInputPoints), {
     isolation: 'repeatable read',
     readOnly: true,
   });

@@ -18,6 +18,7 @@ export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole>
     dictionary,
     sandbox,
     clock: systemClock,
+    maxInputPoints: config.CALC_MAX_INPUT_POINTS,
     queue: calculationQueue,
     queueOptions,
     outbox,

@@ -29,9 +29,10 @@ export interface ListOptions<Level extends string> {
   readonly filters: Readonly<Record<string, (parameter: string) => string>>;
   /** What `Site{…}` of a customFilter speaks of; its table must be joined. */
   readonly site?: Resource;
-  /** A path parameter that filters too. */
+  /** A path parameter that filters too, and names what must exist. */
   readonly pathFilter?: {
     readonly name: string;
+    readonly resource: Resource;
     readonly condition: (parameter: string) => string;
   };
 }
@@ -60,11 +61,11 @@ export function listHandler<Level extends string>(
       ids: queryIds(query, name),
     }));
     const { pathFilter } = options;
-    if (pathFilter)
-      filters.push({
-        condition: pathFilter.condition,
-        ids: [parsePathId(c, pathFilter.name)],
-      });
+    if (pathFilter) {
+      const id = parsePathId(c, pathFilter.name);
+      await getResource(database, pathFilter.resource, c.var.caller, id);
+      filters.push({ condition: pathFilter.condition, ids: [id] });
+    }
     const text = query.find('customFilter');
     const custom =
       text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);

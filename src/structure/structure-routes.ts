@@ -138,6 +138,7 @@ function variablesRoutes(database: Database, declarations: Declarations): Hono<C
   } as const;
   const pathFilter = {
     name: 'sourceId',
+    resource: SOURCE,
     condition: anyOf('variable.source_id'),
   };
   return new Hono<CallerEnv>()

@@ -18,6 +18,8 @@ const NOTES = { messages: [], warnings: [], output: '' };
 const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
 const MAX_ATTEMPTS = 5;
 
+const MAX_INPUT_POINTS = 100;
+
 let store: PointStore;
 beforeAll(async () => {
   store = await openPointStore();
@@ -62,7 +64,13 @@ const ok = (dates: readonly number[], versions: readonly string[] | null = null)
 function runWith(variableId: number, run: () => Promise<SandboxOutcome> | SandboxOutcome) {
   const sandbox = { run: async () => run(), checkHealth: async () => {}, close: async () => {} };
   const { database } = store;
-  const services: RunServices = { database, dictionary: openDictionary(database), sandbox, clock: systemClock };
+  const services: RunServices = {
+    database,
+    dictionary: openDictionary(database),
+    sandbox,
+    clock: systemClock,
+    maxInputPoints: MAX_INPUT_POINTS,
+  };
   return runCalculation(services, variableId);
 }
 
@@ -99,6 +107,24 @@ describe('a variable reached by two paths', () => {
     await relay();
     expect(await claim(between)).toBeDefined();
     expect(await claim(both)).toMatchObject({ wave: first?.wave });
+  });
+});
+
+describe('a run over many points', () => {
+  test.each([
+    [MAX_INPUT_POINTS, 'ok', null],
+    [MAX_INPUT_POINTS + 1, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+  ])('of %i points ends as %s (R-H7)', async (count, outcome, message) => {
+    const input = await store.addVariable({ isVersioned: false });
+    await store.database.query(
+      `insert into point select timestamptz '2026-01-01' + n * interval '1 hour', n, now(), $1, 0, 0
+       from generate_series(1, $2::int) n`,
+      [input, count],
+    );
+    const variableId = await addCalculated([{ variableId: input, periodType: 'AbsoluteDate' }]);
+    await forceUpdate(store.database, [variableId], {});
+    await runWith(variableId, () => ok([]));
+    expect(await runsOf(variableId)).toMatchObject([{ outcome, message }]);
   });
 });
 

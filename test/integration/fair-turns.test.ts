@@ -120,6 +120,7 @@ describe('a calculator', () => {
       dictionary: openDictionary(store.database),
       sandbox: { run, checkHealth: async () => {}, close: async () => {} },
       clock: systemClock,
+      maxInputPoints: 1000,
       settings: { concurrency: 1, sweepIntervalMs: 600_000 },
     });
     await forceUpdate(store.database, [busy], {});

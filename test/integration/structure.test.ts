@@ -228,6 +228,7 @@ describe('who may', () => {
     }
     expect((await api.stranger.post('/sources', { name: 'x', siteId: theirs.siteId })).status).toBe(404);
     expect((await api.stranger.post(`/variables/source/${theirs.sourceId}`, {})).status).toBe(404);
+    expect((await api.stranger.get(`/variables/source/${theirs.sourceId}`)).status).toBe(404);
     const mine = await createStructure(api.stranger);
     expect((await api.stranger.put(`/sources/${mine.sourceId}`, { siteId: theirs.siteId })).status).toBe(404);
     const moved = { sourceId: theirs.sourceId };

@@ -108,8 +108,13 @@ function runAsRoot(argv, env) {
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   say('Installing npm packages …');
-  const { status } = spawnSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: CHECKOUT, stdio: ['inherit', 2, 2] });
-  if (status !== 0) fail('`npm ci` failed, see above');
+  // Once more, because npm 9 was seen to end in the middle of it without a reason.
+  if (!installPackages() && !installPackages()) fail('`npm ci` failed, see above');
+}
+
+function installPackages() {
+  const options = { cwd: CHECKOUT, stdio: ['inherit', 2, 2] };
+  return spawnSync('npm', ['ci', '--no-fund', '--no-audit'], options).status === 0;
 }
 
 /** Compares the lock file with the record npm keeps of what it installed; optional packages depend on the platform. */

@@ -109,10 +109,10 @@ function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
   say('Installing npm packages …');
   // Once more, because npm 9 was seen to end in the middle of it without a reason.
-  if (!installPackages() && !installPackages()) fail('`npm ci` failed, see above');
+  if (!runNpmCi() && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 
-function installPackages() {
+function runNpmCi() {
   const options = { cwd: CHECKOUT, stdio: ['inherit', 2, 2] };
   return spawnSync('npm', ['ci', '--no-fund', '--no-audit'], options).status === 0;
 }

@@ -47,7 +47,7 @@ export async function runStack(options: RunOptions): Promise<number> {
 async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progress: Progress): Promise<Running> {
   const secrets = readOrMakeSecrets();
   const services = await findServices(secrets, progress);
-  parts.defer(() => progress.phase('Stopping TimescaleDB and Redis', () => services.stop()));
+  parts.defer(() => services.stop());
   const calculator = await prepareCalculator(progress);
   await prepareDatabase(services.databaseUrl, secrets, progress);
   const roleOptions = await planRoles(services, calculator);

@@ -14,6 +14,7 @@ export interface StackServices {
   readonly redisUrl: string;
   /** Resolves with the name of a service of ours that ended by itself. */
   readonly firstEnded: Promise<string>;
+  /** Stops what is ours; services of others are left alone. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +36,11 @@ async function startOwn(secrets: Secrets, progress: Progress): Promise<StackServ
     progress,
   });
   try {
-    return { ...services, databaseUrl: await ensureDatabase(services.serverUrl, DATABASE) };
+    return {
+      ...services,
+      databaseUrl: await ensureDatabase(services.serverUrl, DATABASE),
+      stop: () => progress.phase('Stopping TimescaleDB and Redis', () => services.stop()),
+    };
   } catch (error) {
     await services.stop();
     throw error;

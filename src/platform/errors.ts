@@ -5,7 +5,7 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 
 interface ErrorMapping {
-  readonly http: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 429 | 500 | 501 | 503;
+  readonly http: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 429 | 500 | 503;
   readonly grpc: number;
 }
 
@@ -22,7 +22,6 @@ export const ERROR_MAPPINGS = {
   calculation_cycle: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
   body_too_large: { http: 413, grpc: GrpcStatus.RESOURCE_EXHAUSTED },
   unsupported_media_type: { http: 415, grpc: GrpcStatus.INVALID_ARGUMENT },
-  not_implemented: { http: 501, grpc: GrpcStatus.UNIMPLEMENTED },
   internal_error: { http: 500, grpc: GrpcStatus.INTERNAL },
   dependency_unavailable: { http: 503, grpc: GrpcStatus.UNAVAILABLE },
 } as const satisfies Record<string, ErrorMapping>;
@@ -46,9 +45,4 @@ export class DomainError extends Error {
     this.code = code;
     this.details = details;
   }
-}
-
-/** Marks a state that only a bug can reach. Answered as 500 and logged with its stack. */
-export function assertNever(value: never, what: string): never {
-  throw new Error(`${what} has no case for ${JSON.stringify(value)}`);
 }

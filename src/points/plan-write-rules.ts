@@ -3,7 +3,7 @@
  * strictly ascend from beyond its high-water mark: then no stored date and no repeat can be among them. Otherwise all
  * its rows are merged, in order.
  */
-import { eachTuple, TUPLE_BYTES } from './copy-codec.ts';
+import { eachTuple } from './copy-codec.ts';
 import type { Micros, WrittenRange } from './point.ts';
 
 export interface WritePlan {
@@ -85,9 +85,4 @@ function split(
     endRun(tuples.length);
   }
   return { append, merge };
-}
-
-/** Number of readings in encoded tuples. */
-export function countTuples(batches: readonly Buffer[]): number {
-  return batches.reduce((count, tuples) => count + tuples.length / TUPLE_BYTES, 0);
 }

@@ -51,7 +51,6 @@ export type Granularity = keyof typeof GRANULARITY;
 export type TimePeriod = keyof typeof TIME_PERIOD;
 export type Aggregate = keyof typeof AGGREGATE;
 export type QuantityType = keyof typeof QUANTITY_TYPE;
-export type PeriodType = keyof typeof PERIOD_TYPE;
 
 const DEFAULT_AGGREGATES: Partial<Record<QuantityType, Aggregate>> = {
   Integrated: 'SUM',

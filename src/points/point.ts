@@ -23,12 +23,34 @@ export interface WrittenRange {
   readonly count: number;
 }
 
-/** Which version of each date is wanted; without any member, the latest (R-G2). */
+/** A length of time with civil parts: months and days follow a calendar, microseconds the clock. None is negative. */
+export interface CivilDuration {
+  readonly months: number;
+  readonly days: number;
+  readonly micros: Micros;
+}
+
+/**
+ * Which versions of each date are wanted (R-G2). Every member narrows the versions that count; of those that are left
+ * the one with the greatest VersionTimestamp is taken, or all of them. Without any member, the latest.
+ */
 export interface VersionChoice {
-  /** The state known at this instant: per date the greatest VersionTimestamp not after it (R-F5). */
+  /** Only versions known at this instant (R-F5). */
   readonly asOfMicros?: Micros;
+  /** Only versions known at least this long before the date they are for, counted back on the zone's calendar. */
+  readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
   /** Only versions under one of these VersionTags. */
   readonly versionTags?: readonly string[];
+  /** Only versions that carry all of these tags. */
+  readonly tags?: readonly (readonly [key: string, value: string])[];
+  /** All versions left, not only the latest of each date. */
+  readonly isEvery?: boolean;
+}
+
+/** `value * factor + shift`: a conversion of units (R-C8). */
+export interface LinearScale {
+  readonly factor: number;
+  readonly shift: number;
 }
 
 export interface PointSelection {
@@ -39,6 +61,8 @@ export interface PointSelection {
   readonly isToIncluded?: boolean;
   readonly version: VersionChoice;
   readonly order: 'ASC' | 'DESC';
+  /** Conversion of the values of a variable; of those not in it, values stay as stored. */
+  readonly scales?: ReadonlyMap<number, LinearScale>;
   /** Paging within each variable (R-G1). */
   readonly limit?: number;
   readonly offset?: number;

@@ -4,6 +4,7 @@
  * 1972 happened on one.
  */
 import { Temporal } from 'temporal-polyfill';
+import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
 import { z } from 'zod';
 
 const MICROS_PER_MILLI = 1000;
@@ -21,13 +22,13 @@ export interface LocalDateInstant {
 /** Turns local dates of one zone into instants. */
 export type LocalClock = (localMicros: number) => LocalDateInstant;
 
-/** An IANA time zone name, in any case; the output is the name as the tz database writes it. */
+/** An IANA or Windows time zone name, in any case (R-C9); the output is the IANA name. */
 export const timeZoneSchema = z.string().transform((name, context) => {
   const found = findTimeZone(name);
   if (found !== undefined) return found;
   context.addIssue({
     code: 'custom',
-    message: `must be an IANA time zone, got ${JSON.stringify(name)}`,
+    message: `must be an IANA or Windows time zone, got ${JSON.stringify(name)}`,
   });
   return z.NEVER;
 });
@@ -35,8 +36,15 @@ export const timeZoneSchema = z.string().transform((name, context) => {
 // As the tz database spells names, such as America/Port_of_Spain or Etc/GMT+1.
 const WELL_SPELLED = /^[A-Z][A-Za-z_+\-\d]*(\/[A-Z][A-Za-z_+\-\d]*)*$/;
 
+// Of a Windows zone, the IANA zone CLDR gives for the default territory.
+const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
+  WINDOWS_TO_IANA_MAP.flatMap(({ windowsName, territory, iana: [zone] }) =>
+    territory === '001' && zone !== undefined ? [[windowsName.toLowerCase(), zone]] : [],
+  ),
+);
+
 /**
- * An IANA name as it may be stored, undefined when there is no such zone. A well-spelled name is kept: the runtime would
+ * The IANA name to store, undefined when there is no such zone. A well-spelled name is kept: the runtime would
  * turn Asia/Kolkata into its old name, which newer tz databases leave out. Others get the runtime's spelling.
  */
 export function findTimeZone(name: string): string | undefined {
@@ -47,7 +55,7 @@ export function findTimeZone(name: string): string | undefined {
     const isKept = WELL_SPELLED.test(name) && name !== name.toUpperCase();
     return isKept ? name : timeZone;
   } catch {
-    return undefined;
+    return WINDOWS_ZONES.get(name.toLowerCase());
   }
 }
 

@@ -124,6 +124,9 @@ describe('civil time', () => {
   it.each([
     ['europe/brussels', 'Europe/Brussels'],
     ['UTC', 'UTC'],
+    ['Romance Standard Time', 'Europe/Paris'],
+    ['w. europe standard time', 'Europe/Berlin'],
+    ['UTC-11', 'Etc/GMT+11'],
     ['+01:00', undefined],
     ['Mars/Base', undefined],
     ['', undefined],

@@ -1,7 +1,7 @@
 /** Reads what a script gets (R-H2): its inputs as columns, in one snapshot, and what they and the target are. */
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import type { Dictionary } from '../points/dictionary.ts';
+import { type Dictionary, type Labels, NO_ID } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { PointChunk, VersionChoice } from '../points/point.ts';
 import { readPoints } from '../points/read-points.ts';
@@ -54,9 +54,10 @@ export async function loadInputs(
     if (!variable)
       throw new DomainError('not_found', `input ${declared.alias}: variable ${declared.variableId} does not exist`);
     const window = await findWindow(transaction, declared, changed, variable.sourceTimeZoneId ?? 'UTC');
-    const chunks = await readInput(transaction, dictionary, declared, window, maxPoints - pointCount);
+    const chunks = await readInput(transaction, declared, window, maxPoints - pointCount);
+    const labels = await dictionary.labelsOf(chunks, transaction);
     pointCount += countPoints(chunks);
-    inputs.push({ alias: declared.alias, variable, series: toColumns(declared.alias, chunks) });
+    inputs.push({ alias: declared.alias, variable, series: toColumns(declared.alias, chunks, labels) });
     records.push(toRecord(declared, window, chunks));
   }
   return { inputs, records };
@@ -65,7 +66,6 @@ export async function loadInputs(
 /** @param room points there is still room for. */
 async function readInput(
   transaction: Transaction,
-  dictionary: Dictionary,
   declared: InputDeclaration,
   window: Window,
   room: number,
@@ -78,7 +78,7 @@ async function readInput(
     version: versionChoice(declared),
     order: 'ASC',
   } as const;
-  for await (const chunk of readPoints(transaction, dictionary, selection)) {
+  for await (const chunk of readPoints(transaction, selection)) {
     chunks.push(chunk);
     if (countPoints(chunks) <= room) continue;
     throw new DomainError(
@@ -136,12 +136,12 @@ function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
 }
 
 /** R's integers hold seconds until January 2038; of several points within one second the last is kept (R-H2). */
-function toColumns(alias: string, chunks: readonly PointChunk[]): SeriesColumns {
+function toColumns(alias: string, chunks: readonly PointChunk[], labels: Labels): SeriesColumns {
   const count = countPoints(chunks);
   const dates = new Int32Array(count);
   const values = new Float64Array(count);
-  const versions = textCoder(count);
-  const tags = textCoder(count);
+  const versions = textCoder(count, labels.versionTag);
+  const tags = textCoder(count, labels.tags);
   let size = 0;
   for (const chunk of chunks) {
     for (const [index, micros] of chunk.dates.entries()) {
@@ -156,8 +156,8 @@ function toColumns(alias: string, chunks: readonly PointChunk[]): SeriesColumns 
       const row = isSameSecond ? size - 1 : size;
       dates[row] = seconds;
       values[row] = chunk.values[index] ?? Number.NaN;
-      versions.set(row, chunk.versionTags[index] ?? '');
-      tags.set(row, chunk.tags[index] ?? '');
+      versions.set(row, chunk.versionTagIds[index] ?? NO_ID);
+      tags.set(row, chunk.tagSetIds[index] ?? NO_ID);
       size = row + 1;
     }
   }
@@ -169,16 +169,19 @@ function toColumns(alias: string, chunks: readonly PointChunk[]): SeriesColumns 
   };
 }
 
-function textCoder(count: number) {
+/** Ids of the dictionary → places in a table of the texts that occur; R knows none but the empty text. */
+function textCoder(count: number, textOf: (id: number) => string | null) {
   const codes = new Int32Array(count);
-  const codeOf = new Map<string, number>();
+  const codeOf = new Map<number, number>();
   return {
-    set: (row: number, text: string): void => {
-      const code = codeOf.get(text) ?? codeOf.size;
-      codeOf.set(text, code);
+    set: (row: number, id: number): void => {
+      const code = codeOf.get(id) ?? codeOf.size;
+      codeOf.set(id, code);
       codes[row] = code;
     },
-    finish: (size: number): CodedText => ({ codes: codes.subarray(0, size), texts: [...codeOf.keys()] }),
+    finish: (size: number): CodedText => {
+      return { codes: codes.subarray(0, size), texts: Array.from(codeOf.keys(), (id) => textOf(id) ?? '') };
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** Chunks of points as the server's `PointChunk`: fixed-width columns as little-endian bytes, texts as codes. */
+import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 
 /** What the server's view of the proto encodes. */
@@ -15,9 +16,9 @@ export interface PointChunkMessage {
 
 const TWO_32 = 2 ** 32;
 
-export function toMessage(chunk: PointChunk): PointChunkMessage {
-  const versions = codeTexts(chunk.versionTags);
-  const tags = codeTexts(chunk.tags);
+export function toMessage(chunk: PointChunk, labels: Labels): PointChunkMessage {
+  const versions = codeTexts(chunk.versionTagIds, labels.versionTag);
+  const tags = codeTexts(chunk.tagSetIds, labels.tags);
   return {
     variableId: chunk.variableId,
     dateMicros: toInt64Bytes(chunk.dates),
@@ -47,13 +48,19 @@ function toDoubleBytes(values: Float64Array): Buffer {
 }
 
 /** 0 for none, else the place in the table counted from 1; no codes at all when nothing has a text. */
-function codeTexts(column: readonly (string | null)[]): { readonly codes: number[]; readonly texts: string[] } {
-  const codeOf = new Map<string, number>();
-  const codes = column.map((text) => {
-    if (text === null) return 0;
-    const code = codeOf.get(text) ?? codeOf.size + 1;
-    codeOf.set(text, code);
+function codeTexts(
+  ids: Int32Array,
+  textOf: (id: number) => string | null,
+): { readonly codes: readonly number[]; readonly texts: readonly string[] } {
+  const codeOf = new Map<number, number>([[NO_ID, 0]]);
+  const texts: string[] = [];
+  const codes = Array.from(ids, (id) => {
+    const known = codeOf.get(id);
+    if (known !== undefined) return known;
+    const text = textOf(id);
+    const code = text === null ? 0 : texts.push(text);
+    codeOf.set(id, code);
     return code;
   });
-  return codeOf.size === 0 ? { codes: [], texts: [] } : { codes, texts: [...codeOf.keys()] };
+  return texts.length === 0 ? { codes: [], texts } : { codes, texts };
 }

@@ -60,10 +60,11 @@ async function answer(services: DataPointsServices, call: Call): Promise<number>
   const { selection } = await resolveSelection(database, caller, toReadRequest(call.request));
   const cancelled = nextEvent(call, 'cancelled');
   let points = 0;
-  for await (const chunk of streamPoints(readDatabase, dictionary, selection)) {
+  for await (const chunk of streamPoints(readDatabase, selection)) {
     if (call.cancelled) break;
     points += chunk.dates.length;
-    if (!call.write(toMessage(chunk))) await Promise.race([nextEvent(call, 'drain'), cancelled]);
+    const labels = await dictionary.labelsOf([chunk]);
+    if (!call.write(toMessage(chunk, labels))) await Promise.race([nextEvent(call, 'drain'), cancelled]);
   }
   return points;
 }

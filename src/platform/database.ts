@@ -120,6 +120,7 @@ export async function inTransaction<Result>(
 export async function* streamInSnapshot<Item>(
   database: Database,
   read: (transaction: Transaction) => AsyncIterable<Item>,
+  _signal?: AbortSignal,
 ): AsyncGenerator<Item> {
   const connection = await database.connect();
   let isBroken = false;

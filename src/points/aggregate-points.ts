@@ -6,7 +6,8 @@
 import type { Transaction } from '../platform/database.ts';
 import { fetchRows } from './fetch-rows.ts';
 import type { Micros, PointSelection } from './point.ts';
-import { findVersionTagIds, pagingClause, type Statement, selectVersions } from './select-versions.ts';
+import { findVersionTagIds, pagingClause, selectVersions } from './select-versions.ts';
+import { instantLiteral, integerLiteral, textLiteral } from './sql-literal.ts';
 
 /** Kinds of bucket; `all` is one bucket of everything. */
 export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'all';
@@ -24,6 +25,11 @@ const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   stdev: 'stddev_samp(value)',
 };
 
+/**
+ * What stands in a gap: nothing, the value before, what lies on a line between the buckets around it, or no value.
+ */
+export type Fill = 'none' | 'previous' | 'linear' | 'null';
+
 export interface Buckets {
   readonly bucket: Bucket;
   /** IANA zone whose civil time bounds the buckets. */
@@ -31,6 +37,9 @@ export interface Buckets {
   readonly functionOf: (variableId: number) => AggregateFunction;
   /** The first instant of a civil date, given as its local midnight; for days and longer. */
   readonly startOfDay: (localMidnight: Micros) => Micros;
+  /** A bucket of fewer points counts as a gap; without it, one is enough. */
+  readonly minCount?: number;
+  readonly fill: Fill;
 }
 
 /** Buckets of one variable that hold points, as columns of one length. */
@@ -39,7 +48,8 @@ export interface AggregateChunk {
   readonly aggregate: AggregateFunction;
   /** Begin of each bucket. */
   readonly dates: Float64Array;
-  readonly values: readonly (number | null)[];
+  /** NaN: no value. */
+  readonly values: Float64Array;
 }
 
 type Row = [startMicros: number, value: number | null];
@@ -70,9 +80,9 @@ export async function countBuckets(
   const { limit: _limit, offset: _offset, ...whole } = selection;
   let count = 0;
   for (const variableId of selection.variableIds) {
-    const { text, values } = aggregateStatement(whole, variableId, versionTagIds, buckets);
-    const counting = `select count(*) as count from (${text}) bucket`;
-    const { rows } = await transaction.query<{ count: number }>(counting, values);
+    const statement = aggregateStatement(whole, variableId, versionTagIds, buckets);
+    const counting = `select count(*) as count from (${statement}) bucket`;
+    const { rows } = await transaction.query<{ count: number }>(counting);
     count += rows[0]?.count ?? 0;
   }
   return count;
@@ -82,24 +92,21 @@ function aggregateStatement(
   selection: PointSelection,
   variableId: number,
   versionTagIds: readonly number[] | undefined,
-  { bucket, timeZoneId, functionOf }: Buckets,
-): Statement {
-  const { text, values } = selectVersions(selection, variableId, versionTagIds);
+  { bucket, timeZoneId, functionOf, minCount = 1 }: Buckets,
+): string {
+  const wanted = selectVersions(selection, variableId, versionTagIds);
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const value = FUNCTIONS[functionOf(variableId)];
+  const having = `having count(*) >= ${integerLiteral(Math.max(1, minCount))}`;
   if (bucket === 'all') {
     const { fromMicros } = selection;
-    const micros =
-      fromMicros === undefined
-        ? '(extract(epoch from min(date)) * 1000000)::int8'
-        : `$${values.push(fromMicros)}::int8`;
-    const whole = `select ${micros} as start, ${value} from (${text}) wanted having count(*) > 0`;
-    return { text: `${whole}${pagingClause(selection, values)}`, values };
+    const start = fromMicros === undefined ? 'min(date)' : instantLiteral(fromMicros);
+    const micros = `(extract(epoch from ${start}) * 1000000)::int8`;
+    return `select ${micros} as start, ${value} from (${wanted}) wanted ${having}${pagingClause(selection)}`;
   }
-  const zone = `$${values.push(timeZoneId)}::text`;
-  const start = `(extract(epoch from ${bucketStart(bucket, zone)}) * 1000000)::int8`;
-  const grouped = `select ${start} as start, ${value} from (${text}) wanted group by 1 order by 1 ${order}`;
-  return { text: `${grouped}${pagingClause(selection, values)}`, values };
+  const start = `(extract(epoch from ${bucketStart(bucket, textLiteral(timeZoneId))}) * 1000000)::int8`;
+  const grouped = `select ${start} as start, ${value} from (${wanted}) wanted group by 1 ${having}`;
+  return `${grouped} order by 1 ${order}${pagingClause(selection)}`;
 }
 
 /** Days and longer are grouped by local date: which instant a local midnight is, the database does not always tell. */
@@ -114,6 +121,6 @@ function toChunk(variableId: number, buckets: Buckets, rows: readonly Row[]): Ag
     variableId,
     aggregate: buckets.functionOf(variableId),
     dates: Float64Array.from(rows, ([start]) => (isCivil ? buckets.startOfDay(start) : start)),
-    values: rows.map(([, value]) => value),
+    values: Float64Array.from(rows, ([, value]) => value ?? Number.NaN),
   };
 }

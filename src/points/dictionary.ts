@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database, Queryable } from '../platform/database.ts';
+import type { PointChunk } from './point.ts';
 
 /** The id that means "none". */
 export const NO_ID = 0;
@@ -16,10 +17,21 @@ export interface Dictionary {
   readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /** Ids of tag sets given as canonical JSON, see `canonicalTags` in label-rules. */
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
-  /** Texts of VersionTags by id; ids that do not exist are absent. */
-  readonly versionTagTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
-  /** Tag sets as JSON text by id; ids that do not exist are absent. */
-  readonly tagSetTexts: (queryable: Queryable, ids: Iterable<number>) => Promise<ReadonlyMap<number, string>>;
+  /**
+   * The texts behind the ids of some chunks.
+   * @param queryable what to look up by: not a connection that is still sending rows; without it, the pool.
+   */
+  readonly labelsOf: (chunks: readonly CodedLabels[], queryable?: Queryable) => Promise<Labels>;
+}
+
+/** The columns of a chunk that hold ids. */
+export type CodedLabels = Pick<PointChunk, 'versionTagIds' | 'tagSetIds'>;
+
+/** Texts by id: null for 0 and for ids that were not among those asked for. */
+export interface Labels {
+  readonly versionTag: (id: number) => string | null;
+  /** JSON text of an object of strings. */
+  readonly tags: (id: number) => string | null;
 }
 
 interface Statements {
@@ -57,8 +69,12 @@ export function openDictionary(database: Database): Dictionary {
       const found = await findOrCreate(database, ids, TAG_SETS, accountId, byHash);
       return new Map([...byHash].map(([hash, text]) => [text, getId(found, hash)]));
     },
-    versionTagTexts: (queryable, wanted) => findTexts(queryable, versionTagCache, VERSION_TAGS, wanted),
-    tagSetTexts: (queryable, wanted) => findTexts(queryable, tagSetCache, TAG_SETS, wanted),
+    labelsOf: async (chunks, queryable = database) => {
+      const wanted = (column: keyof CodedLabels) => distinctIds(chunks.map((chunk) => chunk[column]));
+      const versionTags = await findTexts(queryable, versionTagCache, VERSION_TAGS, wanted('versionTagIds'));
+      const tagSets = await findTexts(queryable, tagSetCache, TAG_SETS, wanted('tagSetIds'));
+      return { versionTag: (id) => versionTags.get(id) ?? null, tags: (id) => tagSets.get(id) ?? null };
+    },
   };
 }
 
@@ -100,12 +116,11 @@ async function findTexts(
   queryable: Queryable,
   cache: LRUCache<number, string>,
   statements: Statements,
-  wanted: Iterable<number>,
+  wanted: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>();
   const missing: number[] = [];
-  for (const id of new Set(wanted)) {
-    if (id === NO_ID) continue;
+  for (const id of wanted) {
     const text = cache.get(id);
     if (text === undefined) missing.push(id);
     else found.set(id, text);
@@ -117,6 +132,20 @@ async function findTexts(
     cache.set(id, text);
   }
   return found;
+}
+
+/** Neighbours mostly have the same labels: only a change is looked at. */
+function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
+  const ids = new Set<number>();
+  for (const column of columns) {
+    let last = NO_ID;
+    for (const id of column) {
+      if (id !== last) ids.add(id);
+      last = id;
+    }
+  }
+  ids.delete(NO_ID);
+  return ids;
 }
 
 function getId(found: ReadonlyMap<string, number>, key: string): number {

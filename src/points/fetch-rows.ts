@@ -1,6 +1,5 @@
 /** Rows of a query in portions, through a cursor: memory does not grow with the answer, and an early end stops the query. */
 import type { Transaction } from '../platform/database.ts';
-import type { Statement } from './select-versions.ts';
 
 /** Rows a portion holds at most. */
 export const CHUNK_ROWS = 10_000;
@@ -11,9 +10,9 @@ const FETCH = `fetch ${CHUNK_ROWS} from ${CURSOR}`;
 /** Non-empty portions of rows, each an array of columns. One query at a time per transaction. */
 export async function* fetchRows<Row extends unknown[]>(
   transaction: Transaction,
-  { text, values }: Statement,
+  statement: string,
 ): AsyncGenerator<readonly Row[]> {
-  await transaction.query(`declare ${CURSOR} no scroll cursor for ${text}`, values);
+  await transaction.query(`declare ${CURSOR} no scroll cursor for ${statement}`);
   try {
     for (;;) {
       const { rows } = await transaction.query<Row>({ text: FETCH, rowMode: 'array' });

@@ -68,14 +68,12 @@ export interface PointSelection {
   readonly offset?: number;
 }
 
-/** Points of one variable as columns of one length. */
+/** Points of one variable as columns of one length. Labels are ids of the dictionary, see `Dictionary.labelsOf`; 0: none. */
 export interface PointChunk {
   readonly variableId: number;
   readonly dates: Float64Array;
   readonly values: Float64Array;
   readonly versionTimestamps: Float64Array;
-  /** VersionTag of each point, null when none. */
-  readonly versionTags: readonly (string | null)[];
-  /** Tags of each point as JSON text of an object of strings, null when none. */
-  readonly tags: readonly (string | null)[];
+  readonly versionTagIds: Int32Array;
+  readonly tagSetIds: Int32Array;
 }

@@ -36,5 +36,6 @@ export function findBuckets(
     timeZoneId,
     functionOf: (variableId) => FUNCTIONS[aggregate ?? variables.get(variableId)?.aggregate ?? 'AVG'],
     startOfDay: startOfDay(timeZoneId),
+    fill: 'none',
   };
 }

@@ -38,7 +38,7 @@ export function dataRoutes(database: Database, readDatabase: Database, dictionar
           streamInSnapshot(readDatabase, (it) => aggregatePoints(it, selection, buckets)),
           format,
         )
-      : jsonRows(streamPoints(readDatabase, dictionary, selection), format);
+      : jsonRows(streamPoints(readDatabase, selection), dictionary, format);
     markStreamed(c);
     c.header('Content-Type', 'application/json; charset=utf-8');
     const body = await toBody(rows, c.req.raw);

@@ -3,7 +3,7 @@ import { createAccount } from '../../src/accounts/create-account.ts';
 import { type Database, openDatabase, withTransaction } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
-import { openDictionary } from '../../src/points/dictionary.ts';
+import { type Labels, openDictionary } from '../../src/points/dictionary.ts';
 import type { PointChunk, PointSelection, VersionChoice } from '../../src/points/point.ts';
 import { streamPoints } from '../../src/points/read-points.ts';
 import { type WriteResult, writePoints } from '../../src/points/write-points.ts';
@@ -70,7 +70,9 @@ export async function openPointStore(versionLimit = 7): Promise<PointStore> {
     read: async (variableId, version = {}, selection = {}) => {
       const wanted: PointSelection = { variableIds: [variableId], version, order: 'ASC', ...selection };
       const points: StoredPoint[] = [];
-      for await (const chunk of streamPoints(database, dictionary, wanted)) points.push(...toPoints(chunk));
+      for await (const chunk of streamPoints(database, wanted)) {
+        points.push(...toPoints(chunk, await dictionary.labelsOf([chunk])));
+      }
       return points;
     },
     readAll: async (variableId) => (await database.query<StoredPoint>(EVERY_VERSION, [variableId])).rows,
@@ -81,11 +83,11 @@ export async function openPointStore(versionLimit = 7): Promise<PointStore> {
   };
 }
 
-function toPoints(chunk: PointChunk): StoredPoint[] {
+function toPoints(chunk: PointChunk, labels: Labels): StoredPoint[] {
   return Array.from(chunk.dates, (date: number, index: number) => ({
     date,
     value: chunk.values[index] ?? Number.NaN,
-    tag: chunk.versionTags[index] ?? null,
+    tag: labels.versionTag(chunk.versionTagIds[index] ?? 0),
     versionTimestamp: chunk.versionTimestamps[index] ?? Number.NaN,
   }));
 }

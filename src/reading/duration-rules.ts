@@ -1,0 +1,81 @@
+/** Lengths of time as readers write them (R-G2): ISO 8601 durations, and `last 3 days` for a relative version. */
+import type { CivilDuration } from '../points/point.ts';
+
+/** What a duration must look like, for messages. */
+export const DURATION_RULE = 'must be an ISO 8601 duration such as PT24H, P1D or P1M, each part at most 100 years';
+
+/** What a relative version must look like, for messages. */
+export const RELATIVE_RULE =
+  'must be Current, a count of hours, days, weeks, months or years such as "last 3 days", or an ISO 8601 duration';
+
+const MICROS_PER_SECOND = 1_000_000;
+const CLOCK_MICROS: Readonly<Record<string, number>> = {
+  H: 3600 * MICROS_PER_SECOND,
+  M: 60 * MICROS_PER_SECOND,
+  S: MICROS_PER_SECOND,
+};
+const MAX_YEARS = 100;
+const MAX_DAYS = MAX_YEARS * 366;
+
+const CIVIL_PART = String.raw`(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?`;
+const NUMBER = String.raw`\d{1,12}(?:[.,]\d{1,9})?`;
+const CLOCK_PART = `(?:T((?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?))?`;
+const ISO_DURATION = new RegExp(`^P(?=.)${CIVIL_PART}${CLOCK_PART}$`, 'i');
+const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s?$/i;
+
+/** What `parseRelative` makes of `Current`: no going back at all. */
+export const CURRENT = 'current';
+
+/**
+ * An ISO 8601 duration: years and months are months, weeks and days are days, the rest is of the clock; only the last
+ * of hours, minutes and seconds may have a fraction, rounded to microseconds.
+ * @returns undefined for anything else, a negative one included, and for what is longer than 100 years.
+ */
+export function parseDuration(text: string): CivilDuration | undefined {
+  const match = ISO_DURATION.exec(text.trim());
+  if (!match) return undefined;
+  const [, years = '0', months = '0', weeks = '0', days = '0', clock] = match;
+  const micros = clock === undefined ? 0 : parseClock(clock.toUpperCase());
+  if (micros === undefined) return undefined;
+  return bounded({
+    months: Number(years) * 12 + Number(months),
+    days: Number(weeks) * 7 + Number(days),
+    micros,
+  });
+}
+
+/**
+ * How far back a relative version goes: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one), `P3D`, …
+ * @returns undefined for anything else.
+ */
+export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {
+  const trimmed = text.trim();
+  if (trimmed.toLowerCase() === CURRENT) return CURRENT;
+  const [, last, digits, unit = ''] = COUNTED.exec(trimmed) ?? [];
+  if (last === undefined && digits === undefined) return parseDuration(trimmed);
+  return bounded(counted(digits === undefined ? 1 : Number(digits), unit.toLowerCase()));
+}
+
+function counted(count: number, unit: string): CivilDuration {
+  const none = { months: 0, days: 0, micros: 0 };
+  if (unit === 'year') return { ...none, months: count * 12 };
+  if (unit === 'month') return { ...none, months: count };
+  if (unit === 'week') return { ...none, days: count * 7 };
+  if (unit === 'day') return { ...none, days: count };
+  return { ...none, micros: count * 3600 * MICROS_PER_SECOND };
+}
+
+/** `1H30M`, `1.5H`. @returns undefined for nothing at all and for a fraction before another part. */
+function parseClock(text: string): number | undefined {
+  const parts = [...text.matchAll(/([\d.,]+)([HMS])/g)];
+  if (parts.length === 0 || parts.slice(0, -1).some(([, number = '']) => /[.,]/.test(number))) return undefined;
+  return parts.reduce((sum, [, number = '', unit = '']) => {
+    return sum + Math.round(Number(number.replace(',', '.')) * (CLOCK_MICROS[unit] ?? 0));
+  }, 0);
+}
+
+function bounded(duration: CivilDuration): CivilDuration | undefined {
+  const { months, days, micros } = duration;
+  const isBounded = months <= MAX_YEARS * 12 && days <= MAX_DAYS && micros <= MAX_DAYS * 24 * 3600 * MICROS_PER_SECOND;
+  return isBounded ? duration : undefined;
+}

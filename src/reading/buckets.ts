@@ -2,7 +2,7 @@
 import type { AggregateFunction, Bucket, Buckets } from '../points/aggregate-points.ts';
 import type { Aggregate, Granularity } from '../structure/enumerations.ts';
 import { startOfDay } from '../structure/time-zones.ts';
-import type { RestReadRequest } from './read-request.ts';
+import type { BucketRequest } from './read-request.ts';
 import type { ReadVariable } from './selection.ts';
 
 const BUCKETS: Readonly<Record<Exclude<Granularity, 'Raw'>, Bucket>> = {
@@ -27,7 +27,7 @@ const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
 
 /** @returns undefined for raw points. */
 export function findBuckets(
-  { granularity, aggregate, timeZoneId = 'UTC' }: RestReadRequest,
+  { granularity, aggregate, fill, minCount, timeZoneId = 'UTC' }: BucketRequest,
   variables: ReadonlyMap<number, ReadVariable>,
 ): Buckets | undefined {
   if (granularity === 'Raw') return undefined;
@@ -36,6 +36,7 @@ export function findBuckets(
     timeZoneId,
     functionOf: (variableId) => FUNCTIONS[aggregate ?? variables.get(variableId)?.aggregate ?? 'AVG'],
     startOfDay: startOfDay(timeZoneId),
-    fill: 'none',
+    fill,
+    ...(minCount !== undefined && { minCount }),
   };
 }

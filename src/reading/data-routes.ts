@@ -7,19 +7,20 @@ import type { CallerEnv } from '../identity/authenticate.ts';
 import { type Database, streamInSnapshot, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
-import { parseQuery, type Query } from '../platform/query-string.ts';
+import { parseQuery } from '../platform/query-string.ts';
 import { markStreamed } from '../platform/streamed-answer.ts';
 import { aggregatePoints, countBuckets } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { countPoints, streamPoints } from '../points/read-points.ts';
 import { findBuckets } from './buckets.ts';
 import { jsonAggregates, jsonRows } from './json-rows.ts';
-import { parseReadRequest, queryOfBody } from './read-request.ts';
+import { queryOfAddress, queryOfBody, type ReadQuery } from './read-query.ts';
+import { parseReadRequest } from './read-request.ts';
 import { resolveSelection } from './selection.ts';
 
 /** @param readDatabase the pool answers are streamed from, a connection each for as long as its reader takes. */
 export function dataRoutes(database: Database, readDatabase: Database, dictionary: Dictionary): Hono<CallerEnv> {
-  const respond = async (c: Context<CallerEnv>, query: Query): Promise<Response> => {
+  const respond = async (c: Context<CallerEnv>, query: ReadQuery): Promise<Response> => {
     const request = parseReadRequest(query);
     const { selection, variables } = await resolveSelection(database, c.var.caller, request);
     const buckets = findBuckets(request, variables);
@@ -45,7 +46,7 @@ export function dataRoutes(database: Database, readDatabase: Database, dictionar
     return body ? c.body(body) : c.body(null);
   };
   return new Hono<CallerEnv>()
-    .get('/', (c) => respond(c, parseQuery(c.req.url)))
+    .get('/', (c) => respond(c, queryOfAddress(parseQuery(c.req.url))))
     .post('/', async (c) => respond(c, queryOfBody(await readJsonBody(c.req.raw))));
 }
 

@@ -1,4 +1,5 @@
-/** The query of `GET /data` and the body of `POST /data` (R-G1): the same names, leniently read (R-A3). */
+/** The query of `GET /data` and the body of `POST /data` (R-G1, R-G2): the same names, leniently read (R-A3). */
+import { DomainError } from '../platform/errors.ts';
 import { parsePaging } from '../platform/paging.ts';
 import {
   type Query,
@@ -9,75 +10,94 @@ import {
   queryIds,
   queryInteger,
 } from '../platform/query-string.ts';
+import type { Fill } from '../points/aggregate-points.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
-import type { Micros } from '../points/point.ts';
+import type { CivilDuration, Micros } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/enumerations.ts';
 import { findTimeZone, localClock } from '../structure/time-zones.ts';
+import { CURRENT, DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from './duration-rules.ts';
+import type { ReadQuery, TagPair } from './read-query.ts';
 import type { ReadRequest } from './selection.ts';
 
 /** Which members a row has. */
 export type RowLevel = 'Normal' | 'ValueVariableDate';
 
-export interface RestReadRequest extends ReadRequest {
-  readonly level: RowLevel;
-  /** Dates are written, and civil buckets bounded, on this zone's clock; undefined is UTC. */
-  readonly timeZoneId: string | undefined;
+/** How points are put into buckets. */
+export interface BucketRequest {
   readonly granularity: Granularity;
   /** Undefined takes each variable's own. */
   readonly aggregate: Aggregate | undefined;
+  readonly fill: Fill;
+  readonly minCount: number | undefined;
+  /** Civil buckets are bounded on this zone's clock; undefined is UTC. */
+  readonly timeZoneId: string | undefined;
 }
 
-// What this version cannot do must not be answered with something else.
-const NOT_YET = ['relativeVersion', 'horizon', 'versions', 'tags', 'fill', 'minCount', 'unitId'];
+export interface RestReadRequest extends ReadRequest, BucketRequest {
+  readonly level: RowLevel;
+  /** Dates are written on this zone's clock too. */
+  readonly timeZoneId: string | undefined;
+}
 
-/** @throws DomainError invalid_input naming the parameter. */
-export function parseReadRequest(query: Query): RestReadRequest {
-  refuseUnavailable(query);
+/** @throws DomainError invalid_input naming the parameter, or both where two contradict each other. */
+export function parseReadRequest(query: ReadQuery): RestReadRequest {
   const timeZoneId = parseTimeZone(query);
-  const paging = parsePaging(query);
+  const asOfMicros = parseInstant(query, 'asOf', timeZoneId);
+  const relative = parseRelativeVersion(query);
+  if (query.find('asOf') !== undefined && query.find('relativeVersion') !== undefined) {
+    throw contradiction('asOf', 'relativeVersion', 'both say which state is meant');
+  }
+  const { limit, offset } = parsePaging(query);
   return {
     variableIds: [...new Set([...queryIds(query, 'variableId'), ...queryIds(query, 'variableIds')])],
     sourceId: queryInteger(query, 'sourceId', 1),
-    fromMicros: parseInstant(query, 'from', timeZoneId),
-    toMicros: parseInstant(query, 'to', timeZoneId),
+    ...parsePeriod(query, timeZoneId),
     isToIncluded: queryFlag(query, 'includeToBoundary'),
-    versionTags: query.all('version').filter((tag) => tag !== ''),
-    asOfMicros: parseInstant(query, 'asOf', timeZoneId),
+    versionTags: parseVersionTags(query, 'version'),
+    asOfMicros,
+    relative,
+    horizon: parseHorizon(query),
+    tags: parseTags(query),
+    isEveryVersion: queryChoice(query, 'versions', ['all', 'latest']) === 'all',
+    unitId: queryInteger(query, 'unitId', 1),
     order: queryChoice(query, 'pagingOrder', ['ASC', 'DESC']) ?? 'ASC',
-    limit: paging.limit,
-    offset: paging.offset,
+    limit,
+    offset,
     level: queryChoice(query, 'displayLevel', ['Normal', 'ValueVariableDate']) ?? 'Normal',
     timeZoneId,
-    granularity: queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw',
-    aggregate: queryEnumeration(query, 'aggregation', AGGREGATE),
+    ...parseBuckets(query),
   };
 }
 
-/** A JSON body as a query: members of nested objects count under their own name, arrays as repeated values. */
-export function queryOfBody(body: unknown): Query {
-  const values = new Map<string, string[]>();
-  const collect = (name: string, value: unknown): void => {
-    if (value === null || value === undefined) return;
-    if (Array.isArray(value)) for (const item of value) collect(name, item);
-    else if (typeof value === 'object')
-      for (const [key, member] of Object.entries(value)) collect(key.toLowerCase(), member);
-    else {
-      const known = values.get(name);
-      if (known) known.push(String(value));
-      else values.set(name, [String(value)]);
-    }
-  };
-  collect('', body);
-  const all = (name: string): readonly string[] => values.get(name.toLowerCase()) ?? [];
-  return { all, find: (name) => all(name).at(-1) || undefined };
+/** @throws DomainError invalid_input for gap filling or completeness of raw points: they have no axis. */
+function parseBuckets(query: Query): Omit<BucketRequest, 'timeZoneId'> {
+  const granularity = queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw';
+  const fill = queryChoice(query, 'fill', ['none', 'previous', 'linear', 'null']) ?? 'none';
+  const minCount = queryInteger(query, 'minCount', 1);
+  if (granularity === 'Raw' && fill !== 'none') {
+    throw contradiction('fill', 'granularity', 'raw points have no buckets that could be empty');
+  }
+  if (granularity === 'Raw' && minCount !== undefined) {
+    throw contradiction('minCount', 'granularity', 'raw points are not counted in buckets');
+  }
+  return { granularity, aggregate: queryEnumeration(query, 'aggregation', AGGREGATE), fill, minCount };
 }
 
-function refuseUnavailable(query: Query): void {
-  const refused = NOT_YET.find((name) => query.find(name) !== undefined);
-  if (refused !== undefined) throw queryError(refused, 'is not available yet');
+/** `from` and `to`. @throws DomainError invalid_input. */
+export function parsePeriod(
+  query: Query,
+  timeZoneId: string | undefined,
+): { readonly fromMicros: Micros | undefined; readonly toMicros: Micros | undefined } {
+  return { fromMicros: parseInstant(query, 'from', timeZoneId), toMicros: parseInstant(query, 'to', timeZoneId) };
 }
 
-function parseTimeZone(query: Query): string | undefined {
+/** VersionTags given by repetition; an empty one is none. */
+export function parseVersionTags(query: Query, name: string): readonly string[] {
+  return query.all(name).filter((tag) => tag !== '');
+}
+
+/** @throws DomainError invalid_input for what is no time zone. */
+export function parseTimeZone(query: Query): string | undefined {
   const name = query.find('timeZoneId');
   if (name === undefined) return undefined;
   const timeZoneId = findTimeZone(name);
@@ -86,12 +106,49 @@ function parseTimeZone(query: Query): string | undefined {
   return timeZoneId;
 }
 
-/** A date without a zone is on the clock of `timeZoneId`, else UTC. */
-function parseInstant(query: Query, name: string, timeZoneId: string | undefined): Micros | undefined {
+/**
+ * A date without a zone is on the clock of `timeZoneId`, else UTC.
+ * @throws DomainError invalid_input naming the parameter.
+ */
+export function parseInstant(query: Query, name: string, timeZoneId: string | undefined): Micros | undefined {
   const text = query.find(name);
   if (text === undefined) return undefined;
   // An unescaped + of an offset arrives as a blank.
   const date = parseDate(text.replace(/ (\d{2}:?\d{2})$/, '+$1'));
   if (!date) throw queryError(name, `${DATE_RULE}, got ${JSON.stringify(text)}`);
   return date.isLocal && timeZoneId !== undefined ? localClock(timeZoneId)(date.micros).micros : date.micros;
+}
+
+/** The error for two parameters that cannot both be meant. */
+export function contradiction(name: string, other: string, why: string): DomainError {
+  const details = [name, other].map((it) => ({ path: `query.${it}`, message: why }));
+  return new DomainError('invalid_input', `query ${name} and ${other} contradict each other: ${why}`, details);
+}
+
+/** @returns undefined for `Current` too: the latest is what is read anyway. */
+function parseRelativeVersion(query: Query): CivilDuration | undefined {
+  const text = query.find('relativeVersion');
+  if (text === undefined) return undefined;
+  const relative = parseRelative(text);
+  if (relative === undefined) throw queryError('relativeVersion', `${RELATIVE_RULE}, got ${JSON.stringify(text)}`);
+  return relative === CURRENT ? undefined : relative;
+}
+
+function parseHorizon(query: Query): CivilDuration | undefined {
+  const text = query.find('horizon');
+  if (text === undefined) return undefined;
+  const horizon = parseDuration(text);
+  if (horizon === undefined) throw queryError('horizon', `${DURATION_RULE}, got ${JSON.stringify(text)}`);
+  return horizon;
+}
+
+/** `key:value`, the first colon splits: values may hold colons, keys only in a body's object. */
+function parseTags(query: ReadQuery): readonly TagPair[] {
+  const given = query.all('tags').filter((text) => text !== '');
+  const pairs = given.map((text): TagPair => {
+    const colon = text.indexOf(':');
+    if (colon < 1) throw queryError('tags', `must be key:value, got ${JSON.stringify(text)}`);
+    return [text.slice(0, colon), text.slice(colon + 1)];
+  });
+  return [...pairs, ...query.tagPairs];
 }

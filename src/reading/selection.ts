@@ -5,19 +5,20 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { isStorableText } from '../platform/storable-text.ts';
-import type { Micros, PointSelection } from '../points/point.ts';
+import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, defaultAggregate, nameOf, QUANTITY_TYPE } from '../structure/enumerations.ts';
+import { findScales } from './find-scales.ts';
+import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
-export interface ReadRequest {
+export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];
   /** Adds every variable of the source. */
   readonly sourceId?: number | undefined;
   readonly fromMicros?: Micros | undefined;
   readonly toMicros?: Micros | undefined;
   readonly isToIncluded: boolean;
-  readonly versionTags: readonly string[];
-  readonly asOfMicros?: Micros | undefined;
+  /** Values are converted into this unit. */
+  readonly unitId?: number | undefined;
   readonly order: 'ASC' | 'DESC';
   /** Paging within each variable. */
   readonly limit?: number | undefined;
@@ -39,36 +40,52 @@ export interface ReadVariable {
 
 /**
  * @throws DomainError not_found for a variable or source that does not exist or is not the caller's to see;
- *   invalid_input when nothing is asked for or the period ends before it begins.
+ *   invalid_input when nothing is asked for, the period ends before it begins, or a unit cannot be converted.
  */
 export async function resolveSelection(
   queryable: Queryable,
   caller: Caller,
   request: ReadRequest,
 ): Promise<ResolvedSelection> {
-  if (request.variableIds.length === 0 && request.sourceId === undefined) {
-    throw new DomainError('invalid_input', 'variableId, variableIds or sourceId must be given');
-  }
-  const { fromMicros, toMicros, asOfMicros } = request;
-  if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
-    throw new DomainError('invalid_input', 'from must not be later than to');
-  }
-  const variables = await findVisible(queryable, caller, request);
+  assertMeaningful(request);
+  const stored = await findVisible(queryable, caller, request);
+  const { variables, scales } = await convertUnits(queryable, stored, request.unitId);
+  const { fromMicros, toMicros, limit } = request;
   const selection: PointSelection = {
     variableIds: [...variables.keys()],
     isToIncluded: request.isToIncluded,
-    version: {
-      ...(asOfMicros !== undefined && { asOfMicros }),
-      // A text that cannot be stored is nobody's VersionTag.
-      ...(request.versionTags.length > 0 && { versionTags: request.versionTags.filter(isStorableText) }),
-    },
+    version: await resolveVersion(queryable, request),
     order: request.order,
     offset: request.offset,
+    ...(scales && { scales }),
     ...(fromMicros !== undefined && { fromMicros }),
     ...(toMicros !== undefined && { toMicros }),
-    ...(request.limit !== undefined && { limit: request.limit }),
+    ...(limit !== undefined && { limit }),
   };
   return { selection, variables };
+}
+
+function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros }: ReadRequest): void {
+  if (variableIds.length === 0 && sourceId === undefined) {
+    throw new DomainError('invalid_input', 'variableId, variableIds or sourceId must be given');
+  }
+  if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
+    throw new DomainError('invalid_input', 'from must not be later than to');
+  }
+}
+
+/** The variables as they are read: in the unit asked for, if one is. */
+async function convertUnits(
+  queryable: Queryable,
+  stored: ReadonlyMap<number, ReadVariable>,
+  unitId: number | undefined,
+): Promise<{
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+  readonly scales?: ReadonlyMap<number, LinearScale>;
+}> {
+  if (unitId === undefined) return { variables: stored };
+  const scales = await findScales(queryable, stored, unitId);
+  return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
 /** The variables asked for: those named, in the order named, then those of the source by id. */

@@ -6,6 +6,7 @@ import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
+import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
@@ -30,6 +31,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     healthChecks: parts.healthChecks,
     push,
     api: [
+      ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
       ['/data', dataRoutes(database, parts.readDatabase, dictionary)],

@@ -1,0 +1,50 @@
+/** Which versions a reader asks for (R-G2) → the choice the store understands: what is relative becomes an instant. */
+import type { Queryable } from '../platform/database.ts';
+import { isStorableText } from '../platform/storable-text.ts';
+import type { CivilDuration, Micros, VersionChoice } from '../points/point.ts';
+
+export interface VersionRequest {
+  readonly versionTags: readonly string[];
+  readonly asOfMicros?: Micros | undefined;
+  /** The state known so long ago; not together with `asOfMicros`. */
+  readonly relative?: CivilDuration | undefined;
+  /** Only versions known at least so long before the date they are for. */
+  readonly horizon?: CivilDuration | undefined;
+  /** Tags that must all be there. */
+  readonly tags?: readonly (readonly [key: string, value: string])[];
+  readonly isEveryVersion?: boolean;
+  /** Calendar of `relative` and `horizon`; undefined is UTC. */
+  readonly timeZoneId?: string | undefined;
+}
+
+/** Which versions count; a relative version becomes the instant it means now. */
+export async function resolveVersion(
+  queryable: Queryable,
+  { versionTags, tags = [], ...request }: VersionRequest,
+): Promise<VersionChoice> {
+  const { relative, horizon, timeZoneId = 'UTC' } = request;
+  const asOfMicros = relative ? await findInstantBefore(queryable, relative, timeZoneId) : request.asOfMicros;
+  return {
+    ...(asOfMicros !== undefined && { asOfMicros }),
+    ...(horizon && { horizon: { duration: horizon, timeZoneId } }),
+    // A text that cannot be stored is nobody's VersionTag.
+    ...(versionTags.length > 0 && { versionTags: versionTags.filter(isStorableText) }),
+    ...(tags.length > 0 && { tags }),
+    ...(request.isEveryVersion && { isEvery: true }),
+  };
+}
+
+/** Now, by the clock that VersionTimestamps are from, less months and days on the zone's calendar and the rest of time. */
+async function findInstantBefore(
+  queryable: Queryable,
+  { months, days, micros }: CivilDuration,
+  timeZoneId: string,
+): Promise<Micros> {
+  const { rows } = await queryable.query<{ micros: number }>(
+    `select (extract(epoch from
+       ((clock_timestamp() at time zone $1) - make_interval(months => $2, days => $3)) at time zone $1
+       - $4::int8 * interval '1 microsecond') * 1000000)::int8 as micros`,
+    [timeZoneId, months, days, micros],
+  );
+  return rows[0]?.micros ?? 0;
+}

@@ -1,0 +1,60 @@
+/** Catalogues everybody may read (R-C8): units and their families, enumerations, time zones, languages. */
+import { type Context, Hono } from 'hono';
+import type { CallerEnv } from '../identity/authenticate.ts';
+import type { Queryable } from '../platform/database.ts';
+import { setTotalCount } from '../platform/listing-response.ts';
+import { parsePaging } from '../platform/paging.ts';
+import { parseQuery, queryIds } from '../platform/query-string.ts';
+import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
+import { listLanguages } from './languages.ts';
+import { listTimeZones } from './list-time-zones.ts';
+import { listUnitFamilies, listUnits } from './units.ts';
+
+/** Enumerations by path; each member has its number as `id`. */
+const ENUMERATIONS = {
+  '/granularity': GRANULARITY,
+  '/timePeriods': TIME_PERIOD,
+  '/aggregates': AGGREGATE,
+  '/quantityTypes': QUANTITY_TYPE,
+  '/variables/periodTypes': PERIOD_TYPE,
+} as const;
+
+/** To be mounted before the routes of variables: `/variables/periodTypes` is no variable. */
+export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
+  const timeZones = remember(() => listTimeZones(database));
+  const routes = new Hono<CallerEnv>()
+    .get('/units', async (c) => {
+      const families = new Set(queryIds(parseQuery(c.req.url), 'unitFamilyId'));
+      const units = await listUnits(database);
+      return answer(
+        c,
+        units.filter(({ unitFamilyId }) => families.size === 0 || families.has(unitFamilyId)),
+      );
+    })
+    .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database)))
+    .get('/timezones', async (c) => answer(c, await timeZones()))
+    .get('/languages', (c) => answer(c, LANGUAGES));
+  for (const [path, members] of Object.entries(ENUMERATIONS)) {
+    const items = Object.entries(members).map(([name, id]) => ({ id, name }));
+    routes.get(path, (c) => answer(c, items));
+  }
+  return routes;
+}
+
+const LANGUAGES = listLanguages();
+
+/** What `find` gave the first time it gave anything. */
+function remember<Value>(find: () => Promise<Value>): () => Promise<Value> {
+  let known: Value | undefined;
+  return async () => {
+    known ??= await find();
+    return known;
+  };
+}
+
+/** One page of a catalogue. */
+function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
+  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  setTotalCount(c, items.length);
+  return c.json(items.slice(offset, limit === undefined ? undefined : offset + limit));
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { DomainError } from '../../src/platform/errors.ts';
+import { parseQuery } from '../../src/platform/query-string.ts';
+import { queryOfAddress, queryOfBody } from '../../src/reading/read-query.ts';
+import { parseReadRequest } from '../../src/reading/read-request.ts';
+
+const fromQuery = (text: string) => parseReadRequest(queryOfAddress(parseQuery(`http://h/data?${text}`)));
+const fromBody = (body: unknown) => parseReadRequest(queryOfBody(body));
+
+function refusalOf(work: () => unknown): DomainError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+const DAYS_3 = { months: 0, days: 3, micros: 0 };
+
+describe('a query and a body say the same (R-G1, R-G2)', () => {
+  test.each([
+    ['relativeVersion=last+3+days', { relativeVersion: 'Last3Days' }, { relative: DAYS_3 }],
+    ['relativeVersion=Current', { RELATIVEVERSION: 'current' }, { relative: undefined }],
+    ['horizon=P3D', { Horizon: 'P3D' }, { horizon: DAYS_3 }],
+    ['versions=ALL', { versions: 'all' }, { isEveryVersion: true }],
+    ['versions=latest', {}, { isEveryVersion: false }],
+    ['version=V1&version=V2&version=', { version: ['V1', 'V2', null] }, { versionTags: ['V1', 'V2'] }],
+    [
+      'tags=quality:first&filter.Tags=url:http://x:1',
+      { tags: ['quality:first', 'url:http://x:1'] },
+      {
+        tags: [
+          ['quality', 'first'],
+          ['url', 'http://x:1'],
+        ],
+      },
+    ],
+    ['tags=empty:', { TAGS: { empty: '' } }, { tags: [['empty', '']] }],
+    ['granularity=Day&fill=Previous', { granularity: 3, fill: 'previous' }, { granularity: 'Day', fill: 'previous' }],
+    ['granularity=hour&fill=null', { granularity: 'Hour', fill: 'null' }, { granularity: 'Hour', fill: 'null' }],
+    ['granularity=7&minCount=96', { granularity: 'Week', minCount: 96 }, { granularity: 'Week', minCount: 96 }],
+    ['unitId=8', { unitId: '8' }, { unitId: 8 }],
+    ['fill=none', { fill: null }, { granularity: 'Raw', fill: 'none', minCount: undefined }],
+    [
+      'asOf=2026-03-29T02:30:00&timeZoneId=Europe/Brussels',
+      { asOf: '2026-03-29T02:30:00', timeZoneId: 'romance standard time' },
+      { asOfMicros: Date.parse('2026-03-29T01:30:00Z') * 1000 },
+    ],
+  ])('%s', (query, body, expected) => {
+    expect(fromQuery(query)).toMatchObject(expected);
+    expect(fromBody(body)).toMatchObject(expected);
+  });
+
+  test("a tag's key may hold a colon in a body's object", () => {
+    expect(fromBody({ filter: { tags: { 'a:b': 'c:d' } } }).tags).toEqual([['a:b', 'c:d']]);
+  });
+
+  test('an object of tags does not spill into other names', () => {
+    const request = fromBody({ variableId: 1, tags: { version: 'V1', variableId: '7' } });
+    expect(request).toMatchObject({ variableIds: [1], versionTags: [] });
+    expect(request.tags).toEqual([
+      ['version', 'V1'],
+      ['variableId', '7'],
+    ]);
+  });
+});
+
+describe('a contradiction is refused, naming both (R-G2)', () => {
+  test.each([
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion'],
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion'],
+    ['fill=linear', 'fill', 'granularity'],
+    ['fill=null&granularity=raw', 'fill', 'granularity'],
+    ['minCount=2', 'minCount', 'granularity'],
+  ])('%s', (query, name, other) => {
+    const { code, message, details } = refusalOf(() => fromQuery(query));
+    expect(code).toBe('invalid_input');
+    expect(message).toContain(`${name} and ${other} contradict each other`);
+    expect(details?.map(({ path }) => path)).toEqual([`query.${name}`, `query.${other}`]);
+  });
+});
+
+describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
+  test.each([
+    ['relativeVersion=soon', 'relativeVersion'],
+    ['horizon=24', 'horizon'],
+    ['horizon=-P1D', 'horizon'],
+    ['versions=V1', 'versions'],
+    ['tags=quality', 'tags'],
+    ['tags=:first', 'tags'],
+    ['fill=zero&granularity=Day', 'fill'],
+    ['minCount=0&granularity=Day', 'minCount'],
+    ['unitId=kWh', 'unitId'],
+  ])('%s', (query, name) => {
+    const { code, details } = refusalOf(() => fromQuery(query));
+    expect(code).toBe('invalid_input');
+    expect(details?.[0]?.path).toBe(`query.${name}`);
+  });
+
+  test('a tag of a body that is no text', () => {
+    expect(refusalOf(() => fromBody({ tags: { level: 3 } })).message).toContain('must be an object of texts');
+  });
+});

@@ -20,8 +20,10 @@ export const ERROR_MAPPINGS = {
   not_found: { http: 404, grpc: GrpcStatus.NOT_FOUND },
   conflict: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
   calculation_cycle: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
+  gone: { http: 410, grpc: GrpcStatus.UNIMPLEMENTED },
   body_too_large: { http: 413, grpc: GrpcStatus.RESOURCE_EXHAUSTED },
   unsupported_media_type: { http: 415, grpc: GrpcStatus.INVALID_ARGUMENT },
+  rate_limited: { http: 429, grpc: GrpcStatus.RESOURCE_EXHAUSTED },
   internal_error: { http: 500, grpc: GrpcStatus.INTERNAL },
   dependency_unavailable: { http: 503, grpc: GrpcStatus.UNAVAILABLE },
 } as const satisfies Record<string, ErrorMapping>;

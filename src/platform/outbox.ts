@@ -20,7 +20,10 @@ export type EventType =
   | 'SourceDeleted'
   | 'VariableCreated'
   | 'VariableUpdated'
-  | 'VariableDeleted';
+  | 'VariableDeleted'
+  | 'UserCreated'
+  | 'UserLocked'
+  | 'InvitationAccepted';
 
 export interface NewEvent {
   readonly accountId: number;

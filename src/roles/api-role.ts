@@ -34,7 +34,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
-      ['/data', dataRoutes(database, parts.readDatabase, dictionary)],
+      ['/data', dataRoutes(parts)],
     ],
     log,
   });

@@ -1,0 +1,92 @@
+/** Points and aggregates as the rows readers get (R-G3), whatever the format. */
+import type { AggregateChunk, AggregateFunction } from '../points/aggregate-points.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import type { PointChunk } from '../points/point.ts';
+import type { RowLevel } from './read-request.ts';
+import type { ReadVariable } from './selection.ts';
+import type { Batch, Cells, Column, Table } from './table.ts';
+
+export interface RowShape {
+  readonly level: RowLevel;
+  readonly timeZoneId: string | undefined;
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+}
+
+const UNIT: Column = { name: 'unitId', kind: 'id' };
+
+/** `variableId, date, rawValue, unitId, version, versionTimestamp, tags`, or the first three. */
+export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictionary, shape: RowShape): Table {
+  const isNormal = shape.level === 'Normal';
+  const start: readonly Column[] = [...rowStart(shape), { name: 'rawValue', kind: 'number' }];
+  const rest: readonly Column[] = [
+    UNIT,
+    { name: 'version', kind: 'text' },
+    { name: 'versionTimestamp', kind: 'instant' },
+    { name: 'tags', kind: 'json' },
+  ];
+  const toBatch = async (chunk: PointChunk): Promise<Batch> => {
+    const first = [...startCells(chunk), { kind: 'numbers', values: chunk.values } as const];
+    const cells = isNormal ? [...first, ...(await labelCells(chunk, dictionary, shape))] : first;
+    return { rowCount: chunk.dates.length, cells };
+  };
+  return { columns: isNormal ? [...start, ...rest] : start, batches: batchesOf(chunks, toBatch) };
+}
+
+/**
+ * `variableId, date, <member>, unitId`: the member is `sumValue`, `avgValue`, … Variables of different aggregates have
+ * a member each; a row has the one of its variable.
+ * @param functionOf what each variable is aggregated by.
+ */
+export function aggregateTable(
+  chunks: AsyncIterable<AggregateChunk>,
+  functionOf: (variableId: number) => AggregateFunction,
+  shape: RowShape,
+): Table {
+  const functions = [...new Set([...shape.variables.keys()].map(functionOf))];
+  const values: readonly Column[] = functions.map((name) => ({ name: `${name}Value`, kind: 'number' }));
+  const isNormal = shape.level === 'Normal';
+  const columns: readonly Column[] = [...rowStart(shape), ...values, ...(isNormal ? [UNIT] : [])];
+  const toBatch = async (chunk: AggregateChunk): Promise<Batch> => {
+    const members = functions.map((name): Cells => {
+      return name === chunk.aggregate ? { kind: 'numbers', values: chunk.values } : { kind: 'absent' };
+    });
+    const cells = [...startCells(chunk), ...members, ...(isNormal ? [unitCells(chunk.variableId, shape)] : [])];
+    return { rowCount: chunk.dates.length, cells };
+  };
+  return { columns, batches: batchesOf(chunks, toBatch) };
+}
+
+function rowStart({ timeZoneId }: RowShape): readonly Column[] {
+  return [
+    { name: 'variableId', kind: 'id' },
+    { name: 'date', kind: 'instant', ...(timeZoneId !== undefined && { timeZoneId }) },
+  ];
+}
+
+function startCells({ variableId, dates }: Pick<PointChunk, 'variableId' | 'dates'>): readonly Cells[] {
+  return [
+    { kind: 'constant', value: variableId },
+    { kind: 'instants', values: dates },
+  ];
+}
+
+function unitCells(variableId: number, { variables }: RowShape): Cells {
+  return { kind: 'constant', value: variables.get(variableId)?.unitId ?? null };
+}
+
+async function labelCells(chunk: PointChunk, dictionary: Dictionary, shape: RowShape): Promise<readonly Cells[]> {
+  const labels = await dictionary.labelsOf([chunk]);
+  return [
+    unitCells(chunk.variableId, shape),
+    { kind: 'codes', ids: chunk.versionTagIds, textOf: labels.versionTag },
+    { kind: 'instants', values: chunk.versionTimestamps },
+    { kind: 'codes', ids: chunk.tagSetIds, textOf: labels.tags },
+  ];
+}
+
+async function* batchesOf<Chunk>(
+  chunks: AsyncIterable<Chunk>,
+  toBatch: (chunk: Chunk) => Promise<Batch>,
+): AsyncGenerator<Batch> {
+  for await (const chunk of chunks) yield toBatch(chunk);
+}

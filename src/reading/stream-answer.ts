@@ -1,0 +1,80 @@
+/**
+ * Answers that are written while they are read (R-G4): the first piece is waited for, so that a query that fails at once
+ * is answered with its error; what fails later breaks the transfer, never ends it as if it were whole. A client that
+ * goes away ends the query.
+ */
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { CallerEnv } from '../identity/authenticate.ts';
+import type { Log } from '../platform/log.ts';
+import { markStreamed } from '../platform/streamed-answer.ts';
+import type { Piece } from './formats.ts';
+
+/**
+ * @param write begins the writing; the signal aborts when the client has left, or the answer is not wanted any more.
+ *   Of a HEAD request only the headers are answered, and nothing is begun.
+ */
+export async function streamAnswer(
+  c: Context<CallerEnv>,
+  contentType: string,
+  write: (signal: AbortSignal) => AsyncGenerator<Piece>,
+  log: Log,
+): Promise<Response> {
+  markStreamed(c);
+  c.header('Content-Type', contentType);
+  c.header('Vary', 'Accept');
+  if (c.req.method === 'HEAD') return c.body(null);
+  const leaving = new AbortController();
+  const pieces = write(leaving.signal);
+  const end = (): void => {
+    leaving.abort();
+    // What the abort makes fail, fails for nobody.
+    pieces.return(undefined).catch(() => {});
+  };
+  // A client that is gone before the answer begins: nobody reads the stream then, and nobody cancels it.
+  const { signal } = c.req.raw;
+  signal.addEventListener('abort', end, { once: true });
+  const first = await pieces.next();
+  if (signal.aborted) end();
+  return c.body(toStream(c, first, pieces, end, log));
+}
+
+function toStream(
+  c: Context,
+  first: IteratorResult<Piece>,
+  pieces: AsyncGenerator<Piece>,
+  end: () => void,
+  log: Log,
+): ReadableStream {
+  let next: IteratorResult<Piece> | undefined = first;
+  let isLeft = false;
+  return new ReadableStream({
+    pull: async (controller) => {
+      try {
+        const piece = next ?? (await pieces.next());
+        next = undefined;
+        if (isLeft) return;
+        if (piece.done) controller.close();
+        else controller.enqueue(typeof piece.value === 'string' ? Buffer.from(piece.value) : piece.value);
+      } catch (error) {
+        if (isLeft || c.req.raw.signal.aborted) return;
+        log.error({ err: error, requestId: c.get('requestId') }, 'an answer broke off');
+        breakOff(c, controller);
+      }
+    },
+    cancel: () => {
+      isLeft = true;
+      end();
+    },
+  });
+}
+
+/**
+ * Cuts the connection. The server below would show the error's text to the client when nothing has been sent yet, and
+ * print it to the console; a stream that ends with its connection is simply cancelled.
+ */
+function breakOff(c: Context, controller: ReadableStreamDefaultController): void {
+  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+  if (outgoing) outgoing.destroy();
+  else controller.error(new Error('the answer broke off'));
+}

@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   identity: ['platform', 'root'],
   structure: ['platform', 'points', 'identity'],
   push: FEATURES,
+  files: [...FEATURES, 'push'],
   ingest: FEATURES,
   calculation: [...FEATURES, 'root'],
   reading: FEATURES,

@@ -1,0 +1,84 @@
+/** The versions and tags of a file, each combination known by a small number and looked up once. */
+import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { type Labels, toLabels } from '../../points/label-rules.ts';
+import { parseFileTags } from '../cell-rules.ts';
+import { copyOf, type Problem } from './target-table.ts';
+
+const MAX_VERSION = 200;
+const MAX_ENTRIES = 100_000;
+const SEPARATOR = '\u0000';
+
+/** Dictionary ids of a version and a tag set. */
+export interface LabelIds {
+  readonly versionTagId: number;
+  readonly tagSetId: number;
+}
+
+interface Entry {
+  readonly labels: Labels | undefined;
+  readonly problem: Problem | undefined;
+  ids: LabelIds | undefined;
+}
+
+export class LabelTable {
+  readonly #decode: (text: string) => string | undefined;
+  readonly #ids = new Map<string, number>();
+  #entries: Entry[] = [];
+
+  /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
+  constructor(decode: (text: string) => string | undefined) {
+    this.#decode = decode;
+  }
+
+  /** The number of a combination; empty texts are none. */
+  idOf(version: string, tags: string): number {
+    const key = version + SEPARATOR + tags;
+    return this.#ids.get(key) ?? this.#add(key, version, tags);
+  }
+
+  /** Combinations whose dictionary ids are not known yet. */
+  unresolved(): readonly { readonly id: number; readonly labels: Labels }[] {
+    return this.#entries.flatMap(({ labels, ids }, id) => (labels && !ids ? [{ id, labels }] : []));
+  }
+
+  resolve(id: number, ids: LabelIds): void {
+    const entry = this.#entries[id];
+    if (entry) entry.ids = ids;
+  }
+
+  get(id: number): LabelIds | Problem {
+    const entry = this.#entries[id];
+    const found = entry?.ids ?? entry?.problem;
+    if (!found) throw new Error(`label ${id} is not resolved`);
+    return found;
+  }
+
+  /** Forgets everything when there is too much of it. Numbers given out before mean nothing afterwards. */
+  trim(): void {
+    if (this.#entries.length <= MAX_ENTRIES) return;
+    this.#ids.clear();
+    this.#entries = [];
+  }
+
+  #add(key: string, version: string, tags: string): number {
+    const parsed = this.#parse(version, tags);
+    const entry = 'code' in parsed ? { labels: undefined, problem: parsed } : { labels: parsed, problem: undefined };
+    const id = this.#entries.push({ ...entry, ids: undefined }) - 1;
+    this.#ids.set(copyOf(key), id);
+    return id;
+  }
+
+  #parse(rawVersion: string, rawTags: string): Labels | Problem {
+    const [version, text] = [this.#decode(rawVersion), this.#decode(rawTags)];
+    if (version === undefined) return { code: 'invalid_version', message: 'version is not UTF-8' };
+    if (text === undefined) return { code: 'invalid_tags', message: 'tags is not UTF-8' };
+    if (version.length > MAX_VERSION) {
+      return { code: 'invalid_version', message: `version must be at most ${MAX_VERSION} characters` };
+    }
+    if (!isStorableText(version)) return { code: 'invalid_version', message: `version ${STORABLE_RULE}` };
+    if (!isStorableText(text)) return { code: 'invalid_tags', message: `tags ${STORABLE_RULE}` };
+    const tags = parseFileTags(text);
+    if (typeof tags === 'string') return { code: 'invalid_tags', message: tags };
+    return toLabels(version === '' ? undefined : version, tags);
+  }
+}

@@ -1,0 +1,42 @@
+/** Date cells: days since an epoch as a number, which a format makes a date (ECMA-376 part 1, 18.17.4 and 18.8.30). */
+
+/** 1900: day 1 is 1900-01-01, and 1900 counts as a leap year, which it was not. 1904: day 0 is 1904-01-01. */
+export type DateSystem = 1900 | 1904;
+
+const MILLIS_PER_DAY = 86_400_000;
+const MICROS_PER_MILLI = 1000;
+const EPOCHS: Readonly<Record<DateSystem, number>> = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) };
+const PHANTOM_DAY = 60;
+const END = Date.UTC(2200, 0, 1);
+
+/**
+ * The local date of a serial number, to the millisecond: finer digits are noise of the fraction.
+ * @returns microseconds of the local clock; undefined for what is no date: 29 February 1900, negative, 2200 and later.
+ */
+export function serialToMicros(serial: number, system: DateSystem): number | undefined {
+  if (!(serial >= 0)) return undefined;
+  const isPhantom = system === 1900 && Math.floor(serial) === PHANTOM_DAY;
+  const shift = system === 1900 && serial < PHANTOM_DAY ? MILLIS_PER_DAY : 0;
+  const millis = EPOCHS[system] + shift + Math.round(serial * MILLIS_PER_DAY);
+  return isPhantom || millis >= END ? undefined : millis * MICROS_PER_MILLI;
+}
+
+// Formats that need not be written out because every program knows them; 27–36 and 50–58 are East Asian dates.
+const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
+  [14, 22],
+  [27, 36],
+  [45, 47],
+  [50, 58],
+];
+
+/** @param code of the format, undefined for one that is built in. */
+export function isDateFormat(id: number, code: string | undefined): boolean {
+  if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
+  // Texts in quotes, escaped and padding characters, and colours or conditions in brackets are not part of the pattern.
+  const pattern = code
+    .replace(/"[^"]*"?/g, '')
+    .replace(/[\\_*]./g, '')
+    .replace(/\[(?!(h+|m+|s+)\])[^\]]*\]/gi, '')
+    .replace(/general/gi, '');
+  return /[ymdhs]/i.test(pattern);
+}

@@ -1,0 +1,98 @@
+/**
+ * The texts that cells refer to by number. They stand in one buffer: as JavaScript strings the texts of a million cells
+ * would need several times the memory.
+ */
+import { FileRefusal } from '../standard-file.ts';
+import type { XlsxArchive } from './xlsx-archive.ts';
+import { decodeXml, XmlScanner } from './xml-scanner.ts';
+
+export interface SharedStrings {
+  /** undefined where there is none. */
+  get(index: number): string | undefined;
+}
+
+const MAX_BYTES = 96 << 20;
+const MAX_COUNT = 4_000_000;
+const FIRST_BYTES = 1 << 16;
+const FIRST_COUNT = 1 << 10;
+const CACHED = 4096;
+
+export const NO_STRINGS: SharedStrings = { get: () => undefined };
+
+/** @throws FileRefusal too_large, damaged_file. */
+export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
+  const table = new StringTable();
+  let raw = '';
+  // Text is in `t`, but not in that of a phonetic run.
+  let isText = false;
+  let phoneticDepth = 0;
+  const scanner = new XmlScanner({
+    open: (element) => {
+      if (element === 'si') raw = '';
+      else if (element === 'rPh') phoneticDepth += 1;
+      else if (element === 't') isText = phoneticDepth === 0;
+    },
+    close: (element) => {
+      if (element === 'si') table.add(raw);
+      else if (element === 'rPh') phoneticDepth -= 1;
+      else if (element === 't') isText = false;
+    },
+    text: (piece) => {
+      if (isText) raw += piece;
+    },
+  });
+  for await (const piece of archive.read(name)) scanner.feed(piece);
+  scanner.end();
+  return table;
+}
+
+class StringTable implements SharedStrings {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  /** Where each text ends. */
+  #ends = new Uint32Array(FIRST_COUNT);
+  #count = 0;
+  #size = 0;
+  readonly #cache = new Map<number, string>();
+
+  /** @param raw as written in the XML. */
+  add(raw: string): void {
+    if (this.#count >= MAX_COUNT) throw tooLarge(`more than ${MAX_COUNT} different texts`);
+    if (this.#count === this.#ends.length) {
+      const ends = new Uint32Array(this.#ends.length * 2);
+      ends.set(this.#ends);
+      this.#ends = ends;
+    }
+    this.#reserve(raw.length);
+    this.#size += this.#bytes.write(raw, this.#size, 'latin1');
+    this.#ends[this.#count++] = this.#size;
+  }
+
+  get(index: number): string | undefined {
+    if (!(index >= 0 && index < this.#count)) return undefined;
+    const known = this.#cache.get(index);
+    if (known !== undefined) return known;
+    const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
+    const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, this.#ends[index])));
+    if (this.#cache.size < CACHED) this.#cache.set(index, text);
+    return text;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#size + bytes;
+    if (needed > MAX_BYTES) throw tooLarge(`more than ${MAX_BYTES} bytes of text`);
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(larger, 0, 0, this.#size);
+    this.#bytes = larger;
+  }
+}
+
+/** Spreadsheets write what XML cannot hold as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
+export function unescapeText(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function tooLarge(what: string): FileRefusal {
+  return new FileRefusal('too_large', `the workbook has ${what}; please send it in several files, or as CSV`);
+}

@@ -1,0 +1,130 @@
+/** What a workbook says about its parts: the first sheet, shared texts, which formats are dates, the date system. */
+import { FileRefusal } from '../standard-file.ts';
+import { type DateSystem, isDateFormat } from './serial-date-rules.ts';
+import type { XlsxArchive } from './xlsx-archive.ts';
+import { attributeOf, decodeXml, prefixedAttributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
+
+export interface Workbook {
+  /** Names of the parts in the archive. */
+  readonly sheet: string;
+  readonly sharedStrings: string | undefined;
+  readonly dateSystem: DateSystem;
+  /** By cell style: whether it makes a number a date. */
+  readonly isDateStyle: readonly boolean[];
+}
+
+interface Relation {
+  readonly type: string;
+  readonly target: string;
+}
+
+const MAX_PART_BYTES = 32 << 20;
+const MAX_STYLES = 100_000;
+
+/** @throws FileRefusal wrong_format, damaged_file. */
+export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
+  const root = [...(await readRelations(archive, '')).values()];
+  const main = root.find(({ type }) => type === 'officeDocument')?.target;
+  if (main === undefined || !archive.has(main)) throw wrong('it has no workbook in it');
+  if (main.endsWith('.bin')) throw wrong('it is a binary workbook (.xlsb)');
+  const relations = await readRelations(archive, main);
+  const { sheetIds, dateSystem } = await readMain(archive, main);
+  const sheets = sheetIds.map((id) => relations.get(id)).filter((relation) => relation?.type === 'worksheet');
+  const sheet = sheets[0]?.target;
+  if (sheet === undefined || !archive.has(sheet)) throw wrong('it has no worksheet');
+  const targetOf = (type: string): string | undefined => {
+    const target = [...relations.values()].find((relation) => relation.type === type)?.target;
+    return target !== undefined && archive.has(target) ? target : undefined;
+  };
+  const styles = targetOf('styles');
+  return {
+    sheet,
+    sharedStrings: targetOf('sharedStrings'),
+    dateSystem,
+    isDateStyle: styles === undefined ? [] : await readStyles(archive, styles),
+  };
+}
+
+/** Relations of a part by id; `''` is the package. Targets are names in the archive. */
+async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {
+  const slash = part.lastIndexOf('/') + 1;
+  const directory = part.slice(0, slash);
+  const name = `${directory}_rels/${part.slice(slash)}.rels`;
+  const relations = new Map<string, Relation>();
+  if (!archive.has(name)) return relations;
+  await scan(archive, name, {
+    open: (element, attributes) => {
+      if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
+      const type = attributeOf(attributes, 'Type') ?? '';
+      const target = decodeXml(attributeOf(attributes, 'Target') ?? '');
+      relations.set(attributeOf(attributes, 'Id') ?? '', {
+        type: type.slice(type.lastIndexOf('/') + 1),
+        target: resolvePath(directory, target),
+      });
+    },
+    close: () => {},
+    text: () => {},
+  });
+  return relations;
+}
+
+/** `xl/` and `../x/y.xml` → `x/y.xml`; a target that begins with a slash counts from the top. */
+function resolvePath(directory: string, target: string): string {
+  const parts: string[] = [];
+  for (const part of (target.startsWith('/') ? target : directory + target).split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+async function readMain(archive: XlsxArchive, name: string) {
+  const sheetIds: string[] = [];
+  let dateSystem: DateSystem = 1900;
+  await scan(archive, name, {
+    open: (element, attributes) => {
+      if (element === 'sheet') sheetIds.push(prefixedAttributeOf(attributes, 'id') ?? '');
+      if (element !== 'workbookPr') return;
+      const flag = attributeOf(attributes, 'date1904');
+      if (flag === '1' || flag === 'true' || flag === 'on') dateSystem = 1904;
+    },
+    close: () => {},
+    text: () => {},
+  });
+  return { sheetIds, dateSystem: dateSystem as DateSystem };
+}
+
+async function readStyles(archive: XlsxArchive, name: string): Promise<readonly boolean[]> {
+  const codes = new Map<number, string>();
+  const isDateStyle: boolean[] = [];
+  let isInCells = false;
+  await scan(archive, name, {
+    open: (element, attributes) => {
+      if (element === 'cellXfs') isInCells = true;
+      const id = Number(attributeOf(attributes, 'numFmtId') ?? 0);
+      if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? ''));
+      else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
+      if (isDateStyle.length > MAX_STYLES) throw wrong(`it has more than ${MAX_STYLES} styles`);
+    },
+    close: (element) => {
+      if (element === 'cellXfs') isInCells = false;
+    },
+    text: () => {},
+  });
+  return isDateStyle;
+}
+
+async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Promise<void> {
+  const scanner = new XmlScanner(visitor);
+  let bytes = 0;
+  for await (const piece of archive.read(name)) {
+    bytes += piece.length;
+    if (bytes > MAX_PART_BYTES) throw wrong(`its part ${name} is larger than ${MAX_PART_BYTES} bytes`);
+    scanner.feed(piece);
+  }
+  scanner.end();
+}
+
+function wrong(what: string): FileRefusal {
+  return new FileRefusal('wrong_format', `the file is not an xlsx workbook: ${what}`);
+}

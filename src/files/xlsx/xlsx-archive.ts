@@ -1,0 +1,169 @@
+/**
+ * The zip archive a workbook is. Its directory is judged before anything is inflated (R-E4): encrypted, overlapping,
+ * oversized or over-compressed archives are refused. While inflating, an entry that is larger than it said is an error.
+ */
+import { Readable } from 'node:stream';
+import { createInflateRaw } from 'node:zlib';
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
+import type { FileSource } from '../parsing/parse-source.ts';
+import { type FileLimits, FileRefusal } from '../standard-file.ts';
+
+export interface XlsxArchive {
+  has(name: string): boolean;
+  /** Bytes of an entry when inflated. */
+  sizeOf(name: string): number;
+  /** The inflated entry as latin1 text, piece by piece. @throws FileRefusal damaged_file. */
+  read(name: string): AsyncGenerator<string>;
+}
+
+const MAX_ENTRIES = 10_000;
+const [STORED, DEFLATED] = [0, 8];
+const INFLATED_CHUNK_BYTES = 1 << 17;
+const COMPOUND_FILE = '\xd0\xcf\x11\xe0';
+const ZIP = 'PK\x03\x04';
+const ENCRYPTED_PACKAGE = 'E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e';
+
+/** @throws FileRefusal wrong_format, encrypted, zip_bomb, damaged_file. */
+export async function openXlsxArchive(source: FileSource, limits: FileLimits): Promise<XlsxArchive> {
+  await assertZip(source);
+  const zip = await refusing(() =>
+    fromRandomAccessReaderPromise(new PartReader(source), source.sizeBytes, { lazyEntries: true, autoClose: false }),
+  );
+  const entries = await refusing(() => readDirectory(zip));
+  assertHarmless(entries, source.sizeBytes, limits);
+  const byName = new Map([...entries].map((entry) => [entry.fileName, entry]));
+  return {
+    has: (name) => byName.has(name),
+    sizeOf: (name) => byName.get(name)?.uncompressedSize ?? 0,
+    read: (name) => inflate(zip, byName.get(name)),
+  };
+}
+
+async function assertZip(source: FileSource): Promise<void> {
+  const start = Buffer.from(await source.readPart(0)).toString('latin1', 0, 8);
+  if (start.startsWith(ZIP)) return;
+  if (!start.startsWith(COMPOUND_FILE)) {
+    throw new FileRefusal('wrong_format', 'the file is not an xlsx workbook: it is no zip archive');
+  }
+  // An encrypted workbook is packed into the container of old Office documents.
+  for (let part = 0; part < Math.ceil(source.sizeBytes / source.partBytes); part += 1) {
+    if (Buffer.from(await source.readPart(part)).includes(ENCRYPTED_PACKAGE, 0, 'latin1')) {
+      throw new FileRefusal('encrypted', 'the workbook is encrypted; please save it without a password');
+    }
+  }
+  throw new FileRefusal('wrong_format', 'the file is an old Office document (.xls); please save it as .xlsx');
+}
+
+async function readDirectory(zip: ZipFile): Promise<readonly Entry[]> {
+  if (zip.entryCount > MAX_ENTRIES) {
+    throw new FileRefusal(
+      'wrong_format',
+      `the archive must have at most ${MAX_ENTRIES} entries, has ${zip.entryCount}`,
+    );
+  }
+  const entries: Entry[] = [];
+  for await (const entry of zip.eachEntry()) entries.push(entry);
+  return entries;
+}
+
+function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: FileLimits): void {
+  if (entries.some((entry) => entry.isEncrypted())) {
+    throw new FileRefusal('encrypted', 'the workbook is encrypted; please save it without a password');
+  }
+  if (new Set(entries.map(({ fileName }) => fileName)).size < entries.length) {
+    throw new FileRefusal('damaged_file', 'the workbook cannot be read: two of its parts have one name');
+  }
+  const compressed = entries.reduce((sum, entry) => sum + entry.compressedSize, 0);
+  const inflated = entries.reduce((sum, entry) => sum + entry.uncompressedSize, 0);
+  const bomb = (what: string) => new FileRefusal('zip_bomb', `the workbook was not read: ${what}`);
+  // Entries that overlap hold the same bytes again and again.
+  if (compressed > sizeBytes) throw bomb('its parts overlap');
+  if (inflated > limits.maxInflatedBytes) {
+    throw bomb(`it inflates to ${inflated} bytes, at most ${limits.maxInflatedBytes} are allowed`);
+  }
+  if (inflated > compressed * limits.maxRatio) {
+    const ratio = Math.round(inflated / Math.max(1, compressed));
+    throw bomb(`it inflates to ${ratio} times its size, at most ${limits.maxRatio} times are allowed`);
+  }
+}
+
+async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<string> {
+  if (!entry) throw new Error('there is no such entry');
+  const isDeflated = entry.compressionMethod === DEFLATED;
+  if (!isDeflated && entry.compressionMethod !== STORED)
+    throw damaged(`${entry.fileName} is compressed in an unknown way`);
+  const raw = await refusing(() => zip.openReadStreamPromise(entry, { decodeFileData: false }));
+  // Larger pieces than yauzl would give: a sheet of 200,000 rows is read in 15 % less time.
+  const stream = isDeflated ? raw.pipe(createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES })) : raw;
+  raw.on('error', (error) => stream.destroy(error));
+  let bytes = 0;
+  try {
+    for await (const chunk of stream) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > entry.uncompressedSize) throw damaged(`${entry.fileName} is larger than the archive says`);
+      yield (chunk as Buffer).toString('latin1');
+    }
+  } catch (error) {
+    throw toRefusal(error);
+  } finally {
+    raw.destroy();
+    stream.destroy();
+  }
+  if (bytes < entry.uncompressedSize) throw damaged(`${entry.fileName} is smaller than the archive says`);
+}
+
+async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toRefusal(error);
+  }
+}
+
+/** What cannot be read from the store is not the fault of the file. */
+class ReadFailure extends Error {}
+
+function toRefusal(error: unknown): Error {
+  if (error instanceof ReadFailure) return error.cause as Error;
+  if (error instanceof FileRefusal) return error;
+  return damaged(error instanceof Error ? error.message : String(error));
+}
+
+function damaged(reason: string): FileRefusal {
+  return new FileRefusal('damaged_file', `the workbook cannot be read: ${reason}`);
+}
+
+/** Gives yauzl ranges of the stored parts. */
+class PartReader extends RandomAccessReader {
+  readonly #source: FileSource;
+
+  constructor(source: FileSource) {
+    super();
+    this.#source = source;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(this.#bytes(start, end), { objectMode: false });
+  }
+
+  async *#bytes(start: number, end: number): AsyncGenerator<Uint8Array> {
+    const { partBytes } = this.#source;
+    for (let place = start; place < end; ) {
+      const index = Math.floor(place / partBytes);
+      const from = place - index * partBytes;
+      const part = await this.#read(index);
+      const piece = part.subarray(from, Math.min(partBytes, end - index * partBytes));
+      if (piece.length === 0) throw new Error(`the file ends before byte ${end}`);
+      yield piece;
+      place += piece.length;
+    }
+  }
+
+  async #read(index: number): Promise<Uint8Array> {
+    try {
+      return await this.#source.readPart(index);
+    } catch (error) {
+      throw new ReadFailure('a part cannot be read', { cause: error });
+    }
+  }
+}

@@ -22,15 +22,31 @@ export function instantWriter(): InstantWriter {
 /** A writer of `2026-03-01T01:15:00+01:00`. @param offsetAt of the zone from UTC, in microseconds. */
 export function localInstantWriter(offsetAt: (micros: Micros) => number): InstantWriter {
   const writeClock = clockWriter();
+  const dailyOffsetAt = rememberDay(offsetAt);
   let lastOffset = Number.NaN;
   let suffix = '';
   return (micros) => {
-    const offset = offsetAt(micros);
+    const offset = dailyOffsetAt(micros);
     if (offset !== lastOffset) {
       lastOffset = offset;
       suffix = formatOffset(offset);
     }
     return writeClock(micros + offset) + suffix;
+  };
+}
+
+/** Asks once a day where the clock is not changed that day: no zone changes it there and back within one. */
+function rememberDay(offsetAt: (micros: Micros) => number): (micros: Micros) => number {
+  let lastDay = Number.NaN;
+  let ofDay: number | undefined;
+  return (micros) => {
+    const day = Math.floor(micros / MICROS_PER_DAY);
+    if (day !== lastDay) {
+      lastDay = day;
+      const first = offsetAt(day * MICROS_PER_DAY);
+      ofDay = first === offsetAt((day + 1) * MICROS_PER_DAY - 1) ? first : undefined;
+    }
+    return ofDay ?? offsetAt(micros);
   };
 }
 

@@ -109,6 +109,7 @@ const SETTINGS = {
   ),
   CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Most points a script may return.'),
   CALC_MAX_TEXT_BYTES: setting(integer(1024, 16 << 20).default(65_536), 'Most captured output text in bytes.'),
+  CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Days the record of a run is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system; needed by the calculator.'),
   SANDBOX: setting(
     z.enum(['bwrap', 'none']).default('bwrap'),

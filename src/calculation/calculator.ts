@@ -4,28 +4,38 @@ import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { findDueVariables } from './claim-run.ts';
+import { purgeRuns } from './purge-runs.ts';
 import { type RunServices, runCalculation } from './run-calculation.ts';
+import { fireSchedules } from './schedules.ts';
 
 /** Queue whose keys are variable ids. */
 export const CALCULATION_QUEUE = 'calculation';
+
+const PURGE_INTERVAL_MS = 600_000;
 
 export interface CalculatorServices extends RunServices {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
-  readonly settings: { readonly concurrency: number; readonly sweepIntervalMs: number };
+  readonly settings: {
+    readonly concurrency: number;
+    readonly sweepIntervalMs: number;
+    /** Runs that ended longer ago are forgotten. */
+    readonly runRetentionDays: number;
+  };
   readonly log: Log;
 }
 
 export interface Calculator {
-  /** Finishes the runs under way and takes no more. */
-  stop(): Promise<void>;
+  /** Takes no more runs and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  stop(graceMs: number): Promise<void>;
 }
 
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
+  const stopping = new AbortController();
   const look = async (key: string): Promise<void> => {
-    const result = await runCalculation(services, Number(key));
+    const result = await runCalculation(services, Number(key), stopping.signal);
     if (result.kind !== 'ended') return;
     const { run, report } = result;
     const fields = { runId: run.id, variableId: run.variableId, accountId: run.accountId, ...report.durations };
@@ -35,15 +45,20 @@ export function startCalculator(services: CalculatorServices): Calculator {
     await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, ...fields }, 'left to the sweeper'));
   };
   const sweep = async (): Promise<void> => {
+    await fireSchedules(services.database, services.clock);
     const due = await findDueVariables(services.database);
     if (due.length > 0) await queue.wake(due.map(String));
     await outbox.relay();
   };
   const worker = openWakeWorker(CALCULATION_QUEUE, settings.concurrency, look, queueOptions);
   const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const forget = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
+  const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, forget, log);
   return {
-    stop: async () => {
-      await Promise.all([worker.close(), sweeper.stop()]);
+    stop: async (graceMs) => {
+      const timer = setTimeout(() => stopping.abort(new Error('the calculator stops')), graceMs);
+      await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
+      clearTimeout(timer);
     },
   };
 }

@@ -19,6 +19,8 @@ export interface ClaimedRun {
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
+  /** Calculated variables of the wave whose results led here (R-H11). */
+  readonly ancestors: readonly number[];
   readonly attempt: number;
   /** Milliseconds from the request to the claim. */
   readonly waitMs: number;
@@ -28,7 +30,7 @@ type AbandonedRun = ClaimedRun & { readonly outcome: string; readonly message: s
 
 const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
 
-const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt,
+const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
@@ -65,8 +67,9 @@ const CLAIM = `
     returning *
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date)
-  select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date
+                               default_version, requested_date, ancestors)
+  select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date,
+         ancestors
   from request returning ${RUN_COLUMNS}`;
 
 // Waiting requests, and runs whose session is gone: both want somebody to look at their variable.

@@ -1,16 +1,23 @@
 /**
  * The declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: created empty, filled by a
- * later PUT. What this version cannot do yet is refused by name, never ignored: a script that silently gets other
- * inputs than declared would compute wrong numbers.
+ * later PUT. What is null counts as absent, because clients post back what they read.
  */
 import { z } from 'zod';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Micros } from '../points/point.ts';
-import { GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
+import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
+import { FORM_PATH_RULE, parseFormPath } from './form-path-rules.ts';
+import { scheduleSchema } from './schedule.ts';
 
 const MAX_SCRIPT_CHARACTERS = 1_000_000;
 const MAX_INPUTS = 200;
+const MAX_FORMULAS = 100;
+const MAX_VERSION_TAGS = 100;
+
+/** Whose form a value is from, with the numbers nothing else gives them. */
+const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
 const aliasSchema = z
   .string()
@@ -27,79 +34,81 @@ export function instantMicros(instant: string | null | undefined): Micros | unde
   return instant ? parseDate(instant)?.micros : undefined;
 }
 
-const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
+/** Absent, null and what the field holds otherwise. */
+const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) =>
+  schema.nullish().transform((given) => given ?? value);
 
-const notYet = (what: string) =>
-  z
-    .unknown()
-    .optional()
-    .refine((value) => value === undefined || value === null || (Array.isArray(value) && value.length === 0), {
-      error: `${what} is not available yet`,
-    });
+const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
+const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
 const inputSchema = lenientObject({
   alias: aliasSchema,
   variableId: idSchema,
-  granularity: enumerationSchema(GRANULARITY)
-    .nullish()
-    .refine((value) => !value || value === 'Raw', { error: 'is not available yet: inputs are raw points' }),
-  aggregation: notYet('aggregation of inputs'),
-  periodType: enumerationSchema(PERIOD_TYPE).default('RelativeDate'),
-  period: z.int().min(0).max(1_000_000).default(0),
-  periodTimeBase: enumerationSchema(TIME_PERIOD).default('Hour'),
+  granularity: withDefault(enumerationSchema(GRANULARITY), 'Raw'),
+  aggregation: enumerationSchema(AGGREGATE).nullish(),
+  periodType: withDefault(enumerationSchema(PERIOD_TYPE), 'RelativeDate'),
+  period: withDefault(z.int().min(0).max(1_000_000), 0),
+  periodTimeBase: withDefault(enumerationSchema(TIME_PERIOD), 'Hour'),
   fromAbsolutePeriod: instantSchema.nullish(),
   toAbsolutePeriod: instantSchema.nullish(),
-  unitId: notYet('conversion of units'),
-  canBeUsedAsATrigger: booleanSchema.default(true),
-  version: z.string().min(1).max(200).nullish(),
+  unitId: idSchema.nullish(),
+  canBeUsedAsATrigger: withDefault(booleanSchema, true),
+  version: z.union([versionTagSchema, z.array(versionTagSchema).max(MAX_VERSION_TAGS)]).nullish(),
   asOf: instantSchema.nullish(),
+}).superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'));
+
+const entitySchema = lenientObject({
+  alias: aliasSchema,
+  entityType: enumerationSchema(ENTITY_TYPE),
+  siteId: idSchema.nullish(),
+  sourceId: idSchema.nullish(),
+  path: z
+    .string()
+    .max(1000)
+    .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
 });
+
+const constantSchema = lenientObject({ alias: aliasSchema, value: scalarSchema.default(null) });
 
 const formulaSchema = lenientObject({
   formula: z.string().max(MAX_SCRIPT_CHARACTERS).nullish(),
-  validFrom: notYet('a validity period'),
-  validUntil: notYet('a validity period'),
-  variables: z.array(inputSchema).max(MAX_INPUTS).default([]),
-  entities: notYet('a form value'),
-  constants: z
-    .array(lenientObject({ alias: aliasSchema, value: scalarSchema.default(null) }))
-    .max(MAX_INPUTS)
-    .default([]),
-  schedule: notYet('a schedule'),
-}).superRefine(refuseRepeatedAliases);
+  validFrom: instantSchema.nullish(),
+  validUntil: instantSchema.nullish(),
+  variables: withDefault(z.array(inputSchema).max(MAX_INPUTS), []),
+  entities: withDefault(z.array(entitySchema).max(MAX_INPUTS), []),
+  constants: withDefault(z.array(constantSchema).max(MAX_INPUTS), []),
+  schedule: scheduleSchema.nullish(),
+})
+  .superRefine(refuseRepeatedAliases)
+  .superRefine(refuseReversed('validFrom', 'validUntil', 'must be later than'));
 
 const declarationSchema = lenientObject({
   friendlyName: z.string().max(1000).nullish(),
-  calculatedVariableFormulas: z.array(formulaSchema).max(1, 'several formulas are not available yet').default([]),
-});
+  calculatedVariableFormulas: withDefault(z.array(formulaSchema).max(MAX_FORMULAS), []),
+}).superRefine(refuseSameBegin);
 
 export type Declaration = z.output<typeof declarationSchema>;
-export type InputDeclaration = Declaration['calculatedVariableFormulas'][number]['variables'][number];
+export type FormulaDeclaration = Declaration['calculatedVariableFormulas'][number];
+export type InputDeclaration = FormulaDeclaration['variables'][number];
+export type EntityDeclaration = FormulaDeclaration['entities'][number];
 
 /** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
 export const DECLARATION_SCHEMA = declarationSchema;
 
-export interface Formula {
-  readonly script: string;
-  readonly inputs: readonly InputDeclaration[];
-  readonly constants: readonly { readonly alias: string; readonly value: z.output<typeof scalarSchema> }[];
+/** Only formulas with a script are run; the others are there to be filled. */
+export function hasScript(formula: FormulaDeclaration | undefined): boolean {
+  return formula?.formula !== undefined && formula.formula !== null && formula.formula.trim() !== '';
 }
 
-/** The formula to run; undefined while the declaration is still empty. */
-export function findFormula(declaration: Declaration): Formula | undefined {
-  const [formula] = declaration.calculatedVariableFormulas;
-  if (!formula?.formula) return undefined;
-  return { script: formula.formula, inputs: formula.variables, constants: formula.constants };
+interface Aliased {
+  readonly alias: string;
 }
 
 function refuseRepeatedAliases(
-  formula: {
-    readonly variables: readonly { readonly alias: string }[];
-    readonly constants: readonly { readonly alias: string }[];
-  },
+  formula: Readonly<Record<'variables' | 'entities' | 'constants', readonly Aliased[]>>,
   context: z.RefinementCtx,
 ): void {
-  for (const kind of ['variables', 'constants'] as const) {
+  for (const kind of ['variables', 'entities', 'constants'] as const) {
     const seen = new Set<string>();
     for (const [index, { alias }] of formula[kind].entries()) {
       if (seen.has(alias)) {
@@ -107,5 +116,31 @@ function refuseRepeatedAliases(
       }
       seen.add(alias);
     }
+  }
+}
+
+function refuseReversed<From extends string, To extends string>(from: From, to: To, rule?: string) {
+  const isWrong = (begin: Micros, end: Micros) => (rule === undefined ? end < begin : end <= begin);
+  return (given: Readonly<Partial<Record<From | To, unknown>>>, context: z.RefinementCtx): void => {
+    const [begin, end] = [given[from], given[to]].map((instant) => instantMicros(instant as string | null));
+    if (begin === undefined || end === undefined || !isWrong(begin, end)) return;
+    context.addIssue({ code: 'custom', path: [to], message: `${rule ?? 'must not be earlier than'} ${from}` });
+  };
+}
+
+/** Of formulas valid at the same date the one with the latest begin counts, so no two may begin together. */
+function refuseSameBegin(
+  { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
+  context: z.RefinementCtx,
+): void {
+  const seen = new Map<Micros, number>();
+  for (const [index, { validFrom }] of calculatedVariableFormulas.entries()) {
+    const begin = instantMicros(validFrom) ?? Number.NEGATIVE_INFINITY;
+    const other = seen.get(begin);
+    if (other !== undefined) {
+      const message = `is that of formula ${other} too: it must be clear which of them is valid`;
+      context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
+    }
+    seen.set(begin, index);
   }
 }

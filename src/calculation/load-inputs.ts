@@ -1,198 +1,205 @@
-/** Reads what a script gets (R-H2): its inputs as columns, in one snapshot, and what they and the target are. */
-import type { Queryable, Transaction } from '../platform/database.ts';
+/** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
+import type { Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { type Dictionary, type Labels, NO_ID } from '../points/dictionary.ts';
+import { type AggregateChunk, aggregatePoints, type Buckets } from '../points/aggregate-points.ts';
+import type { Dictionary } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
-import type { PointChunk, VersionChoice } from '../points/point.ts';
+import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../points/point.ts';
 import { readPoints } from '../points/read-points.ts';
-import { AGGREGATE, nameOf, QUANTITY_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
-import { type Formula, type InputDeclaration, instantMicros } from './declaration.ts';
-import type { CodedText, SandboxInput, SeriesColumns, VariableInfo } from './sandbox/sandbox-types.ts';
-import { type ChangedDates, findWindow, type Window } from './windows.ts';
-
-const MICROS_PER_SECOND = 1_000_000;
-/** Greatest whole number R's integers hold: a second in January 2038. */
-export const MAX_R_SECONDS = 2_147_483_647;
+import { startOfDay } from '../structure/time-zones.ts';
+import { type InputDeclaration, instantMicros } from './declaration.ts';
+import type { DateRange } from './formula-period-rules.ts';
+import { BUCKETS, FUNCTIONS } from './input-buckets.ts';
+import { InputColumns } from './input-columns.ts';
+import { findInputScales } from './input-scales.ts';
+import type { SandboxInput } from './sandbox/sandbox-types.ts';
+import type { KnownVariable } from './variable-infos.ts';
+import { type FindNthBefore, findWindow, type Window } from './windows.ts';
 
 /** What a run record says of one input (R-H8). */
 export interface InputRecord {
+  /** Place of the formula that read it. */
+  readonly formula: number;
   readonly alias: string;
   readonly variableId: number;
   readonly from: string | null;
   readonly to: string | null;
+  /** Points, or buckets, read. */
   readonly points: number;
-  /** Greatest VersionTimestamp read: together with the window it says which state of the input was used. */
+  readonly granularity?: string;
+  readonly aggregation?: string;
+  readonly version?: string | readonly string[];
+  readonly asOf?: string;
+  /** Greatest VersionTimestamp the input had: reading its window as of then gives the same again. */
   readonly lastVersionTimestamp: string | null;
 }
 
 export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
+  readonly pointCount: number;
+}
+
+export interface InputsWanted {
+  /** Place of the formula in its declaration. */
+  readonly formula: number;
+  readonly inputs: readonly InputDeclaration[];
+  readonly changed: DateRange;
+  /** Every variable the inputs name, as far as it exists. */
+  readonly variables: ReadonlyMap<number, KnownVariable>;
+  /** Most points to read. */
+  readonly room: number;
 }
 
 /**
- * @param transaction a read-only, repeatable-read transaction begun after the run was claimed.
- * @param maxPoints most points to hold, over all inputs.
- * @throws DomainError when an input does not exist, or there are more points than that.
+ * @param transaction read-only, repeatable read, begun after the run was claimed.
+ * @throws DomainError when an input does not exist or cannot be converted, or there are more points than there is room.
  */
 export async function loadInputs(
   transaction: Transaction,
   dictionary: Dictionary,
-  formula: Formula,
-  changed: ChangedDates,
-  maxPoints: number,
+  { formula, inputs: declared, changed, variables, room }: InputsWanted,
 ): Promise<LoadedInputs> {
-  const variables = await findVariableInfos(
-    transaction,
-    formula.inputs.map(({ variableId }) => variableId),
-  );
+  const scales = await findScales(transaction, declared, variables);
+  const stamps = await findLastVersionTimestamps(transaction, declared);
   const inputs: SandboxInput[] = [];
   const records: InputRecord[] = [];
   let pointCount = 0;
-  for (const declared of formula.inputs) {
-    const variable = variables.get(declared.variableId);
-    if (!variable)
-      throw new DomainError('not_found', `input ${declared.alias}: variable ${declared.variableId} does not exist`);
-    const window = await findWindow(transaction, declared, changed, variable.sourceTimeZoneId ?? 'UTC');
-    const chunks = await readInput(transaction, declared, window, maxPoints - pointCount);
-    const labels = await dictionary.labelsOf(chunks, transaction);
-    pointCount += countPoints(chunks);
-    inputs.push({ alias: declared.alias, variable, series: toColumns(declared.alias, chunks, labels) });
-    records.push(toRecord(declared, window, chunks));
+  for (const [index, input] of declared.entries()) {
+    const plan = planInput(input, getVariable(input, variables), scales[index]);
+    const window = await windowOf(transaction, plan, changed);
+    const columns = await readColumns(transaction, plan, window, room - pointCount);
+    pointCount += columns.pointCount;
+    const labels = await dictionary.labelsOf(columns.labelIds(), transaction);
+    inputs.push({ alias: input.alias, variable: plan.variable.info, series: columns.finish(labels) });
+    records.push(toRecord(formula, plan, window, columns, stamps.get(input.variableId) ?? null));
   }
-  return { inputs, records };
+  return { inputs, records, pointCount };
 }
 
-/** @param room points there is still room for. */
-async function readInput(
+/** How one input is read, whatever the dates. */
+interface InputPlan {
+  readonly input: InputDeclaration;
+  readonly variable: KnownVariable;
+  readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
+  /** Undefined: raw points. */
+  readonly buckets: Buckets | undefined;
+}
+
+function getVariable(input: InputDeclaration, variables: ReadonlyMap<number, KnownVariable>): KnownVariable {
+  const variable = variables.get(input.variableId);
+  if (variable) return variable;
+  throw new DomainError('not_found', `input ${input.alias}: variable ${input.variableId} does not exist`);
+}
+
+async function findScales(
   transaction: Transaction,
-  declared: InputDeclaration,
-  window: Window,
-  room: number,
-): Promise<readonly PointChunk[]> {
-  const chunks: PointChunk[] = [];
-  const selection = {
-    variableIds: [declared.variableId],
-    ...(window.fromMicros !== undefined && { fromMicros: window.fromMicros }),
-    ...(window.toMicros !== undefined && { toMicros: window.toMicros, isToIncluded: true }),
-    version: versionChoice(declared),
-    order: 'ASC',
-  } as const;
-  for await (const chunk of readPoints(transaction, selection)) {
-    chunks.push(chunk);
-    if (countPoints(chunks) <= room) continue;
-    throw new DomainError(
-      'invalid_input',
-      `the inputs have more points than a run may read, counted up to ${declared.alias}`,
-    );
-  }
-  return chunks;
-}
-
-function countPoints(chunks: readonly PointChunk[]): number {
-  return chunks.reduce((sum, { dates }) => sum + dates.length, 0);
-}
-
-/** `Variable` and `targetVariable` of R-H2, by id. */
-export async function findVariableInfos(
-  queryable: Queryable,
-  variableIds: readonly number[],
-): Promise<ReadonlyMap<number, VariableInfo>> {
-  const { rows } = await queryable.query<{
-    id: number;
-    name: string;
-    sourceId: number;
-    granularity: number | null;
-    timeBase: number | null;
-    quantityType: number | null;
-    aggregate: number | null;
-    timeZoneId: string;
-  }>(
-    `select variable.id, variable.name, variable.source_id as "sourceId", variable.granularity,
-            variable.granularity_time_base as "timeBase", variable.quantity_type as "quantityType",
-            variable.aggregate, coalesce(source.time_zone_id, site.time_zone_id) as "timeZoneId"
-     from variable join source on source.id = variable.source_id join site on site.id = source.site_id
-     where variable.id = any($1::int[])`,
-    [variableIds],
-  );
-  const infos = rows.map(({ timeBase, quantityType, aggregate, timeZoneId, ...row }): VariableInfo => {
-    return {
-      ...row,
-      granularityTimeBase: nameOf(TIME_PERIOD, timeBase),
-      quantityType: nameOf(QUANTITY_TYPE, quantityType),
-      aggregate: nameOf(AGGREGATE, aggregate),
-      sourceTimeZoneId: timeZoneId,
-    };
+  inputs: readonly InputDeclaration[],
+  variables: ReadonlyMap<number, KnownVariable>,
+): Promise<readonly (LinearScale | undefined)[]> {
+  const pairs = inputs.map((input) => ({ unitId: getVariable(input, variables).unitId, wantedId: input.unitId }));
+  const found = await findInputScales(transaction, pairs);
+  return found.map((scale, index) => {
+    if (scale.kind === 'ok') return scale.scale;
+    throw new DomainError('invalid_input', `input ${inputs[index]?.alias}: unitId ${scale.message}`);
   });
-  return new Map(infos.map((info) => [info.id, info]));
+}
+
+function planInput(input: InputDeclaration, variable: KnownVariable, scale: LinearScale | undefined): InputPlan {
+  const bucket = BUCKETS[input.granularity];
+  const { timeZoneId } = variable;
+  const buckets: Buckets | undefined = bucket && {
+    bucket,
+    timeZoneId,
+    functionOf: () => FUNCTIONS[input.aggregation ?? variable.aggregate],
+    startOfDay: startOfDay(timeZoneId),
+    fill: 'none',
+  };
+  const selection = {
+    variableIds: [input.variableId],
+    version: versionChoice(input),
+    ...(scale && { scales: new Map([[input.variableId, scale]]) }),
+  };
+  return { input, variable, selection, buckets };
 }
 
 function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
   const asOfMicros = instantMicros(asOf);
-  return {
-    ...(version && { versionTags: [version] }),
-    ...(asOfMicros !== undefined && { asOfMicros }),
-  };
+  const versionTags = version ? [version].flat() : [];
+  return { ...(versionTags.length > 0 && { versionTags }), ...(asOfMicros !== undefined && { asOfMicros }) };
 }
 
-/** R's integers hold seconds until January 2038; of several points within one second the last is kept (R-H2). */
-function toColumns(alias: string, chunks: readonly PointChunk[], labels: Labels): SeriesColumns {
-  const count = countPoints(chunks);
-  const dates = new Int32Array(count);
-  const values = new Float64Array(count);
-  const versions = textCoder(count, labels.versionTag);
-  const tags = textCoder(count, labels.tags);
-  let size = 0;
-  for (const chunk of chunks) {
-    for (const [index, micros] of chunk.dates.entries()) {
-      const seconds = Math.floor(micros / MICROS_PER_SECOND);
-      if (Math.abs(seconds) > MAX_R_SECONDS) {
-        throw new DomainError(
-          'invalid_input',
-          `input ${alias} has a date R's integers cannot hold: ${formatInstant(micros)}`,
-        );
-      }
-      const isSameSecond = size > 0 && dates[size - 1] === seconds;
-      const row = isSameSecond ? size - 1 : size;
-      dates[row] = seconds;
-      values[row] = chunk.values[index] ?? Number.NaN;
-      versions.set(row, chunk.versionTagIds[index] ?? NO_ID);
-      tags.set(row, chunk.tagSetIds[index] ?? NO_ID);
-      size = row + 1;
-    }
+function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
+  const findNthBefore: FindNthBefore = async (limit, toMicros) => {
+    // `All` is one bucket of the last N points.
+    const grouped = buckets?.bucket === 'all' ? undefined : buckets;
+    const wanted: PointSelection = { ...selection, toMicros, isToIncluded: true, order: 'DESC', limit };
+    let first: number | undefined;
+    for await (const { dates } of readChunks(transaction, wanted, grouped)) first = dates.at(-1) ?? first;
+    return first;
+  };
+  return findWindow(input, changed, variable.timeZoneId, buckets?.bucket, findNthBefore);
+}
+
+async function readColumns(
+  transaction: Transaction,
+  { input, selection, buckets }: InputPlan,
+  { fromMicros, toMicros }: Window,
+  room: number,
+): Promise<InputColumns> {
+  const columns = new InputColumns(input.alias);
+  const wanted: PointSelection = {
+    ...selection,
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
+    order: 'ASC',
+  };
+  for await (const chunk of readChunks(transaction, wanted, buckets)) {
+    columns.add(chunk);
+    if (columns.pointCount <= room) continue;
+    const message = `the inputs have more points than a run may read, counted up to ${input.alias}`;
+    throw new DomainError('invalid_input', message);
   }
-  return {
-    dates: dates.subarray(0, size),
-    values: values.subarray(0, size),
-    versions: versions.finish(size),
-    tags: tags.finish(size),
-  };
+  return columns;
 }
 
-/** Ids of the dictionary → places in a table of the texts that occur; R knows none but the empty text. */
-function textCoder(count: number, textOf: (id: number) => string | null) {
-  const codes = new Int32Array(count);
-  const codeOf = new Map<number, number>();
-  return {
-    set: (row: number, id: number): void => {
-      const code = codeOf.get(id) ?? codeOf.size;
-      codeOf.set(id, code);
-      codes[row] = code;
-    },
-    finish: (size: number): CodedText => {
-      return { codes: codes.subarray(0, size), texts: Array.from(codeOf.keys(), (id) => textOf(id) ?? '') };
-    },
-  };
+function readChunks(
+  transaction: Transaction,
+  selection: PointSelection,
+  buckets: Buckets | undefined,
+): AsyncIterable<PointChunk | AggregateChunk> {
+  return buckets ? aggregatePoints(transaction, selection, buckets) : readPoints(transaction, selection);
 }
 
-function toRecord({ alias, variableId }: InputDeclaration, window: Window, chunks: readonly PointChunk[]): InputRecord {
-  const lasts = chunks.map(({ versionTimestamps }) => versionTimestamps.reduce((a, b) => Math.max(a, b)));
+async function findLastVersionTimestamps(
+  transaction: Transaction,
+  inputs: readonly InputDeclaration[],
+): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await transaction.query<{ id: number; last: string }>({
+    name: 'calculation-last-versions',
+    text: `select variable_id as id, last_version_timestamp as last from series
+           where variable_id = any($1::int[]) and last_version_timestamp > '-infinity'`,
+    values: [inputs.map(({ variableId }) => variableId)],
+  });
+  return new Map(rows.map(({ id, last }) => [id, last]));
+}
+
+function toRecord(
+  formula: number,
+  { input, buckets }: InputPlan,
+  { fromMicros, toMicros }: Window,
+  { pointCount }: InputColumns,
+  lastVersionTimestamp: string | null,
+): InputRecord {
+  const { alias, variableId, granularity, version, asOf } = input;
   return {
-    alias,
-    variableId,
-    from: window.fromMicros === undefined ? null : formatInstant(window.fromMicros),
-    to: window.toMicros === undefined ? null : formatInstant(window.toMicros),
-    points: countPoints(chunks),
-    lastVersionTimestamp: lasts.length === 0 ? null : formatInstant(Math.max(...lasts)),
+    ...{ formula, alias, variableId },
+    from: fromMicros === undefined ? null : formatInstant(fromMicros),
+    to: toMicros === undefined ? null : formatInstant(toMicros),
+    points: pointCount,
+    ...(buckets && { granularity, aggregation: buckets.functionOf(variableId) }),
+    ...(version && { version }),
+    ...(asOf && { asOf }),
+    lastVersionTimestamp,
   };
 }

@@ -8,6 +8,9 @@ import type { EventConsumer, OutboxEvent } from '../platform/outbox.ts';
 import type { WakeQueue } from '../platform/queue.ts';
 import type { PointsWritten } from '../points/announce-points.ts';
 import type { Micros } from '../points/point.ts';
+import { announceEnd, type EndedRun } from './announce-end.ts';
+import { followTimeZones } from './follow-time-zones.ts';
+import type { DueSchedule } from './schedule.ts';
 
 // Of two triggers the wider window is kept, and the older wave: with the newer one a request would wait for whatever
 // upstream is asked for next, so an input that changes all the time would keep it from ever running.
@@ -17,19 +20,47 @@ const WIDEN = `
       to_date = greatest(calculation_request.to_date, excluded.to_date),
       trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
       wave = least(calculation_request.wave, excluded.wave),
+      ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
       trigger = excluded.trigger
   returning variable_id as "variableId"`;
 
-const REQUEST_DEPENDENTS = `
-  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
-  select edge.variable_id, variable.account_id, 'Input', min(change.from_date), max(change.to_date),
-         max(change.to_date), max(change.wave)
-  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[]) change (variable_id, from_date, to_date, wave)
-  join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
-  join variable on variable.id = edge.variable_id
-  group by edge.variable_id, variable.account_id
-  order by edge.variable_id
+// What a result led to remembers the way it came, so that it does not lead back to itself (R-H11).
+const CHANGES = `
+  with change as (
+    select given.*, coalesce(result.way, '{}') as way
+    from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[], $5::boolean[])
+         given (variable_id, from_date, to_date, wave, is_result)
+    left join lateral (
+      select run.ancestors || run.variable_id as way from calculation_run run
+      where given.is_result and run.variable_id = given.variable_id and run.wave = given.wave
+      order by run.id desc limit 1
+    ) result on true
+  ),
+  reached as (
+    select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way
+    from change join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
+    join variable on variable.id = edge.variable_id
+  )`;
+
+const REQUEST_DEPENDENTS = `${CHANGES}
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors)
+  select reached.variable_id, account_id, 'Input', min(from_date), max(to_date), max(to_date), max(wave),
+         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}')
+  from reached left join lateral unnest(way) ancestor on true
+  where reached.variable_id <> all(way)
+  group by reached.variable_id, account_id
+  order by reached.variable_id
   ${WIDEN}`;
+
+const STOP_LOOPS = `${CHANGES}
+  insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
+                               default_version, requested_date, finished_date, outcome, message, ancestors)
+  select variable_id, account_id, 'Failed', 'Input', from_date, to_date, to_date, wave, 0, '', clock_timestamp(),
+         clock_timestamp(), 'loop',
+         'the variable was reached by its own result in the same wave and is not run again, by way of variables '
+           || array_to_string(way, ', '), way
+  from reached where variable_id = any(way)
+  returning id, variable_id as "variableId", account_id as "accountId", outcome, message`;
 
 // Without dates a forced run covers everything its inputs have. What is forced together is one wave.
 const FORCE = `
@@ -47,6 +78,25 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
+/** Asks for runs of scheduled variables, in the transaction that moves their schedules on. */
+export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
+  const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
+  await transaction.query(
+    `insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+     select due.variable_id, variable.account_id, 'Schedule', min(first), max(last), max(last),
+            (select nextval(pg_get_serial_sequence('outbox_event', 'id')))
+     from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) due (variable_id, first, last)
+     join variable on variable.id = due.variable_id
+     group by due.variable_id, variable.account_id order by due.variable_id
+     ${WIDEN}`,
+    [
+      due.map(({ variableId }) => variableId),
+      instants(({ firstMillis }) => firstMillis),
+      instants((it) => it.lastMillis),
+    ],
+  );
+}
+
 // Whoever waited for a run that has ended may go on, also when it wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
@@ -61,6 +111,7 @@ export function calculationTrigger(queue: WakeQueue): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
     const waiting = await findWaitingFor(transaction, events);
+    await followTimeZones(transaction, events);
     const wanted = new Set([...requested, ...waiting]);
     return wanted.size === 0 ? undefined : () => queue.wake([...wanted].map(String));
   };
@@ -69,13 +120,22 @@ export function calculationTrigger(queue: WakeQueue): EventConsumer {
 async function requestDependents(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
   const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
   if (changes.length === 0) return [];
-  const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, [
+  const values = [
     changes.map((change) => change.variableId),
     changes.map((change) => change.from),
     changes.map((change) => change.to),
     changes.map((change) => change.wave),
-  ]);
+    changes.map((change) => change.isResult),
+  ];
+  const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, values);
+  if (changes.some(({ isResult }) => isResult)) await stopLoops(transaction, values);
   return rows.map(({ variableId }) => variableId);
+}
+
+/** A graph without cycles has no loops; one that was edited while a wave went through it may (R-H11). */
+async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
+  const { rows } = await transaction.query<EndedRun & { outcome: string; message: string }>(STOP_LOOPS, [...values]);
+  for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed', run);
 }
 
 async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
@@ -107,6 +167,7 @@ export interface RequestBack {
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
+  readonly ancestors: readonly number[];
   readonly attempt: number;
   /** Seconds until it may run again. */
   readonly delaySec: number;
@@ -123,9 +184,9 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
   await transaction.query(
     `insert into calculation_request
-       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date)
+       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors)
      select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
-            clock_timestamp() + $9 * interval '1 second'
+            clock_timestamp() + $9 * interval '1 second', $10
      from variable where id = $1
      ${WIDEN}`,
     [
@@ -138,11 +199,12 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
       request.wave,
       request.attempt,
       request.delaySec,
+      request.ancestors,
     ],
   );
 }
 
 function toChanges({ id, payload }: OutboxEvent) {
   const { variables, wave } = payload as PointsWritten;
-  return variables.map((variable) => ({ ...variable, wave: wave ?? id }));
+  return variables.map((variable) => ({ ...variable, wave: wave ?? id, isResult: wave !== undefined }));
 }

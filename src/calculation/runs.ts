@@ -6,7 +6,7 @@ const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
   trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",
-  started_date as "startedDate", finished_date as "finishedDate", inputs, notes, counts, durations as "durationsMs"`;
+  started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs"`;
 
 export type RunRecord = Readonly<Record<string, unknown>> & { readonly id: number; readonly variableId: number };
 

@@ -1,13 +1,16 @@
 /**
- * Keeps the graph of calculations true to the declarations: whenever a variable is saved, its inputs are checked and
- * its edges replaced in the same transaction. The graph has no cycle but a variable that reads its own past (R-H1).
+ * Keeps the graph of calculations, and their schedules, true to the declarations: whenever a variable is saved, its
+ * inputs are checked and its edges replaced in the same transaction. The graph has no cycle but a variable that reads its
+ * own past (R-H1).
  */
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable, Transaction } from '../platform/database.ts';
-import { DomainError, type ErrorDetail } from '../platform/errors.ts';
+import { DomainError } from '../platform/errors.ts';
 import { invalidInput, parseInput } from '../platform/lenient.ts';
 import type { Declarations } from '../structure/structure-routes.ts';
-import { DECLARATION_SCHEMA, findFormula, type InputDeclaration } from './declaration.ts';
+import { findReferenceProblems } from './check-references.ts';
+import { DECLARATION_SCHEMA, type Declaration, type InputDeclaration } from './declaration.ts';
+import { replaceSchedules } from './schedules.ts';
 
 // First key of the advisory locks that let one transaction at a time change the graph of an account: two declarations
 // saved at once could each be free of cycles and close one together.
@@ -18,38 +21,30 @@ const ROOT = '$.calculated';
 export const declarations: Declarations = {
   save: async (transaction, caller, variableId, calculated) => {
     if (calculated === undefined) return;
-    await transaction.query('select pg_advisory_xact_lock($1, $2)', [GRAPH_LOCK_CLASS, caller.accountId]);
-    const inputs = calculated === null ? [] : parseInputs(calculated);
-    await assertInputsExist(transaction, caller, inputs);
-    assertNoOwnTrigger(inputs, variableId);
-    await replaceEdges(transaction, variableId, inputs);
-    await assertNoCycle(transaction, variableId);
+    const declaration = calculated === null ? undefined : parseInput(DECLARATION_SCHEMA, calculated, ROOT);
+    await saveDeclaration(transaction, caller, variableId, declaration);
   },
 };
 
-function parseInputs(calculated: unknown): readonly InputDeclaration[] {
-  const declaration = parseInput(DECLARATION_SCHEMA, calculated, ROOT);
-  return findFormula(declaration)?.inputs ?? [];
-}
-
-async function assertInputsExist(
-  queryable: Queryable,
-  { accountId, sites }: Caller,
-  inputs: readonly InputDeclaration[],
+/**
+ * @param declaration undefined: the variable is no longer calculated.
+ * @throws DomainError invalid_input naming every input, unit and form that does not exist; calculation_cycle.
+ */
+export async function saveDeclaration(
+  transaction: Transaction,
+  caller: Caller,
+  variableId: number,
+  declaration: Declaration | undefined,
 ): Promise<void> {
-  const { rows } = await queryable.query<{ id: number }>(
-    `select variable.id from variable join source on source.id = variable.source_id
-     where variable.id = any($1::int[]) and variable.account_id = $2
-       and ($3::int[] is null or source.site_id = any($3::int[]))`,
-    [inputs.map(({ variableId }) => variableId), accountId, sites === 'all' ? null : sites],
-  );
-  const known = new Set(rows.map(({ id }) => id));
-  const missing: ErrorDetail[] = inputs.flatMap(({ variableId }, index) => {
-    if (known.has(variableId)) return [];
-    const path = `${ROOT}.calculatedVariableFormulas[0].variables[${index}].variableId`;
-    return [{ path, message: `variable ${variableId} does not exist` }];
-  });
-  if (missing.length > 0) throw invalidInput(missing);
+  await transaction.query('select pg_advisory_xact_lock($1, $2)', [GRAPH_LOCK_CLASS, caller.accountId]);
+  const formulas = declaration?.calculatedVariableFormulas ?? [];
+  const problems = await findReferenceProblems(transaction, caller, formulas, ROOT);
+  if (problems.length > 0) throw invalidInput(problems);
+  const inputs = formulas.flatMap(({ variables }) => variables);
+  assertNoOwnTrigger(inputs, variableId);
+  await replaceEdges(transaction, variableId, inputs);
+  await assertNoCycle(transaction, variableId);
+  await replaceSchedules(transaction, variableId, formulas);
 }
 
 function assertNoOwnTrigger(inputs: readonly InputDeclaration[], variableId: number): void {

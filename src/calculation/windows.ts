@@ -1,14 +1,17 @@
 /**
  * Which part of an input a run reads (R-H6). With [a, b] the changed dates: RelativeDate gives (a − period, b + period],
- * civil periods in the zone of the input's source; LastNPoints every changed date and the N − 1 points before it;
- * AbsoluteDate what is declared, both ends included.
+ * civil periods in the zone of the input's source; LastNPoints the N points up to a, and all from there to b;
+ * AbsoluteDate what is declared, both ends included. An input by buckets is read in whole buckets, so that none is of a
+ * part of its points; only an absolute period is taken as it is.
  */
 import { Temporal } from 'temporal-polyfill';
-import type { Queryable } from '../platform/database.ts';
+import type { Bucket } from '../points/aggregate-points.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import type { TimePeriod } from '../structure/enumerations.ts';
+import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 import { type InputDeclaration, instantMicros } from './declaration.ts';
+import type { DateRange } from './formula-period-rules.ts';
 
 /** Both ends inclusive; undefined is open. */
 export interface Window {
@@ -16,11 +19,11 @@ export interface Window {
   readonly toMicros: Micros | undefined;
 }
 
-/** The changed dates of a run, both inclusive. */
-export interface ChangedDates {
-  readonly fromMicros: Micros;
-  readonly toMicros: Micros;
-}
+/**
+ * Date of the n-th point, or bucket with points, at or before an instant, in the versions the input reads; the first one
+ * there is when there are fewer, undefined when there is none.
+ */
+export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 
 const DURATION_UNITS = {
   Millisecond: 'milliseconds',
@@ -36,25 +39,47 @@ const DURATION_UNITS = {
 // More than all dates there are, and few enough for the calendar.
 const MAX_YEARS = 1000;
 
-/** @param timeZoneId IANA zone of the input's source. */
+/**
+ * @param timeZoneId IANA zone of the input's source.
+ * @param bucket undefined for raw points.
+ */
 export async function findWindow(
-  queryable: Queryable,
   input: InputDeclaration,
-  changed: ChangedDates,
+  changed: DateRange,
   timeZoneId: string,
+  bucket: Bucket | undefined,
+  findNthBefore: FindNthBefore,
 ): Promise<Window> {
   switch (input.periodType) {
     case 'RelativeDate':
-      return {
-        // The begin is exclusive; microseconds are the finest there is.
-        fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
-        toMicros: shift(changed.toMicros, input, 1, timeZoneId),
-      };
+      return toWholeBuckets(reachOf(input, changed, timeZoneId), timeZoneId, bucket);
     case 'AbsoluteDate':
       return { fromMicros: instantMicros(input.fromAbsolutePeriod), toMicros: instantMicros(input.toAbsolutePeriod) };
-    case 'LastNPoints':
-      return { fromMicros: await findNthBefore(queryable, input, changed.fromMicros), toMicros: changed.toMicros };
+    case 'LastNPoints': {
+      const changedWhole = toWholeBuckets(changed, timeZoneId, bucket);
+      const upTo = toWholeBuckets({ ...changed, toMicros: changed.fromMicros }, timeZoneId, bucket).toMicros;
+      const first = await findNthBefore(Math.max(1, input.period), upTo);
+      return { ...changedWhole, fromMicros: Math.min(first ?? changed.fromMicros, changedWhole.fromMicros) };
+    }
   }
+}
+
+/** The dates a change may concern by the period declared: (a − period, b + period], or the changed dates themselves. */
+export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
+  if (input.periodType !== 'RelativeDate') return changed;
+  return {
+    // The begin is exclusive; microseconds are the finest there is.
+    fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
+    toMicros: shift(changed.toMicros, input, 1, timeZoneId),
+  };
+}
+
+function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | undefined): DateRange {
+  if (bucket === undefined || bucket === 'all') return range;
+  return {
+    fromMicros: bucketBegin(range.fromMicros, bucket, timeZoneId),
+    toMicros: bucketEnd(range.toMicros, bucket, timeZoneId) - 1,
+  };
 }
 
 /**
@@ -68,17 +93,4 @@ function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sig
   const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / 1000)).toZonedDateTimeISO(timeZoneId);
   const moved = start.add(duration).epochMilliseconds * 1000 + (micros - Math.floor(micros / 1000) * 1000);
   return Math.min(Math.max(moved, MIN_DATE_MICROS), MAX_DATE_MICROS);
-}
-
-/** Date of the (N − 1)-th point before `fromMicros`; the date itself when there is none. */
-async function findNthBefore(queryable: Queryable, input: InputDeclaration, fromMicros: Micros): Promise<Micros> {
-  const { rows } = await queryable.query<{ date: number | null }>(
-    `select (extract(epoch from min(date)) * 1000000)::int8 as date from (
-       select date from point
-       where variable_id = $1 and date < to_timestamp(0) + $2::int8 * interval '1 microsecond'
-       order by date desc limit $3
-     ) before`,
-    [input.variableId, fromMicros, Math.max(0, input.period - 1)],
-  );
-  return rows[0]?.date ?? fromMicros;
 }

@@ -22,13 +22,17 @@ export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole>
     queue: calculationQueue,
     queueOptions,
     outbox,
-    settings: { concurrency: config.CALC_CONCURRENCY, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
+    settings: {
+      concurrency: config.CALC_CONCURRENCY,
+      sweepIntervalMs: config.SWEEP_INTERVAL_MS,
+      runRetentionDays: config.CALC_RUN_RETENTION_DAYS,
+    },
     log,
   });
   return {
     healthChecks: { r: () => sandbox.checkHealth() },
     stop: async () => {
-      await calculator.stop();
+      await calculator.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await sandbox.close();
     },
   };

@@ -314,7 +314,7 @@ describe('saving a declaration (R-H1)', () => {
     expect(await read(variable)).toMatchObject([{ rawValue: 7 }]);
   });
 
-  test('an unknown input, a repeated alias and what is not available yet are refused by place', async () => {
+  test('an unknown input, a repeated alias, a word that is none and a unit of another kind are refused by place', async () => {
     const [input, unknown] = [await createVariable(api, sourceId), 999_999];
     const save = async (inputs: Parameters<typeof calculated>[1]) => {
       const answer = await api.post<{ details: { path: string }[] }>(`/variables/source/${sourceId}`, {
@@ -325,6 +325,7 @@ describe('saving a declaration (R-H1)', () => {
     const at = '$.calculated.calculatedVariableFormulas[0].variables';
     expect(await save([hourly(unknown)])).toEqual([400, [`${at}[0].variableId`]]);
     expect(await save([hourly(input), hourly(input)])).toEqual([400, [`${at}[1].alias`]]);
-    expect(await save([hourly(input, { granularity: 'Day' })])).toEqual([400, [`${at}[0].granularity`]]);
+    expect(await save([hourly(input, { granularity: 'Fortnight' })])).toEqual([400, [`${at}[0].granularity`]]);
+    expect(await save([hourly(input, { unitId: 8 })])).toEqual([400, [`${at}[0].unitId`]]);
   });
 });

@@ -10,6 +10,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { createOutboxRelay } from '../../src/platform/outbox.ts';
 import { announcePoints } from '../../src/points/announce-points.ts';
 import { openDictionary } from '../../src/points/dictionary.ts';
+import { codedText } from '../fixtures/scripts/harness.ts';
 import { calculated } from '../support/manager.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 
@@ -57,7 +58,12 @@ const write = (variableId: number, wave?: number) =>
 
 const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
   ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
-  series: { dates: Float64Array.from(dates), values: Float64Array.from(dates), versions, tags: null },
+  series: {
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(dates),
+    versions: versions && codedText(versions),
+    tags: null,
+  },
 });
 
 /** Runs the waiting request of a variable; the script does `run`. */

@@ -121,7 +121,7 @@ describe('a calculator', () => {
       sandbox: { run, checkHealth: async () => {}, close: async () => {} },
       clock: systemClock,
       maxInputPoints: 1000,
-      settings: { concurrency: 1, sweepIntervalMs: 600_000 },
+      settings: { concurrency: 1, sweepIntervalMs: 600_000, runRetentionDays: 90 },
     });
     await forceUpdate(store.database, [busy], {});
     await parts.queue.wake([String(busy)]);
@@ -129,7 +129,7 @@ describe('a calculator', () => {
       const { rowCount } = await store.database.query('select from calculation_run where variable_id = $1', [other]);
       return rowCount === 1;
     });
-    await calculator.stop();
+    await calculator.stop(10_000);
   });
 });
 

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../src/calculation/sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome } from '../../src/calculation/sandbox/sandbox-types.ts';
-import { constantText, inputOf, jobOf, openTestPool, regularSeries, runScript } from '../fixtures/scripts/harness.ts';
+import {
+  codedText,
+  constantText,
+  inputOf,
+  jobOf,
+  openTestPool,
+  regularSeries,
+  runScript,
+  textsOf,
+} from '../fixtures/scripts/harness.ts';
 
 /** Starting R and running it take a second each, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
@@ -67,7 +76,7 @@ describe('the five globals', () => {
         'c(0L, 4L)',
         'c("describe", "inputConstants", "inputForms", "inputVariables", "series", "targetVariable", "triggerDate")',
       ],
-      series: { versions: ['', 'forecast é'], tags: ['{"quality":"estimated"}', '{}'] },
+      series: { versions: codedText(['', 'forecast é']), tags: codedText(['{"quality":"estimated"}', '{}']) },
     });
   });
 
@@ -84,8 +93,8 @@ describe('the five globals', () => {
     );
     expect(back.dates).toEqual(Float64Array.from(series.dates));
     expect(back.values).toEqual(series.values);
-    expect(back.versions?.slice(0, 3)).toEqual(['', 'a', 'é 漢']);
-    expect(back.tags?.at(-1)).toBe('{"k":"v"}');
+    expect(textsOf(back.versions)?.slice(0, 3)).toEqual(['', 'a', 'é 漢']);
+    expect(textsOf(back.tags)?.at(-1)).toBe('{"k":"v"}');
   });
 });
 
@@ -101,7 +110,7 @@ describe('what a script returns', () => {
         output: '[1] "printed"\n',
       },
     });
-    expect(outcome.kind === 'ok' && outcome.series.versions).toEqual(['v1', 'v1']);
+    expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
   });
 
   test('whole numeric dates, Date, NA and columns of unequal length are passed on (R-H3)', async () => {
@@ -111,7 +120,7 @@ describe('what a script returns', () => {
     expect(series).toEqual({
       dates: Float64Array.of(1e9, Number.NaN),
       values: Float64Array.of(1, Number.NaN, Number.POSITIVE_INFINITY),
-      versions: ['a', ''],
+      versions: codedText(['a', '']),
       tags: null,
     });
     const days = await ok(jobOf('list(TimeSeries = data.frame(Dates = as.Date("1970-01-02"), Values = 1L))'));

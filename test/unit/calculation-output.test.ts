@@ -1,21 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import { type OutputSettings, planOutput } from '../../src/calculation/output-rules.ts';
+import { type OutputSettings, planOutput, SLICE_ROWS } from '../../src/calculation/output-rules.ts';
 import type { OutputSeries } from '../../src/calculation/sandbox/sandbox-types.ts';
+import { codedText } from '../fixtures/scripts/harness.ts';
 
 const DEFAULT = '2026-03-01T15:00:00';
 const VERSIONED: OutputSettings = { isVersioned: true, defaultVersion: DEFAULT };
 const OVERWRITTEN: OutputSettings = { isVersioned: false, defaultVersion: DEFAULT };
 
 function output(columns: { dates?: number[]; values?: number[]; versions?: string[]; tags?: string[] }): OutputSeries {
-  const { dates = [1, 2], values = dates, versions = null, tags = null } = columns;
-  return { dates: Float64Array.from(dates), values: Float64Array.from(values), versions, tags };
+  const { dates = [1, 2], values = dates, versions, tags } = columns;
+  return {
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(values),
+    versions: versions ? codedText(versions) : null,
+    tags: tags ? codedText(tags) : null,
+  };
+}
+
+/** Everything that is stored, and what there is to say about it. */
+function take(series: OutputSeries, settings: OutputSettings) {
+  const plan = planOutput(series, settings);
+  if (plan.kind !== 'ok') throw new Error(plan.message);
+  const points = [...plan.output.slices()].flat();
+  return { points, counts: plan.output.counts(), warnings: plan.output.warnings() };
 }
 
 /** VersionTags and tags of what is stored, in order. */
 function labels(series: OutputSeries, settings: OutputSettings) {
-  const plan = planOutput(series, settings);
-  if (plan.kind !== 'ok') throw new Error(plan.message);
-  return plan.points.map((point) => [point.labels.version, point.labels.tags]);
+  return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }
 
 describe('the table of §9.4', () => {
@@ -71,42 +83,58 @@ describe('lengths (§7)', () => {
 
 test('rows without a date or a finite value are dropped and counted (R-H3)', () => {
   const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
-  const plan = planOutput(series, OVERWRITTEN);
-  expect(plan).toMatchObject({ kind: 'ok', droppedCount: 3 });
-  expect(plan.kind === 'ok' && plan.points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([
-    [3_000_000, 30],
-  ]);
+  const { points, counts } = take(series, OVERWRITTEN);
+  expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, stored: 1 });
+  expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
-test('points leave in date order, those of one date in the order returned', () => {
-  const plan = planOutput(output({ dates: [2, 1, 2], values: [1, 2, 3] }), OVERWRITTEN);
-  expect(plan.kind === 'ok' && plan.points.map(({ value }) => value)).toEqual([2, 1, 3]);
+test('rows for which the formula is not valid are left out and counted; the end is exclusive (R-H1)', () => {
+  const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
+  const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });
+  expect(points.map(({ value }) => value)).toEqual([2, 3]);
+  expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, stored: 2 });
+});
+
+test('many rows leave in slices, with the labels of each (R-H3)', () => {
+  const rows = 2 * SLICE_ROWS + 1;
+  const texts = Array.from({ length: 7 }, (_, index) => JSON.stringify({ k: String(index) }));
+  const series = {
+    ...output({ dates: Array.from({ length: rows }, (_, row) => row) }),
+    tags: { codes: Int32Array.from({ length: rows }, (_, row) => row % 7), texts },
+  };
+  const plan = planOutput(series, OVERWRITTEN);
+  const slices = plan.kind === 'ok' ? [...plan.output.slices()] : [];
+  expect(slices.map(({ length }) => length)).toEqual([SLICE_ROWS, SLICE_ROWS, 1]);
+  expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
 });
 
 test.each(['not json', '[]', '"text"', 'null', '{"k":1}', '{"k":null}', '{"k":{"a":"b"}}', '{"k":"a\\u0000b"}'])(
   'a Tags cell %s costs its row the tags, with a warning, and nothing else (§7)',
   (cell) => {
-    const plan = planOutput(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
-    expect(plan.kind === 'ok' && plan.points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
-    expect(plan.kind === 'ok' && plan.warnings).toEqual([
+    const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
+    expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
+    expect(warnings).toEqual([
       'a Tags cell must be empty or a JSON object with string values; the tags of 1 rows were dropped, the first is row 1',
     ]);
   },
 );
 
-test('a date that is no whole second, or outside what can be stored, fails the run and says which', () => {
-  expect(planOutput(output({ dates: [1.5, 2] }), OVERWRITTEN)).toMatchObject({
+test.each([
+  [[1.5, 2], /got 1\.5$/],
+  [[1, 2 ** 31], /whole UNIX seconds .* to 2038-01-19T03:14:07Z.* got 2147483648 \(2038-01-19T03:14:08\.000Z\)$/],
+  [[1, 1e300], /got 1e\+300$/],
+])('dates %j, no whole seconds or beyond what R can hold, fail the run and it says which (R-H2)', (dates, message) => {
+  expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
     kind: 'invalid',
-    message: expect.stringMatching(/got 1\.5$/),
+    message: expect.stringMatching(message),
   });
-  expect(planOutput(output({ dates: [1, 1e12] }), OVERWRITTEN)).toMatchObject({ kind: 'invalid' });
+});
+
+test('the last second R can hold is stored (R-H2)', () => {
+  expect(take(output({ dates: [2 ** 31 - 1] }), OVERWRITTEN).points).toHaveLength(1);
 });
 
 test('an empty series is a result', () => {
-  expect(planOutput(output({ dates: [] }), VERSIONED)).toEqual({
-    kind: 'ok',
-    points: [],
-    droppedCount: 0,
-    warnings: [],
-  });
+  const counts = { returned: 0, dropped: 0, outside: 0, stored: 0 };
+  expect(take(output({ dates: [] }), VERSIONED)).toEqual({ points: [], counts, warnings: [] });
 });

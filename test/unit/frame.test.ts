@@ -49,7 +49,7 @@ describe('result frames', () => {
       series: {
         dates: Float64Array.of(10, Number.NaN),
         values: Float64Array.of(1.5),
-        versions: ['', 'v1', ''],
+        versions: { codes: Int32Array.of(0, 1, 0), texts: ['', 'v1'] },
         tags: null,
       },
     });

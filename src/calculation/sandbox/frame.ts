@@ -212,17 +212,19 @@ class FrameReader {
     return this.#texts(this.count(4));
   }
 
-  /** Null when the column is absent (count −1). */
-  codedTexts(): string[] | null {
+  /** Null when the column is absent (count −1). Every code is one of the table. */
+  codedTexts(): CodedText | null {
     const rows = this.int();
     if (rows === -1) return null;
     if (rows < 0) throw new FrameError(`a count is ${rows}`);
-    const table = this.countedTexts();
-    return Array.from(this.ints(rows), (code) => {
-      const text = table[code];
-      if (text === undefined) throw new FrameError(`code ${code} is not in a table of ${table.length} texts`);
-      return text;
-    });
+    const texts = this.countedTexts();
+    const codes = this.ints(rows);
+    for (const code of codes) {
+      if (code < 0 || code >= texts.length) {
+        throw new FrameError(`code ${code} is not in a table of ${texts.length} texts`);
+      }
+    }
+    return { codes, texts };
   }
 
   expectEnd(): void {

@@ -43,7 +43,7 @@ function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending):
 /** The runner keeps these bounds itself; they are checked again because a script can write a frame of its own. */
 function okOutcome(frame: Extract<ResultFrame, { status: 'ok' }>, limits: RunLimits, ending: Ending): SandboxOutcome {
   const { dates, values, versions, tags } = frame.series;
-  const points = Math.max(dates.length, values.length, versions?.length ?? 0, tags?.length ?? 0);
+  const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
   if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
   return { kind: 'ok', series: frame.series, errors: keepTexts(frame.errors, limits.maxTextBytes), ...ending };
 }

@@ -56,8 +56,8 @@ export interface SandboxJob {
 export interface OutputSeries {
   readonly dates: Float64Array;
   readonly values: Float64Array;
-  readonly versions: readonly string[] | null;
-  readonly tags: readonly string[] | null;
+  readonly versions: CodedText | null;
+  readonly tags: CodedText | null;
 }
 
 /** What the script said: R messages, R warnings, and whatever it printed, bounded by CALC_MAX_TEXT_BYTES. */

@@ -1,0 +1,231 @@
+/**
+ * The computation itself, the one path of live, scheduled, forced and previewed runs (R-H11): plan, load, R, output
+ * rules. It stores nothing.
+ */
+import { type Connection, inTransaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { parseInput } from '../platform/lenient.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import { formatInstant } from '../points/instant-rules.ts';
+import type { Micros } from '../points/point.ts';
+import { DECLARATION_SCHEMA, type Declaration, hasScript } from './declaration.ts';
+import { loadFormValues } from './form-values.ts';
+import type { DateRange } from './formula-period-rules.ts';
+import { MAX_R_SECONDS } from './input-columns.ts';
+import { type InputRecord, loadInputs } from './load-inputs.ts';
+import { type Output, planOutput } from './output-rules.ts';
+import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
+import type { SandboxPool } from './sandbox/pool.ts';
+import type { SandboxJob, SandboxOutcome } from './sandbox/sandbox-types.ts';
+import { findVariables } from './variable-infos.ts';
+
+export interface ComputeServices {
+  readonly dictionary: Dictionary;
+  readonly sandbox: SandboxPool;
+  /** Most points a run may read, over all its inputs. */
+  readonly maxInputPoints: number;
+}
+
+export interface ComputeRequest {
+  readonly variableId: number;
+  readonly changed: DateRange;
+  readonly triggerMicros: Micros;
+  /** For rows without a Version; one per run (§9.4). */
+  readonly defaultVersion: string;
+  /** Instead of the one saved. */
+  readonly declaration?: Declaration;
+}
+
+/** What a run record says of one formula (R-H8). */
+export interface FormulaRecord {
+  readonly formula: number;
+  readonly from: string;
+  readonly to: string;
+  readonly triggerDate: string;
+  readonly forms: readonly { readonly alias: string; readonly value: unknown }[];
+}
+
+export interface Computed {
+  readonly result:
+    | { readonly kind: 'ok'; readonly outputs: readonly Output[] }
+    | { readonly kind: 'failed'; readonly outcome: string; readonly message: string };
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  /** Points read. */
+  readonly read: number;
+  readonly notes: Readonly<Record<string, unknown>>;
+  /** Milliseconds per phase. */
+  readonly durations: Readonly<Record<string, number>>;
+  readonly outcomes: readonly SandboxOutcome[];
+}
+
+interface Loaded {
+  readonly isVersioned: boolean;
+  readonly planned: readonly PlannedFormula[];
+  readonly jobs: readonly SandboxJob[];
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  readonly read: number;
+}
+
+/** @throws the signal's reason when aborted; what the script does is a result. */
+export async function compute(
+  services: ComputeServices,
+  connection: Connection,
+  request: ComputeRequest,
+  signal?: AbortSignal,
+): Promise<Computed> {
+  const startMs = performance.now();
+  const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
+    if (error instanceof DomainError) return error;
+    throw error;
+  });
+  const durations = { load: performance.now() - startMs };
+  if (loaded instanceof DomainError) {
+    const result = { kind: 'failed', outcome: 'invalid_input', message: loaded.message } as const;
+    return { result, formulas: [], inputs: [], read: 0, notes: {}, durations, outcomes: [] };
+  }
+  const outcomes: SandboxOutcome[] = [];
+  for (const job of loaded.jobs) {
+    const outcome = await services.sandbox.run(job, signal);
+    outcomes.push(outcome);
+    if (outcome.kind !== 'ok') break;
+  }
+  const { formulas, inputs, read } = loaded;
+  return {
+    result: conclude(loaded, outcomes, request.defaultVersion),
+    notes: mergeNotes(outcomes, loaded.planned.length),
+    durations: { ...durations, ...sumTimings(outcomes) },
+    ...{ formulas, inputs, read, outcomes },
+  };
+}
+
+function conclude(
+  { planned, isVersioned }: Loaded,
+  outcomes: readonly SandboxOutcome[],
+  defaultVersion: string,
+): Computed['result'] {
+  const outputs: Output[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.kind !== 'ok') return { kind: 'failed', outcome: outcome.kind, message: outcome.message };
+    const period = planned[index]?.period;
+    const plan = planOutput(outcome.series, { isVersioned, defaultVersion, ...(period && { period }) });
+    if (plan.kind === 'invalid') return { kind: 'failed', outcome: 'invalid_output', message: plan.message };
+    outputs.push(plan.output);
+  }
+  return { kind: 'ok', outputs };
+}
+
+function loadInSnapshot(services: ComputeServices, connection: Connection, request: ComputeRequest): Promise<Loaded> {
+  const work = (transaction: Connection) => load(services, transaction, request);
+  return inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
+}
+
+async function load(
+  { dictionary, maxInputPoints }: ComputeServices,
+  transaction: Connection,
+  { variableId, changed, triggerMicros, declaration: given }: ComputeRequest,
+): Promise<Loaded> {
+  const saved = await findTarget(transaction, variableId);
+  const declaration = given ?? saved.declaration;
+  if (!declaration?.calculatedVariableFormulas.some(hasScript)) {
+    throw new DomainError('invalid_input', 'the variable has no formula');
+  }
+  const inputIds = declaration.calculatedVariableFormulas.flatMap(({ variables }) =>
+    variables.map((it) => it.variableId),
+  );
+  const variables = await findVariables(transaction, [...new Set([variableId, ...inputIds])]);
+  const target = variables.get(variableId);
+  if (!target) throw new Error(`variable ${variableId} does not exist`);
+  const planned = planFormulas(declaration, changed, triggerMicros, variables);
+  const parts = { jobs: [] as SandboxJob[], formulas: [] as FormulaRecord[], inputs: [] as InputRecord[], read: 0 };
+  for (const plan of planned) {
+    const room = maxInputPoints - parts.read;
+    const wanted = { formula: plan.index, inputs: plan.formula.variables, changed: plan.changed, variables, room };
+    const triggerDate = toTriggerSeconds(plan.triggerMicros);
+    const inputs = await loadInputs(transaction, dictionary, wanted);
+    const home = { sourceId: target.info.sourceId, siteId: target.siteId };
+    const forms = await loadFormValues(transaction, plan.formula.entities, home);
+    const { formula: script, constants } = plan.formula;
+    parts.jobs.push({
+      script: script ?? '',
+      inputs: inputs.inputs,
+      forms,
+      constants,
+      target: target.info,
+      triggerDate,
+    });
+    parts.formulas.push(toRecord(plan, forms));
+    parts.inputs.push(...inputs.records);
+    parts.read += inputs.pointCount;
+  }
+  return { isVersioned: saved.isVersioned, planned, ...parts };
+}
+
+function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: FormulaRecord['forms']): FormulaRecord {
+  const triggerDate = formatInstant(triggerMicros);
+  return {
+    formula: index,
+    from: formatInstant(changed.fromMicros),
+    to: formatInstant(changed.toMicros),
+    triggerDate,
+    forms,
+  };
+}
+
+function toTriggerSeconds(triggerMicros: Micros): number {
+  const seconds = Math.floor(triggerMicros / 1_000_000);
+  if (Math.abs(seconds) <= MAX_R_SECONDS) return seconds;
+  const date = formatInstant(triggerMicros);
+  throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
+}
+
+async function findTarget(
+  transaction: Connection,
+  variableId: number,
+): Promise<{ readonly isVersioned: boolean; readonly declaration: Declaration | undefined }> {
+  const { rows } = await transaction.query<{ isVersioned: boolean; calculated: unknown }>({
+    name: 'calculation-target',
+    text: 'select is_versioned as "isVersioned", calculated from variable where id = $1',
+    values: [variableId],
+  });
+  const [row] = rows;
+  // A request goes with its variable, so one that was claimed has one.
+  if (!row) throw new Error(`variable ${variableId} does not exist`);
+  const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
+  return { isVersioned: row.isVersioned, declaration };
+}
+
+/** What the scripts said, formula by formula; of the one that failed also where. */
+function mergeNotes(outcomes: readonly SandboxOutcome[], plannedCount: number): Readonly<Record<string, unknown>> {
+  if (plannedCount === 0) return { warnings: ['no formula is valid for these dates'] };
+  const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
+  if (notes.length === 0) return {};
+  const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
+  return {
+    messages: notes.flatMap(({ messages }) => messages),
+    warnings: notes.flatMap(({ warnings }) => warnings),
+    output: notes.map(({ output }) => output).join(''),
+    ...(outcomes.every(({ kind }) => kind === 'ok') && { errors }),
+    ...describeFailure(outcomes.at(-1)),
+  };
+}
+
+function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<string, unknown>> {
+  switch (outcome?.kind) {
+    case 'script_error':
+      return { call: outcome.call, line: outcome.line };
+    case 'limit':
+      return { limit: outcome.limit };
+    case 'killed':
+      return { signal: outcome.signal };
+    default:
+      return {};
+  }
+}
+
+function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
+  const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
+    outcomes.reduce((total, { timing }) => total + pick(timing), 0);
+  return { r: sum(({ runMs }) => runMs), sandboxWait: sum(({ waitMs }) => waitMs) };
+}

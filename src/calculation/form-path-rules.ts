@@ -1,0 +1,26 @@
+/**
+ * The path to a value in `clientData` (R-H1), written as in a customFilter (R-C10): words joined by dots, a word with
+ * other characters in single quotes, a quote doubled. `clientData` in front is understood and left out.
+ */
+
+/** What a path must look like, for messages. */
+export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.'Field name'";
+
+const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'][^.'"(){}]*))(\.|$)/y;
+const ROOT = 'clientdata';
+
+/** @returns the keys from the outermost in; undefined for text that is no path. */
+export function parseFormPath(text: string): readonly string[] | undefined {
+  const keys: string[] = [];
+  const trimmed = text.trim();
+  WORD.lastIndex = 0;
+  let isOpen = true;
+  while (isOpen) {
+    const match = WORD.exec(trimmed);
+    if (!match) return undefined;
+    const [, quoted, bare = '', dot] = match;
+    keys.push(quoted === undefined ? bare.trimEnd() : quoted.replaceAll("''", "'"));
+    isOpen = dot === '.';
+  }
+  return keys.length > 1 && keys[0]?.toLowerCase() === ROOT ? keys.slice(1) : keys;
+}

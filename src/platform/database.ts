@@ -5,6 +5,7 @@
  */
 import pg from 'pg';
 import type { Log } from './log.ts';
+import { type ReadLimits, watchRead } from './read-watch.ts';
 
 export type Database = pg.Pool;
 /** One session of the pool. */
@@ -19,6 +20,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly applicationName: string;
   readonly log: Log;
+  /** Longest time a reader of `streamInSnapshot` may take nothing before it loses its connection; default 60 s. */
+  readonly readStallMs?: number;
 }
 
 export interface TransactionOptions {
@@ -31,6 +34,11 @@ const INT8_OID = 20;
 const TIMESTAMPTZ_OID = 1184;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
+const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
+// The last one: a statement whose client has left ends within a second, also while it has nothing to send yet.
+const SESSION_OPTIONS = '-c timezone=UTC -c datestyle=ISO -c jit=off -c client_connection_check_interval=1000';
+
+const readLimits = new WeakMap<Database, ReadLimits>();
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8_OID]: Number,
@@ -48,18 +56,19 @@ function parseInstant(text: string): string {
 }
 
 /** Opens a pool whose sessions speak UTC. A connection that breaks while idle is logged and replaced. */
-export function openDatabase({ url, poolSize, applicationName, log }: DatabaseOptions): Database {
+export function openDatabase({ url, poolSize, applicationName, log, readStallMs }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    options: '-c timezone=UTC -c datestyle=ISO -c jit=off',
+    options: SESSION_OPTIONS,
     types,
   });
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
+  if (readStallMs !== undefined) readLimits.set(pool, { ...DEFAULT_READ_LIMITS, stallMs: readStallMs });
   return pool;
 }
 
@@ -114,25 +123,56 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. A consumer that
- * stops early gives the connection back at once.
+ * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection is
+ * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for
+ * `readStallMs`, or when the database sends nothing for as long as other statements may take. There is no other limit.
+ * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
  */
 export async function* streamInSnapshot<Item>(
   database: Database,
   read: (transaction: Transaction) => AsyncIterable<Item>,
-  _signal?: AbortSignal,
+  signal?: AbortSignal,
 ): AsyncGenerator<Item> {
+  signal?.throwIfAborted();
   const connection = await database.connect();
-  let isBroken = false;
+  const giveBack = once((isBroken: boolean) => connection.release(isBroken));
+  const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
+  const watch = watchRead(watched, readLimits.get(database) ?? DEFAULT_READ_LIMITS, signal);
   try {
-    await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true }));
-    yield* read(connection);
+    await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0 }));
+    for await (const item of read(connection)) {
+      watch.handOver();
+      yield item;
+      watch.takeBack();
+    }
+  } catch (error) {
+    throw watch.reason() ?? error;
   } finally {
-    await connection.query('rollback').catch(() => {
-      isBroken = true;
-    });
-    connection.release(isBroken);
+    watch.end();
+    if (!watch.reason())
+      await connection.query('rollback').then(
+        () => giveBack(false),
+        () => giveBack(true),
+      );
   }
+}
+
+/** Ends a connection with whatever runs on it: the server notices, see SESSION_OPTIONS. */
+export function breakConnection(connection: Connection): void {
+  connection.connection.stream.destroy();
+}
+
+function bytesRead({ connection }: Connection): number {
+  const { stream } = connection;
+  return 'bytesRead' in stream && typeof stream.bytesRead === 'number' ? stream.bytesRead : 0;
+}
+
+function once(act: (isBroken: boolean) => void): (isBroken: boolean) => void {
+  let isDone = false;
+  return (isBroken) => {
+    if (!isDone) act(isBroken);
+    isDone = true;
+  };
 }
 
 class BrokenConnectionError extends Error {}

@@ -1,72 +1,46 @@
 /**
  * Points of a selection by buckets of civil time (R-G1): minutes and hours are as long as the clock makes them, days,
  * weeks (from Monday), months and years begin at local midnight in the zone asked for. Whatever version was chosen, the
- * aggregates are of that.
+ * aggregates are of that. The database adds up; gaps are filled here, as the buckets come.
  */
 import type { Transaction } from '../platform/database.ts';
-import { fetchRows } from './fetch-rows.ts';
-import type { Micros, PointSelection } from './point.ts';
-import { findVersionTagIds, pagingClause, selectVersions } from './select-versions.ts';
-import { instantLiteral, integerLiteral, textLiteral } from './sql-literal.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { AggregateChunk, AggregateFunction, Buckets } from './bucket.ts';
+import { copyRows } from './copy-rows.ts';
+import { type BucketRun, fillBuckets } from './fill-buckets.ts';
+import { findChosenLabels, isNothingChosen } from './find-chosen-labels.ts';
+import { planFilling } from './plan-filling.ts';
+import type { PointSelection } from './point.ts';
+import { EIGHT_BYTES, FOUR_BYTES, readDoubles, readInstants, rowLayout, runsOf } from './row-codec.ts';
+import { scaleAggregates, unscaledFunction } from './scale-values.ts';
+import { type BucketSelection, selectBuckets } from './select-buckets.ts';
+import { groupsOf, streamFromIndexes } from './select-of-variables.ts';
 
-/** Kinds of bucket; `all` is one bucket of everything. */
-export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'all';
+export type { AggregateChunk, AggregateFunction, Bucket, Buckets, Fill } from './bucket.ts';
 
-export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
-
-/** Of one point, variance and standard deviation are those of a sample: not defined, null. */
-const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
-  sum: 'sum(value)',
-  min: 'min(value)',
-  max: 'max(value)',
-  avg: 'avg(value)',
-  count: 'count(*)::float8',
-  variance: 'var_samp(value)',
-  stdev: 'stddev_samp(value)',
-};
+const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES]);
+const [START, VALUE, POINTS] = [1, 2, 3] as const;
+const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * What stands in a gap: nothing, the value before, what lies on a line between the buckets around it, or no value.
- */
-export type Fill = 'none' | 'previous' | 'linear' | 'null';
-
-export interface Buckets {
-  readonly bucket: Bucket;
-  /** IANA zone whose civil time bounds the buckets. */
-  readonly timeZoneId: string;
-  readonly functionOf: (variableId: number) => AggregateFunction;
-  /** The first instant of a civil date, given as its local midnight; for days and longer. */
-  readonly startOfDay: (localMidnight: Micros) => Micros;
-  /** A bucket of fewer points counts as a gap; without it, one is enough. */
-  readonly minCount?: number;
-  readonly fill: Fill;
-}
-
-/** Buckets of one variable that hold points, as columns of one length. */
-export interface AggregateChunk {
-  readonly variableId: number;
-  readonly aggregate: AggregateFunction;
-  /** Begin of each bucket. */
-  readonly dates: Float64Array;
-  /** NaN: no value. */
-  readonly values: Float64Array;
-}
-
-type Row = [startMicros: number, value: number | null];
-
-/**
- * Streams the aggregates of a selection, variable by variable; its paging counts buckets.
+ * Streams the aggregates of a selection, variable by variable; its paging counts buckets, filled ones too.
  * @param transaction as for `readPoints`.
+ * @throws DomainError invalid_input when a variable has more gaps than may be filled, or a result is beyond what a
+ *   number can hold.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
   selection: PointSelection,
   buckets: Buckets,
 ): AsyncGenerator<AggregateChunk> {
-  const versionTagIds = await findVersionTagIds(transaction, selection);
-  for (const variableId of selection.variableIds) {
-    const statement = aggregateStatement(selection, variableId, versionTagIds, buckets);
-    for await (const rows of fetchRows<Row>(transaction, statement)) yield toChunk(variableId, buckets, rows);
+  const filling = planFilling(selection, buckets);
+  const labels = await findChosenLabels(transaction, selection);
+  await streamFromIndexes(transaction);
+  for (const { aggregate, computed, variableIds } of groupsOfFunction(selection, buckets)) {
+    const page = filling?.page ?? selection;
+    const found = readBuckets(transaction, variableIds, { selection, labels, buckets, aggregate: computed, page });
+    const runs = filling ? fillBuckets(variableIds, found, filling.options, selection) : found;
+    for await (const { variableId, starts, values } of runs) yield { variableId, aggregate, dates: starts, values };
   }
 }
 
@@ -76,51 +50,80 @@ export async function countBuckets(
   selection: PointSelection,
   buckets: Buckets,
 ): Promise<number> {
-  const versionTagIds = await findVersionTagIds(transaction, selection);
   const { limit: _limit, offset: _offset, ...whole } = selection;
+  if (buckets.fill === 'none') return countFound(transaction, whole, buckets);
   let count = 0;
-  for (const variableId of selection.variableIds) {
-    const statement = aggregateStatement(whole, variableId, versionTagIds, buckets);
-    const counting = `select count(*) as count from (${statement}) bucket`;
-    const { rows } = await transaction.query<{ count: number }>(counting);
+  for await (const { dates } of aggregatePoints(transaction, whole, buckets)) count += dates.length;
+  return count;
+}
+
+async function countFound(transaction: Transaction, selection: PointSelection, buckets: Buckets): Promise<number> {
+  const labels = await findChosenLabels(transaction, selection);
+  if (isNothingChosen(labels)) return 0;
+  await streamFromIndexes(transaction);
+  let count = 0;
+  for (const variableIds of groupsOf(selection.variableIds)) {
+    const found = selectBuckets(variableIds, { selection, labels, buckets, aggregate: 'count', page: {} });
+    const { rows } = await transaction.query<{ count: number }>(`select count(*) as count from (${found}) found`);
     count += rows[0]?.count ?? 0;
   }
   return count;
 }
 
-function aggregateStatement(
-  selection: PointSelection,
-  variableId: number,
-  versionTagIds: readonly number[] | undefined,
-  { bucket, timeZoneId, functionOf, minCount = 1 }: Buckets,
-): string {
-  const wanted = selectVersions(selection, variableId, versionTagIds);
-  const order = selection.order === 'DESC' ? 'desc' : 'asc';
-  const value = FUNCTIONS[functionOf(variableId)];
-  const having = `having count(*) >= ${integerLiteral(Math.max(1, minCount))}`;
-  if (bucket === 'all') {
-    const { fromMicros } = selection;
-    const start = fromMicros === undefined ? 'min(date)' : instantLiteral(fromMicros);
-    const micros = `(extract(epoch from ${start}) * 1000000)::int8`;
-    return `select ${micros} as start, ${value} from (${wanted}) wanted ${having}${pagingClause(selection)}`;
+interface FunctionGroup {
+  readonly aggregate: AggregateFunction;
+  /** What the database works out for it. */
+  readonly computed: AggregateFunction;
+  readonly variableIds: readonly number[];
+}
+
+/** Consecutive variables of one function share a statement. */
+function* groupsOfFunction({ variableIds, scales }: PointSelection, { functionOf }: Buckets): Generator<FunctionGroup> {
+  for (const group of groupsOf(variableIds)) {
+    let current: { aggregate: AggregateFunction; computed: AggregateFunction; variableIds: number[] } | undefined;
+    for (const variableId of group) {
+      const aggregate = functionOf(variableId);
+      const computed = unscaledFunction(aggregate, scales?.get(variableId));
+      if (current?.aggregate === aggregate && current.computed === computed) current.variableIds.push(variableId);
+      else {
+        if (current) yield current;
+        current = { aggregate, computed, variableIds: [variableId] };
+      }
+    }
+    if (current) yield current;
   }
-  const start = `(extract(epoch from ${bucketStart(bucket, textLiteral(timeZoneId))}) * 1000000)::int8`;
-  const grouped = `select ${start} as start, ${value} from (${wanted}) wanted group by 1 ${having}`;
-  return `${grouped} order by 1 ${order}${pagingClause(selection)}`;
 }
 
-/** Days and longer are grouped by local date: which instant a local midnight is, the database does not always tell. */
-function bucketStart(bucket: Exclude<Bucket, 'all'>, zone: string): string {
-  if (bucket === 'minute' || bucket === 'hour') return `date_trunc('${bucket}', date, ${zone})`;
-  return `date_trunc('${bucket}', date at time zone ${zone})`;
+async function* readBuckets(
+  transaction: Transaction,
+  variableIds: readonly number[],
+  wanted: BucketSelection,
+): AsyncGenerator<BucketRun> {
+  const { selection, buckets, aggregate, labels } = wanted;
+  if (isNothingChosen(labels)) return;
+  const toInstants = instantsOf(selection, buckets);
+  try {
+    for await (const block of copyRows(transaction, selectBuckets(variableIds, wanted), LAYOUT)) {
+      for (const run of runsOf(block)) {
+        const { variableId } = run;
+        const values = readDoubles(block, run, VALUE);
+        const scale = selection.scales?.get(variableId);
+        if (scale) scaleAggregates(values, readDoubles(block, run, POINTS), aggregate, scale, variableId);
+        yield { variableId, starts: toInstants(readInstants(block, run, START)), values };
+      }
+    }
+  } catch (error) {
+    const isOverflow = error instanceof Error && 'code' in error && error.code === NUMERIC_VALUE_OUT_OF_RANGE;
+    throw isOverflow ? new DomainError('invalid_input', `a ${aggregate} is beyond what a number can hold`) : error;
+  }
 }
 
-function toChunk(variableId: number, buckets: Buckets, rows: readonly Row[]): AggregateChunk {
-  const isCivil = !['minute', 'hour', 'all'].includes(buckets.bucket);
-  return {
-    variableId,
-    aggregate: buckets.functionOf(variableId),
-    dates: Float64Array.from(rows, ([start]) => (isCivil ? buckets.startOfDay(start) : start)),
-    values: Float64Array.from(rows, ([, value]) => value ?? Number.NaN),
-  };
+/** Begins of buckets as the database knows them → instants, in place. */
+function instantsOf(
+  { fromMicros }: PointSelection,
+  { bucket, startOfDay }: Buckets,
+): (starts: Float64Array) => Float64Array {
+  if (bucket === 'minute' || bucket === 'hour') return (starts) => starts;
+  if (bucket !== 'all') return (starts) => starts.map(startOfDay);
+  return (starts) => (fromMicros === undefined ? starts : starts.fill(fromMicros));
 }

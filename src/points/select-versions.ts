@@ -1,69 +1,76 @@
-/** The SQL of a selection: which rows of which version, for one variable (R-F5, R-G2). */
+/**
+ * The SQL of a selection: which rows of which version of one variable (R-F5, R-G2). Whatever version is chosen, rows come
+ * straight from the indexes in the order asked for, without a sort that grows with the period:
+ *
+ *   latest            point
+ *   every version     point and history, merged by date and VersionTimestamp
+ *   a version chosen  the same, narrowed, of each date the first by descending VersionTimestamp
+ */
 
-import type { Queryable } from '../platform/database.ts';
-import { isStorableText } from '../platform/storable-text.ts';
-import type { LinearScale, PointSelection, VersionChoice } from './point.ts';
-import { doubleLiteral, instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from './sql-literal.ts';
+import type { ChosenLabels } from './find-chosen-labels.ts';
+import type { PointSelection, VersionChoice } from './point.ts';
+import { instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from './sql-literal.ts';
 
-/** Rows of `point`'s columns: of each date the version chosen, or all that are left by the choice (R-F5, R-G2). */
-export function selectVersions(
-  selection: PointSelection,
-  variableId: number,
-  versionTagIds: readonly number[] | undefined,
-): string {
-  const { version } = selection;
-  const narrowing = [
-    ...(version.asOfMicros === undefined ? [] : [`version_timestamp <= ${instantLiteral(version.asOfMicros)}`]),
-    ...(version.horizon === undefined ? [] : [`version_timestamp <= ${horizonBefore(version.horizon)}`]),
-    ...(versionTagIds === undefined ? [] : [`version_tag_id = any(${integerArrayLiteral(versionTagIds)})`]),
-    ...(version.tags === undefined ? [] : [`tag_set_id in (${selectTagSets(version.tags, variableId)})`]),
-  ];
-  const where = [...periodConditions(selection, variableId), ...narrowing].join(' and ');
-  const columns = selectList(selection.scales?.get(variableId));
-  const current = `select ${columns} from point where ${where}`;
-  if (!version.isEvery && narrowing.length === 0) return current;
-  const every = `${current} union all select ${columns} from point_version where ${where}`;
-  if (version.isEvery) return every;
-  return `select distinct on (date) * from (${every}) version order by date, version_timestamp desc`;
+const COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';
+
+/**
+ * Rows of `point`'s columns, in the order of `orderOf`.
+ * @param variable an SQL expression: the id of the variable.
+ */
+export function selectVersions(selection: PointSelection, variable: string, labels: ChosenLabels): string {
+  const { version, order } = selection;
+  const period = periodConditions(selection, variable);
+  const narrowing = narrowingConditions(version, labels);
+  const isChosen = narrowing.length > 0 || labels.tagSetIds !== undefined;
+  const where = [...period, ...narrowing].join(' and ');
+  const byDate = `date ${order === 'DESC' ? 'desc' : 'asc'}`;
+  if (!isChosen && !version.isEvery) return `select ${COLUMNS} from point where ${where} order by ${byDate}`;
+  const ordered = version.isEvery ? orderOf(selection) : `${byDate}, version_timestamp desc`;
+  const merged = mergeTables(where, ordered);
+  const tagged = labels.tagSetIds === undefined ? merged : withTagSets(merged, labels.tagSetIds);
+  if (version.isEvery) return tagged;
+  return `select distinct on (date) ${COLUMNS} from (${tagged}) tagged order by ${ordered}`;
 }
 
-/** Ids of the VersionTags chosen; undefined when any version will do. All variables are of one account. */
-export async function findVersionTagIds(
-  queryable: Queryable,
-  { version: { versionTags }, variableIds }: PointSelection,
-): Promise<readonly number[] | undefined> {
-  if (versionTags === undefined) return undefined;
-  const { rows } = await queryable.query<{ id: number }>(
-    `select id from version_tag
-     where account_id = (select account_id from variable where id = $1) and tag = any($2::text[])`,
-    [variableIds[0] ?? 0, versionTags],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** How rows follow one another, for the end of a statement. */
-export function orderClause({ order, version }: PointSelection): string {
+/** How the rows of a variable follow one another: by date, the versions of a date by VersionTimestamp. */
+export function orderOf({ order, version }: PointSelection): string {
   const direction = order === 'DESC' ? 'desc' : 'asc';
-  return version.isEvery ? `order by date ${direction}, version_timestamp ${direction}` : `order by date ${direction}`;
+  return version.isEvery ? `date ${direction}, version_timestamp ${direction}` : `date ${direction}`;
 }
 
 /** ` limit … offset …` for the end of a statement. */
-export function pagingClause({ limit, offset }: PointSelection): string {
+export function pagingClause({ limit, offset }: Pick<PointSelection, 'limit' | 'offset'>): string {
   const limitClause = limit === undefined ? '' : ` limit ${integerLiteral(limit)}`;
   return offset ? `${limitClause} offset ${integerLiteral(offset)}` : limitClause;
 }
 
-function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection, variableId: number): string[] {
+function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection, variable: string): string[] {
   return [
-    `variable_id = ${integerLiteral(variableId)}`,
+    `variable_id = ${variable}`,
     ...(fromMicros === undefined ? [] : [`date >= ${instantLiteral(fromMicros)}`]),
     ...(toMicros === undefined ? [] : [`date ${isToIncluded ? '<=' : '<'} ${instantLiteral(toMicros)}`]),
   ];
 }
 
-function selectList(scale: LinearScale | undefined): string {
-  const value = scale ? `value * ${doubleLiteral(scale.factor)} + ${doubleLiteral(scale.shift)} as value` : 'value';
-  return `date, ${value}, version_timestamp, variable_id, version_tag_id, tag_set_id`;
+function narrowingConditions({ asOfMicros, horizon }: VersionChoice, { versionTagIds }: ChosenLabels): string[] {
+  return [
+    ...(asOfMicros === undefined ? [] : [`version_timestamp <= ${instantLiteral(asOfMicros)}`]),
+    ...(horizon === undefined ? [] : [`version_timestamp <= ${horizonBefore(horizon)}`]),
+    ...(versionTagIds === undefined ? [] : [`version_tag_id = any(${integerArrayLiteral(versionTagIds)})`]),
+  ];
+}
+
+/** Each table is ordered by itself, by its index; merging keeps that order. */
+function mergeTables(where: string, ordered: string): string {
+  const [current, superseded] = ['point', 'point_version'].map(
+    (table) => `(select ${COLUMNS} from ${table} where ${where} order by ${ordered})`,
+  );
+  return `select ${COLUMNS} from (${current} union all ${superseded}) version order by ${ordered}`;
+}
+
+/** The `offset 0` keeps the condition out of the scans: every chunk would carry a copy of what may be a long list. */
+function withTagSets(merged: string, tagSetIds: string): string {
+  return `select ${COLUMNS} from (${merged} offset 0) version where tag_set_id = any(${textLiteral(tagSetIds)}::int[])`;
 }
 
 /**
@@ -77,13 +84,4 @@ function horizonBefore({ duration, timeZoneId }: NonNullable<VersionChoice['hori
   const calendar = `make_interval(months => ${integerLiteral(months)}, days => ${integerLiteral(days)})`;
   const zone = textLiteral(timeZoneId);
   return `((date at time zone ${zone}) - ${calendar}) at time zone ${zone} - ${clock}`;
-}
-
-/** Ids of the tag sets of the variable's account that have all of the tags. */
-function selectTagSets(tags: NonNullable<VersionChoice['tags']>, variableId: number): string {
-  // A text that cannot be stored is in nobody's tags.
-  if (!tags.flat().every(isStorableText)) return 'select null::int';
-  const account = `(select account_id from variable where id = ${integerLiteral(variableId)})`;
-  const wanted = tags.map((tag) => `tags @> ${textLiteral(JSON.stringify(Object.fromEntries([tag])))}::jsonb`);
-  return `select id from tag_set where ${[`account_id = ${account}`, ...wanted].join(' and ')}`;
 }

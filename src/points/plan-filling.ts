@@ -1,0 +1,35 @@
+/** What is to be filled of an aggregated read, and how much of it the database has to give for that. */
+import type { Buckets } from './bucket.ts';
+import { civilBuckets, shortestLength } from './civil-buckets.ts';
+import { MAX_FILLED, tooManyGaps } from './fill-buckets.ts';
+import type { FillOptions } from './fill-rules.ts';
+import type { PointSelection } from './point.ts';
+
+export interface Filling {
+  readonly options: FillOptions;
+  /** Of the buckets found: pages are counted when gaps are filled. */
+  readonly page: Pick<PointSelection, 'limit'>;
+}
+
+/**
+ * @returns undefined when nothing is filled.
+ * @throws DomainError invalid_input when the period has more buckets than may be filled.
+ */
+export function planFilling(selection: PointSelection, buckets: Buckets): Filling | undefined {
+  const { fill, bucket, timeZoneId, startOfDay } = buckets;
+  if (fill === 'none' || bucket === 'all') return undefined;
+  const { fromMicros, toMicros, isToIncluded, limit, offset = 0 } = selection;
+  const steps = civilBuckets(bucket, timeZoneId, startOfDay);
+  const first = fromMicros === undefined ? undefined : steps.startOf(fromMicros);
+  const last = toMicros === undefined ? undefined : steps.startOf(isToIncluded ? toMicros : toMicros - 1);
+  if (limit === undefined && first !== undefined && last !== undefined) {
+    const atLeast = (last - first) / shortestLength(bucket) - MAX_FILLED;
+    // A bucket with points is no gap, so this is only sure of what is far too much.
+    if (atLeast > MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
+  }
+  return {
+    options: { fill, order: selection.order, steps, first, last },
+    // One more than a page can hold shows what a gap at its end leads to.
+    page: limit === undefined ? {} : { limit: offset + limit + 1 },
+  };
+}

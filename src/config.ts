@@ -38,6 +38,10 @@ const SETTINGS = {
     integer(1, 200).default(10),
     'Answers of points a process may stream at the same time, a connection each.',
   ),
+  READ_STALL_SEC: setting(
+    integer(1, 3600).default(60),
+    'Seconds a reader of points may take nothing before its connection to the database is taken away.',
+  ),
   REDIS_URL: secret(url(/^rediss?$/), 'Redis 6.2 or newer, for BullMQ job ids.'),
   QUEUE_PREFIX: setting(
     z

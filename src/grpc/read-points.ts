@@ -48,7 +48,10 @@ export function readPointsHandler(services: DataPointsServices): (call: Call) =>
         services.log.info({ requestId, method: 'ReadPoints', points, durationMs, isCancelled: call.cancelled }, 'call');
         call.end();
       },
-      (error: unknown) => call.emit('error', toStatus(error, requestId, services.log)),
+      (error: unknown) => {
+        // What a cancellation makes fail, fails for nobody.
+        if (!call.cancelled) call.emit('error', toStatus(error, requestId, services.log));
+      },
     );
   };
 }
@@ -58,9 +61,11 @@ async function answer(services: DataPointsServices, call: Call): Promise<number>
   const authorization = call.metadata.get('authorization')[0];
   const caller = await authenticateBearer(authentication, authorization?.toString(), 'datahub-api');
   const { selection } = await resolveSelection(database, caller, toReadRequest(call.request));
-  const cancelled = nextEvent(call, 'cancelled');
+  const leaving = new AbortController();
+  const cancelled = nextEvent(call, 'cancelled').then(() => leaving.abort());
+  if (call.cancelled) leaving.abort();
   let points = 0;
-  for await (const chunk of streamPoints(readDatabase, selection)) {
+  for await (const chunk of streamPoints(readDatabase, selection, leaving.signal)) {
     if (call.cancelled) break;
     points += chunk.dates.length;
     const labels = await dictionary.labelsOf([chunk]);

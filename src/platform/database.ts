@@ -20,8 +20,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly applicationName: string;
   readonly log: Log;
-  /** Longest time a reader of `streamInSnapshot` may take nothing before it loses its connection; default 60 s. */
-  readonly readStallMs?: number;
+  /** Of `streamInSnapshot`; 60 s each where not given. */
+  readonly readLimits?: Partial<ReadLimits>;
 }
 
 export interface TransactionOptions {
@@ -38,7 +38,7 @@ const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_M
 // The last one: a statement whose client has left ends within a second, also while it has nothing to send yet.
 const SESSION_OPTIONS = '-c timezone=UTC -c datestyle=ISO -c jit=off -c client_connection_check_interval=1000';
 
-const readLimits = new WeakMap<Database, ReadLimits>();
+const limitsOf = new WeakMap<Database, ReadLimits>();
 
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8_OID]: Number,
@@ -56,7 +56,7 @@ function parseInstant(text: string): string {
 }
 
 /** Opens a pool whose sessions speak UTC. A connection that breaks while idle is logged and replaced. */
-export function openDatabase({ url, poolSize, applicationName, log, readStallMs }: DatabaseOptions): Database {
+export function openDatabase({ url, poolSize, applicationName, log, readLimits }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -68,7 +68,7 @@ export function openDatabase({ url, poolSize, applicationName, log, readStallMs 
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
-  if (readStallMs !== undefined) readLimits.set(pool, { ...DEFAULT_READ_LIMITS, stallMs: readStallMs });
+  limitsOf.set(pool, { ...DEFAULT_READ_LIMITS, ...readLimits });
   return pool;
 }
 
@@ -124,8 +124,8 @@ export async function inTransaction<Result>(
 
 /**
  * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection is
- * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for
- * `readStallMs`, or when the database sends nothing for as long as other statements may take. There is no other limit.
+ * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
+ * long, or when the database sends nothing for too long (`readLimits`). There is no other limit.
  * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
  */
 export async function* streamInSnapshot<Item>(
@@ -137,7 +137,7 @@ export async function* streamInSnapshot<Item>(
   const connection = await database.connect();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
-  const watch = watchRead(watched, readLimits.get(database) ?? DEFAULT_READ_LIMITS, signal);
+  const watch = watchRead(watched, limitsOf.get(database) ?? DEFAULT_READ_LIMITS, signal);
   try {
     await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0 }));
     for await (const item of read(connection)) {

@@ -3,8 +3,9 @@
  * weeks (from Monday), months and years begin at local midnight in the zone asked for. Whatever version was chosen, the
  * aggregates are of that. The database adds up; gaps are filled here, as the buckets come.
  */
-import type { Transaction } from '../platform/database.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { awaitKnown } from './await-known.ts';
 import type { AggregateChunk, AggregateFunction, Buckets } from './bucket.ts';
 import { copyRows } from './copy-rows.ts';
 import { type BucketRun, fillBuckets } from './fill-buckets.ts';
@@ -42,6 +43,17 @@ export async function* aggregatePoints(
     const runs = filling ? fillBuckets(variableIds, found, filling.options, selection) : found;
     for await (const { variableId, starts, values } of runs) yield { variableId, aggregate, dates: starts, values };
   }
+}
+
+/** As `aggregatePoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+export async function* streamAggregates(
+  database: Database,
+  selection: PointSelection,
+  buckets: Buckets,
+  signal?: AbortSignal,
+): AsyncGenerator<AggregateChunk> {
+  await awaitKnown(database, selection, signal);
+  yield* streamInSnapshot(database, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
 }
 
 /** Counts the buckets a selection without paging would give, over all its variables. */

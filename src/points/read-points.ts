@@ -3,6 +3,7 @@
  * for and streams each as chunks of columns in one snapshot: memory does not grow with the answer.
  */
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
+import { awaitKnown } from './await-known.ts';
 import { copyRows } from './copy-rows.ts';
 import { type ChosenLabels, findChosenLabels, isNothingChosen } from './find-chosen-labels.ts';
 import type { LinearScale, PointChunk, PointSelection } from './point.ts';
@@ -45,13 +46,14 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
   }
 }
 
-/** As `readPoints`, in a snapshot of its own, which ends with the signal. */
-export function streamPoints(
+/** As `readPoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+export async function* streamPoints(
   database: Database,
   selection: PointSelection,
   signal?: AbortSignal,
 ): AsyncGenerator<PointChunk> {
-  return streamInSnapshot(database, (transaction) => readPoints(transaction, selection), signal);
+  await awaitKnown(database, selection, signal);
+  yield* streamInSnapshot(database, (transaction) => readPoints(transaction, selection), signal);
 }
 
 /** Counts the points a selection without paging would give, over all its variables. */

@@ -4,12 +4,12 @@
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
-import { type Database, streamInSnapshot, withTransaction } from '../platform/database.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import type { Log } from '../platform/log.ts';
 import { parseQuery } from '../platform/query-string.ts';
-import { aggregatePoints, type Buckets, countBuckets } from '../points/aggregate-points.ts';
+import { type Buckets, countBuckets, streamAggregates } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointSelection } from '../points/point.ts';
 import { countPoints, streamPoints } from '../points/read-points.ts';
@@ -67,6 +67,5 @@ function toTable(
   signal: AbortSignal,
 ): Table {
   if (!buckets) return pointTable(streamPoints(readDatabase, selection, signal), dictionary, shape);
-  const chunks = streamInSnapshot(readDatabase, (it) => aggregatePoints(it, selection, buckets), signal);
-  return aggregateTable(chunks, buckets.functionOf, shape);
+  return aggregateTable(streamAggregates(readDatabase, selection, buckets, signal), buckets.functionOf, shape);
 }

@@ -8,8 +8,13 @@ import {
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadPublicPackage } from '../../src/grpc/load-proto.ts';
+import { type Database, openDatabase, streamInSnapshot, withTransaction } from '../../src/platform/database.ts';
+import { createLog } from '../../src/platform/log.ts';
+import type { ReadLimits } from '../../src/platform/read-watch.ts';
+import type { PointSelection } from '../../src/points/point.ts';
+import { streamPoints } from '../../src/points/read-points.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 
@@ -50,7 +55,7 @@ function startRead(method = 'GET', encoding = 'identity'): ClientRequest {
 
 const openReads = async () => {
   const { rows } = await api.database.query<{ count: number }>(
-    `select count(*) as count from pg_stat_activity where datname = current_database() and query like '%point_cursor%'`,
+    `select count(*) as count from pg_stat_activity where datname = current_database() and query like 'copy (%'`,
   );
   return rows[0]?.count ?? 0;
 };
@@ -81,6 +86,15 @@ describe('a reader over HTTP', () => {
     await noneIsOpen();
   });
 
+  test('that leaves while the first row is still being worked out takes the query with it (R-G4)', async () => {
+    await whileRowsAreHeldUp(async () => {
+      const read = startRead();
+      await isRunning();
+      read.destroy();
+      await hasEnded();
+    });
+  });
+
   test('that asks for the head alone', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');
@@ -90,6 +104,26 @@ describe('a reader over HTTP', () => {
     await noneIsOpen();
   });
 });
+
+const running = async (): Promise<number> => {
+  const { rowCount } = await api.database.query(
+    `select from pg_stat_activity
+     where datname = current_database() and application_name in ('tidemark', 'reader')
+       and state = 'active' and query like 'copy (%'`,
+  );
+  return rowCount ?? 0;
+};
+
+/** Lets no statement come to its first row while `work` runs. */
+async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
+  await withTransaction(api.database, async (transaction) => {
+    await transaction.query('lock table point in access exclusive mode');
+    await work();
+  });
+}
+
+const isRunning = () => eventually('the query to run', async () => (await running()) === 1);
+const hasEnded = () => eventually('the end of the query', async () => (await running()) === 0, 5000);
 
 interface DataPoints {
   ReadPoints(message: object, metadata: Metadata): ClientReadableStream<{ readonly values: readonly number[] }>;
@@ -119,6 +153,16 @@ describe('a reader over gRPC', () => {
     await noneIsOpen();
   });
 
+  test('that cancels while the first row is still being worked out takes the query with it (R-J2)', async () => {
+    await whileRowsAreHeldUp(async () => {
+      const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
+      call.on('error', () => {});
+      await isRunning();
+      call.cancel();
+      await hasEnded();
+    });
+  });
+
   test.each([
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
@@ -138,5 +182,53 @@ describe('a reader over gRPC', () => {
     expect(await read({ fromMicros: first, toMicros: last, asOfMicros: last })).toBe(POINTS);
     expect(await read({ fromMicros: last })).toBe(0);
     expect(await read({ asOfMicros: first })).toBe(0);
+  });
+});
+
+describe('the limits of a read', () => {
+  const selection: PointSelection = { variableIds: [0], version: {}, order: 'ASC' };
+  let readDatabase: Database;
+  afterEach(() => readDatabase.end());
+  const openReader = (readLimits: Partial<ReadLimits>): Database => {
+    const log = createLog('silent', 'test');
+    readDatabase = openDatabase({ url: api.databaseGate.url, poolSize: 1, applicationName: 'reader', log, readLimits });
+    return readDatabase;
+  };
+  const ofAll = (): PointSelection => ({ ...selection, variableIds: [variableId] });
+
+  test('a reader that takes nothing for too long loses its connection, which others get (R-G4)', async () => {
+    const points = streamPoints(openReader({ stallMs: 200 }), ofAll());
+    await points.next();
+    await hasEnded();
+    await readDatabase.query('select 1');
+    await expect(points.next()).rejects.toThrow(/not read for 200 ms/);
+  });
+
+  test('a statement that sends nothing for too long is ended (R-G4)', async () => {
+    const points = streamPoints(openReader({ silenceMs: 200 }), ofAll());
+    await whileRowsAreHeldUp(async () => {
+      await expect(points.next()).rejects.toThrow(/no row for 200 ms/);
+      await hasEnded();
+    });
+  });
+
+  test('a read that goes on is left alone, however long it takes (R-G4)', async () => {
+    const start = performance.now();
+    const sleeps = streamInSnapshot(openReader({ silenceMs: 500, stallMs: 500 }), async function* (transaction) {
+      while (performance.now() - start < 1500) yield await transaction.query('select pg_sleep(0.1)');
+    });
+    let count = 0;
+    for await (const _ of sleeps) count += 1;
+    expect(count).toBeGreaterThan(5);
+  });
+
+  test('a signal that has come already, or comes in the middle, ends a read with its reason', async () => {
+    const leaving = new AbortController();
+    const points = streamPoints(openReader({}), ofAll(), leaving.signal);
+    await points.next();
+    leaving.abort(new Error('has left'));
+    await expect(points.next()).rejects.toThrow('has left');
+    await expect(streamPoints(readDatabase, ofAll(), leaving.signal).next()).rejects.toThrow('has left');
+    await hasEnded();
   });
 });

@@ -19,6 +19,14 @@ export interface Caller {
   readonly scopes: ReadonlySet<string>;
   /** Sites the caller sees, of whichever account: still to be restricted to `accountId` by who reads them (R-B9). */
   readonly sites: 'all' | readonly number[];
+  /** Who really calls, when this is an impersonation (R-B14). */
+  readonly actor?: Actor;
+}
+
+/** An ADMIN who acts as somebody else. */
+export interface Actor {
+  readonly userId: string;
+  readonly userName: string;
 }
 
 const RANK: Readonly<Record<Role, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };

@@ -14,6 +14,11 @@ const MAX_CACHED = 10_000;
 /** @throws DomainError invalid_token (removed, locked), permission_denied (not a member of the account). */
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
+export interface Callers extends FindCaller {
+  /** Looks again at these users before the next answer, or at all; call it once their change is committed. */
+  forget(userIds: readonly string[] | undefined): void;
+}
+
 export interface CallersOptions {
   readonly database: Queryable;
   /** Seconds an answer may be reused: config.ACCESS_CACHE_SEC. */
@@ -22,6 +27,13 @@ export interface CallersOptions {
 }
 
 interface Access extends Omit<Caller, 'scopes'> {}
+
+interface Entry {
+  readonly access: Promise<Access>;
+  readonly untilMs: number;
+  /** Whose it is; undefined until the database has answered. */
+  userId?: string;
+}
 
 interface AccessRow {
   readonly id: string;
@@ -34,21 +46,37 @@ interface AccessRow {
 }
 
 /** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
-export function createCallers({ database, cacheSec, clock = systemClock }: CallersOptions): FindCaller {
-  const cache = new Map<string, { readonly access: Promise<Access>; readonly untilMs: number }>();
-  return async (token) => {
+export function createCallers({ database, cacheSec, clock = systemClock }: CallersOptions): Callers {
+  const cache = new Map<string, Entry>();
+  const find: FindCaller = async (token) => {
     const now = clock.nowMillis();
     const key = JSON.stringify([token.issuer, token.subject, token.accountId]);
     let entry = cache.get(key);
     if (!entry || entry.untilMs <= now) {
       const access = findAccess(database, token, new Date(now));
-      entry = { access, untilMs: now + cacheSec * 1000 };
+      const made: Entry = { access, untilMs: now + cacheSec * 1000 };
+      entry = made;
       if (cache.size >= MAX_CACHED) cache.clear();
-      cache.set(key, entry);
-      access.catch(() => cache.delete(key));
+      cache.set(key, made);
+      access.then(
+        ({ userId }) => {
+          made.userId = userId;
+        },
+        () => {
+          if (cache.get(key) === made) cache.delete(key);
+        },
+      );
     }
     return { ...(await entry.access), scopes: token.scopes };
   };
+  return Object.assign(find, { forget: (userIds: readonly string[] | undefined) => forget(cache, userIds) });
+}
+
+/** What is still being looked up may have been read before the change: it goes too. */
+function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
+  for (const [key, { userId }] of cache) {
+    if (userIds === undefined || userId === undefined || userIds.includes(userId)) cache.delete(key);
+  }
 }
 
 async function findAccess(database: Queryable, token: VerifiedToken, now: Date): Promise<Access> {

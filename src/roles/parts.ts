@@ -2,6 +2,7 @@
 import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/request-calculations.ts';
 import type { Config } from '../config.ts';
+import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
 import { trustedIssuers } from '../identity/trusted-issuers.ts';
@@ -26,6 +27,8 @@ export interface Parts {
   readonly calculationQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
+  /** To be told of every change to what users may do (R-B5). */
+  readonly accessNews: AccessNews;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
 }
@@ -39,10 +42,16 @@ export interface Role {
 export function openParts(config: Config, log: Log): Parts {
   const connection = { url: config.DATABASE_URL, applicationName: 'tidemark', log };
   const database = openDatabase({ ...connection, poolSize: config.DATABASE_POOL_SIZE });
-  const readDatabase = openDatabase({ ...connection, poolSize: config.READ_POOL_SIZE });
+  const readDatabase = openDatabase({
+    ...connection,
+    poolSize: config.READ_POOL_SIZE,
+    readLimits: { stallMs: config.READ_STALL_SEC * 1000 },
+  });
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
+  const callers = createCallers({ database, cacheSec: config.ACCESS_CACHE_SEC });
+  const accessNews = openAccessNews({ ...queueOptions, onChange: callers.forget });
   return {
     config,
     log,
@@ -55,10 +64,12 @@ export function openParts(config: Config, log: Log): Parts {
     outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
     authentication: {
       verifier: createTokenVerifier({ issuers: trustedIssuers(config, database) }),
-      callers: createCallers({ database, cacheSec: config.ACCESS_CACHE_SEC }),
+      callers,
     },
+    accessNews,
     healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
     close: async () => {
+      accessNews.close();
       await Promise.all([ingestQueue.close(), calculationQueue.close()]);
       await Promise.all([database.end(), readDatabase.end()]);
     },

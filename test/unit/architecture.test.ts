@@ -39,7 +39,7 @@ const FEATURES = ['platform', 'points', 'structure', 'identity'];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   points: ['platform'],
-  accounts: ['platform'],
+  accounts: ['platform', 'identity', 'structure'],
   identity: ['platform', 'root'],
   structure: ['platform', 'points', 'identity'],
   push: FEATURES,

@@ -1,0 +1,122 @@
+/** The routes of the current account (§4.1) and of its audit trail. */
+import { type Context, Hono } from 'hono';
+import { requireRole } from '../identity/authenticate.ts';
+import { withTransaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { readJsonBody } from '../platform/http-body.ts';
+import { parseInput } from '../platform/lenient.ts';
+import { setTotalCount } from '../platform/listing-response.ts';
+import { parsePaging } from '../platform/paging.ts';
+import { parseQuery, type Query, queryChoice, queryError } from '../platform/query-string.ts';
+import {
+  ACCOUNT_DISPLAY_LEVELS,
+  ACCOUNT_LEVELS,
+  ACCOUNT_MEMBERS,
+  type AccountMember,
+  accountSchema,
+  getAccount,
+  isAllowedOn,
+  listAccounts,
+  saveAccount,
+  type WrittenAccount,
+} from './account.ts';
+import { type AccountEnv, actOf } from './act.ts';
+import { AUDIT_ACTIONS, listAudit, writeAudit } from './audit.ts';
+import { listAccountFeatures } from './features.ts';
+import { parsePathNumber } from './path-number.ts';
+import type { AccountServices } from './services.ts';
+
+export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
+  const { database } = services;
+  const manager = requireRole('MANAGER');
+  return new Hono<AccountEnv>()
+    .get('/account', async (c) => {
+      const query = parseQuery(c.req.url);
+      const level = queryChoice(query, 'displayLevel', ACCOUNT_DISPLAY_LEVELS) ?? 'Normal';
+      return c.json(await getAccount(database, c.var.caller, parseFieldMask(query) ?? ACCOUNT_LEVELS[level]));
+    })
+    .put('/account', manager, (c) => putAccount(c, services))
+    .get('/account/features', manager, async (c) =>
+      c.json(await listAccountFeatures(database, c.var.caller.accountId, 'Feature')),
+    )
+    .get('/account/secondaryAccesses', manager, async (c) =>
+      c.json(await listAccountFeatures(database, c.var.caller.accountId, 'SecondaryAccess')),
+    )
+    .get('/account/audit', manager, (c) => getAudit(c, services))
+    .get('/account/user/accounts', async (c) => {
+      const accounts = await listAccounts(database, c.var.caller);
+      setTotalCount(c, accounts.length);
+      return c.json(accounts);
+    })
+    .post('/account/user/active-account/:accountId', (c) => postActiveAccount(c, services));
+}
+
+async function putAccount(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
+  const mask = parseFieldMask(parseQuery(c.req.url));
+  const written = limitTo(parseInput(accountSchema, await readJsonBody(c.req.raw)), mask);
+  const { caller } = c.var;
+  const account = await withTransaction(database, async (transaction) => {
+    const members = await saveAccount(transaction, caller.accountId, written);
+    if (members.length > 0) {
+      const targetId = String(caller.accountId);
+      await writeAudit(transaction, actOf(c), { action: 'AccountUpdated', targetId, details: { members } });
+    }
+    return getAccount(transaction, caller, ACCOUNT_LEVELS.Normal);
+  });
+  return c.json(account);
+}
+
+async function postActiveAccount(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {
+  const accountId = parsePathNumber(c, 'accountId');
+  const { caller } = c.var;
+  await withTransaction(services.database, async (transaction) => {
+    if (!(await isAllowedOn(transaction, caller, accountId))) {
+      throw new DomainError('not_found', `account ${accountId} does not exist`);
+    }
+    await transaction.query('update app_user set active_account_id = $2 where id = $1', [caller.userId, accountId]);
+    await services.directory.setActiveAccount(transaction, caller.userId, accountId);
+  });
+  await services.accessNews.announce([caller.userId]);
+  return c.body(null, 200);
+}
+
+async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
+  const query = parseQuery(c.req.url);
+  const filter = {
+    from: queryInstant(query, 'from'),
+    to: queryInstant(query, 'to'),
+    userId: query.find('userId'),
+    targetId: query.find('targetId'),
+    action: queryChoice(query, 'action', AUDIT_ACTIONS),
+  };
+  const { entries, totalCount } = await listAudit(database, c.var.caller.accountId, filter, parsePaging(query));
+  setTotalCount(c, totalCount);
+  return c.json(entries);
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})$/;
+
+function queryInstant(query: Query, name: string): string | undefined {
+  // A plus sign that was not encoded arrives as a space.
+  const text = query.find(name)?.replace(' ', '+');
+  if (text === undefined || (INSTANT.test(text) && Number.isFinite(Date.parse(text)))) return text;
+  throw queryError(name, `must be an instant such as 2026-03-01T12:00:00Z, got ${JSON.stringify(text)}`);
+}
+
+/** Members named by `fieldMask`, repeated or separated by commas, in any case. @throws DomainError invalid_input. */
+function parseFieldMask(query: Query): readonly AccountMember[] | undefined {
+  const names = query.all('fieldMask').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
+  if (names.length === 0) return undefined;
+  const wanted = names.map((name) => {
+    const member = ACCOUNT_MEMBERS.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+    if (member) return member;
+    throw queryError('fieldMask', `must name members of an account, got ${JSON.stringify(name)}`);
+  });
+  return ACCOUNT_MEMBERS.filter((member) => wanted.includes(member));
+}
+
+function limitTo(written: WrittenAccount, mask: readonly AccountMember[] | undefined): WrittenAccount {
+  if (!mask) return written;
+  const entries = Object.entries(written).filter(([name]) => mask.some((member) => member === name));
+  return Object.fromEntries(entries) as WrittenAccount;
+}

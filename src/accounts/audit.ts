@@ -1,0 +1,105 @@
+/** The audit trail: administrative acts, written in the transaction of the act (who, as whom, what, when). */
+import type { Queryable } from '../platform/database.ts';
+import type { Paging } from '../platform/paging.ts';
+import type { Act } from './act.ts';
+
+export const AUDIT_ACTIONS = [
+  'AccountUpdated',
+  'UserCreated',
+  'UserUpdated',
+  'UserDeleted',
+  'UserLocked',
+  'UserUnlocked',
+  'PasswordResetRequested',
+  'ClaimsAdded',
+  'ClaimsEdited',
+  'ClaimsRemoved',
+  'FeaturesChanged',
+  'SecondaryAccessesChanged',
+  'SitesGranted',
+  'SitesRevoked',
+  'UserAddedToAccount',
+  'UserRemovedFromAccount',
+  'InvitationCreated',
+  'InvitationResent',
+  'InvitationDeleted',
+  'InvitationAccepted',
+  'ImpersonationStarted',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export interface AuditedAct {
+  readonly action: AuditAction;
+  readonly targetId?: string;
+  readonly targetName?: string;
+  /** What was changed; names and levels, never secrets. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Where that is not the caller's account. */
+  readonly accountId?: number;
+}
+
+export interface AuditFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly targetId?: string | undefined;
+  readonly action?: AuditAction | undefined;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  readonly date: string;
+  readonly userId: string;
+  readonly userName: string;
+  /** Who really did it, when somebody acted as the user. */
+  readonly impersonator: { readonly userId: string; readonly userName: string } | null;
+  readonly action: AuditAction;
+  readonly targetId: string | null;
+  readonly targetName: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly requestId: string | null;
+}
+
+export async function writeAudit(transaction: Queryable, { caller, requestId }: Act, act: AuditedAct): Promise<void> {
+  await transaction.query(
+    `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,
+       target_name, details, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      act.accountId ?? caller.accountId,
+      caller.userId,
+      caller.userName,
+      caller.actor?.userId,
+      caller.actor?.userName,
+      act.action,
+      act.targetId,
+      act.targetName,
+      JSON.stringify(act.details ?? {}),
+      requestId,
+    ],
+  );
+}
+
+/** The entries of an account, newest first. */
+export async function listAudit(
+  database: Queryable,
+  accountId: number,
+  filter: AuditFilter,
+  { limit, offset }: Paging,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly totalCount: number }> {
+  const values = [accountId, filter.from, filter.to, filter.userId, filter.targetId, filter.action];
+  const where = `account_id = $1 and date >= coalesce($2, '-infinity'::timestamptz)
+    and date < coalesce($3, 'infinity'::timestamptz) and ($4::text is null or $4 in (user_id, actor_user_id))
+    and ($5::text is null or target_id = $5) and ($6::text is null or action = $6)`;
+  const total = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
+  const { rows } = await database.query<AuditEntry>(
+    `select id, date, user_id as "userId", user_name as "userName",
+       case when actor_user_id is not null
+            then jsonb_build_object('userId', actor_user_id, 'userName', actor_user_name) end as impersonator,
+       action, target_id as "targetId", target_name as "targetName", details, request_id as "requestId"
+     from audit_entry where ${where} order by id desc limit $7 offset $8`,
+    [...values, limit ?? null, offset],
+  );
+  return { entries: rows, totalCount: total.rows[0]?.count ?? 0 };
+}

@@ -1,0 +1,98 @@
+/** Schemas of the members of accounts and users as clients write them. */
+import { z } from 'zod';
+import { booleanSchema, idSchema, lenientObject } from '../platform/lenient.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
+import { listLanguages } from '../structure/languages.ts';
+import type { RoleName } from './user-rules.ts';
+
+const MAX_NAME = 200;
+const MAX_CLAIM_VALUE = 2000;
+const MAX_LIST = 1000;
+const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
+const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
+
+export const shortTextSchema = z.string().max(MAX_NAME).refine(isStorableText, { error: STORABLE_RULE });
+export const nameSchema = shortTextSchema.trim().min(1, 'must not be empty');
+
+/** One address, as mail servers take it; nothing that could be read as two, or as a name. */
+export const emailSchema = shortTextSchema.trim().regex(/^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/, {
+  error: 'must be a mail address',
+});
+
+/** ISO 639-1 in any case; a region after it (`fr-BE`) is left out. */
+export const languageSchema = z
+  .string()
+  .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
+  .refine((code) => LANGUAGES.has(code), { error: 'must be a language of ISO 639-1, such as en' });
+
+/** A role as its name, in any case, or as `{id, name}`: the id of a role is its name (§5). */
+export const roleSchema = z.preprocess(
+  (value) => {
+    const role = typeof value === 'object' && value !== null ? roleName(value) : value;
+    return typeof role === 'string' ? role.trim().toUpperCase() : role;
+  },
+  z.enum(ROLE_NAMES, { error: `must be one of ${ROLE_NAMES.join(', ')}` }),
+);
+
+function roleName(value: object): unknown {
+  const members = Object.entries(value).map(([key, member]) => [key.toLowerCase(), member] as const);
+  const { id, name } = Object.fromEntries(members) as { id?: unknown; name?: unknown };
+  return name ?? id;
+}
+
+const claimValueSchema = z.preprocess(
+  (value) => (typeof value === 'boolean' || typeof value === 'number' ? String(value) : (value ?? 'true')),
+  z.string().max(MAX_CLAIM_VALUE).refine(isStorableText, { error: STORABLE_RULE }),
+);
+
+/** UserClaim as written: `id` is always 0 and ignored (§5). */
+export const claimSchema = lenientObject({
+  userId: shortTextSchema.nullish(),
+  claimType: nameSchema,
+  claimValue: claimValueSchema,
+});
+export const claimsSchema = z.array(claimSchema).max(MAX_LIST);
+
+/** UserFeature as written: by its number, or by its name. */
+export const featuresSchema = z
+  .array(
+    lenientObject({
+      id: idSchema.nullish(),
+      name: shortTextSchema.nullish(),
+      level: z.preprocess(
+        (value) => (typeof value === 'string' ? value[0]?.toUpperCase() + value.slice(1).toLowerCase() : value),
+        z.enum(['None', 'Read', 'Write', 'Admin'], { error: 'must be one of None, Read, Write, Admin' }),
+      ),
+    }),
+  )
+  .max(MAX_LIST);
+
+/** SiteAccessModel as written. */
+export const sitesSchema = z
+  .array(
+    lenientObject({
+      siteId: idSchema,
+      level: z.preprocess(
+        (value) =>
+          typeof value === 'string' ? value[0]?.toUpperCase() + value.slice(1).toLowerCase() : (value ?? 'Read'),
+        z.enum(['Read', 'Write', 'Admin'], { error: 'must be one of Read, Write, Admin' }),
+      ),
+      // Granting a whole site to who asked for a part of it would show too much.
+      sourceIds: z.array(idSchema).max(0, 'is not supported yet: leave it out to grant the whole site').nullish(),
+    }),
+  )
+  .max(MAX_LIST);
+
+/** The numbers of sites to take away. */
+export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
+
+/** UserLock (R-B11). */
+export const lockSchema = lenientObject({
+  isLocked: booleanSchema,
+  until: z.iso.datetime({ offset: true, error: 'must be an instant such as 2026-03-01T12:00:00Z' }).nullish(),
+  reason: shortTextSchema.nullish(),
+});
+
+export type WrittenClaim = z.output<typeof claimSchema>;
+export type WrittenFeature = z.output<typeof featuresSchema>[number];
+export type WrittenSite = z.output<typeof sitesSchema>[number];

@@ -1,0 +1,13 @@
+/** What the routes of accounts and users work with. */
+import type { AccessNews } from '../identity/access-news.ts';
+import type { UserDirectory } from '../identity/user-directory.ts';
+import type { Database } from '../platform/database.ts';
+
+export interface AccountServices {
+  readonly database: Database;
+  readonly directory: UserDirectory;
+  /** Told of every change to what users may do, after its commit. */
+  readonly accessNews: Pick<AccessNews, 'announce'>;
+  /** Has waiting mails sent now. */
+  readonly wakeMail: () => void;
+}

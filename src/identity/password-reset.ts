@@ -1,0 +1,51 @@
+/** The link that leads to a new password (R-B11): good once, for an hour; its token is stored as a hash only. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Queryable, Transaction } from '../platform/database.ts';
+
+export const PASSWORD_RESET_TTL_SEC = 3600;
+const TOKEN_BYTES = 32;
+
+export interface MadeToken {
+  readonly token: string;
+  readonly expiresDate: Date;
+}
+
+export function makeLinkToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+export function hashLinkToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** Makes the one link of a user; an earlier one stops working. */
+export async function makePasswordReset(database: Queryable, userId: string): Promise<MadeToken> {
+  const token = makeLinkToken();
+  const { rows } = await database.query<{ expires_date: string }>(
+    `insert into password_reset (user_id, token_hash, expires_date) values ($1, $2, now() + make_interval(secs => $3))
+     on conflict (user_id) do update set token_hash = excluded.token_hash, expires_date = excluded.expires_date
+     returning expires_date`,
+    [userId, hashLinkToken(token), PASSWORD_RESET_TTL_SEC],
+  );
+  return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
+}
+
+/** The user a live link is for. */
+export async function findPasswordReset(database: Queryable, token: string): Promise<string | undefined> {
+  const { rows } = await database.query<{ user_id: string }>(
+    `select r.user_id from password_reset r join app_user u on u.id = r.user_id
+     where r.token_hash = $1 and r.expires_date > now() and not (u.is_locked and coalesce(u.locked_until > now(), true))`,
+    [hashLinkToken(token)],
+  );
+  return rows[0]?.user_id;
+}
+
+/** As `findPasswordReset`, and the link is used up when the transaction commits: of two at once one gets it. */
+export async function usePasswordReset(transaction: Transaction, token: string): Promise<string | undefined> {
+  const userId = await findPasswordReset(transaction, token);
+  if (userId === undefined) return undefined;
+  const { rowCount } = await transaction.query('delete from password_reset where token_hash = $1', [
+    hashLinkToken(token),
+  ]);
+  return rowCount === 1 ? userId : undefined;
+}

@@ -22,7 +22,10 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-const COLUMNS = 'wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
+// The variable's id comes from the row: a column that nobody reads is taken out of each row by a step of its own, which
+// is a third of the time of an as-of read (measured: 73 ms against 49).
+const COLUMNS =
+  'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES, FOUR_BYTES, FOUR_BYTES]);
 const [DATE, VALUE, VERSION_TIMESTAMP, VERSION_TAG_ID, TAG_SET_ID] = [1, 2, 3, 4, 5] as const;
 

@@ -16,7 +16,7 @@ const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   stdev: 'stddev_samp(value)',
 };
 
-const COLUMNS = 'wanted.start, wanted.value, wanted.points';
+const COLUMNS = 'variable.id, wanted.start, wanted.value, wanted.points';
 
 export interface BucketSelection {
   readonly selection: PointSelection;

@@ -11,12 +11,12 @@ const GROUP = 10_000;
 /**
  * Rows of `perVariable` for one variable after the other, in the order of the ids. It is the order in which a nested
  * loop meets them, and there is no other way to join a subquery that refers to the variable and has an order of its own.
- * @param columns of the subquery, as `wanted.…`; put behind the variable's id.
+ * @param columns of the subquery, as `wanted.…`, or `variable.id`.
  * @param perVariable the subquery of the variable `variable.id`.
  */
 export function selectOfVariables(variableIds: readonly number[], columns: string, perVariable: string): string {
   const ids = integerArrayLiteral(variableIds);
-  return `select variable.id, ${columns} from unnest(${ids}) variable (id) cross join lateral (${perVariable}) wanted`;
+  return `select ${columns} from unnest(${ids}) variable (id) cross join lateral (${perVariable}) wanted`;
 }
 
 /** How a subquery names the variable. */

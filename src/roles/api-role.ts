@@ -5,6 +5,7 @@ import { createApp } from '../http/create-app.ts';
 import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
+import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
@@ -34,6 +35,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
+      ['/data/compare', compareRoutes(parts)],
       ['/data', dataRoutes(parts)],
     ],
     log,

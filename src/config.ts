@@ -83,6 +83,55 @@ const SETTINGS = {
   ),
   SIGN_IN_LOCK_SEC: setting(integer(1, 86_400).default(900), 'Length of that while in seconds.'),
   ACCESS_CACHE_SEC: setting(integer(0, 30).default(30), 'Seconds a decision on what a user may do may be reused.'),
+  PASSWORD_MIN_LENGTH: setting(integer(8, 100).default(10), 'Fewest characters of a password a user chooses.'),
+  RETURN_URLS: setting(
+    list.default([]),
+    'Addresses the page that changes a password may return to, the first by default; none: a page of the issuer.',
+  ),
+  SIGNING_KEY_DAYS: setting(integer(1, 3650).default(90), 'Days after which the issuer signs with a new key.'),
+  USER_DIRECTORY: setting(
+    z.enum(['embedded', 'keycloak']).default('embedded'),
+    'Where passwords are administered: the embedded issuer, or Keycloak (see KEYCLOAK_URL).',
+  ),
+  KEYCLOAK_URL: setting(
+    z.url().optional(),
+    'Address of Keycloak, without /realms; needed for USER_DIRECTORY=keycloak.',
+  ),
+  KEYCLOAK_REALM: setting(z.string().min(1).default('tidemark'), 'Realm of the users in Keycloak.'),
+  KEYCLOAK_CLIENT_ID: setting(
+    z.string().min(1).default('tidemark-admin'),
+    'Client with a service account that may manage the users of the realm.',
+  ),
+  KEYCLOAK_CLIENT_SECRET: secret(z.string().optional(), 'Secret of that client.'),
+  KEYCLOAK_ACCOUNT_CLIENT_ID: setting(
+    z.string().min(1).default('tidemark-account'),
+    'Public client of the realm whose pages users are led to.',
+  ),
+  EXTERNAL_USERS: setting(
+    z.enum(['sub', 'email', 'businessId']).default('sub'),
+    'How users of other issuers are known: by sub alone, else also by verified mail address or by BusinessId.',
+  ),
+  API_RATE_PER_MINUTE: setting(
+    integer(0, 1_000_000).default(3000),
+    'Requests a user may make to the API and to push in a minute, evenly or in one go; 0: any number.',
+  ),
+  TOKEN_RATE_PER_MINUTE: setting(
+    integer(0, 1_000_000).default(120),
+    'Requests an address may make to the token issuer in a minute; 0: any number.',
+  ),
+  PROXY_HOPS: setting(
+    integer(0, 10).default(0),
+    'Proxies in front that append to X-Forwarded-For; 0 takes the address of the connection.',
+  ),
+  SMTP_URL: secret(
+    url(/^smtps?$/).optional(),
+    'Mail server: smtp://user:password@host:587; unset: see MAIL_DIRECTORY.',
+  ),
+  MAIL_FROM: setting(z.email().default('no-reply@localhost.localdomain'), 'Address of the sender of mails.'),
+  MAIL_DIRECTORY: setting(
+    z.string().optional(),
+    'Directory mails are written to when there is no server; unset too: mails wait.',
+  ),
   PUSH_MAX_BODY_BYTES: setting(integer(1024, 2 ** 30).default(52_428_800), 'Largest inflated push body in bytes.'),
   PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Most readings in one push.'),
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Most elements in one push.'),
@@ -160,11 +209,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   });
   if (problems.length > 0) throw new ConfigError(problems);
   const config = Object.fromEntries(entries) as Config;
+  assertKeycloak(config);
   const needed = poolNeeded(config);
   if (config.DATABASE_POOL_SIZE >= needed) return config;
   throw new ConfigError([
     `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY and INGEST_CONCURRENCY`,
   ]);
+}
+
+function assertKeycloak(config: Config): void {
+  if (config.USER_DIRECTORY !== 'keycloak' || (config.KEYCLOAK_URL && config.KEYCLOAK_CLIENT_SECRET)) return;
+  throw new ConfigError(['KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET are required for USER_DIRECTORY=keycloak']);
 }
 
 /** A calculation holds a connection while it runs and asks for another now and then; an ingest holds one. */

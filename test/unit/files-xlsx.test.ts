@@ -105,7 +105,7 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
   const big = sheetOf(good(2)).padEnd(4 << 20, ' ');
   it.each([
     ['encrypted', fixture('encrypted.xlsx'), /password/],
-    ['wrong_format', fixture('libreoffice.xls'), /\.xls/],
+    ['encrypted', fixture('libreoffice.xls'), /\.xls/],
     ['wrong_format', fixture('libreoffice.ods'), /no workbook/],
     ['wrong_format', Buffer.from('variable_id,date,value\n'), /no zip/],
     ['damaged_file', Buffer.from('PK\x03\x04 and nothing more'), /cannot be read/],

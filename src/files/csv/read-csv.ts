@@ -5,8 +5,12 @@ import { CHUNK_ROWS, type FileSource, type ParseJob } from '../parsing/parse-sou
 import { RowCollector } from '../parsing/row-collector.ts';
 import { decodeUtf8 } from '../parsing/utf8.ts';
 import { type FilePosition, FileRefusal } from '../standard-file.ts';
-import { assertCsv, findDialect, markBytes } from './dialect-rules.ts';
+import { assertStart, markBytes } from '../start-rules.ts';
+import { findDialect } from './dialect-rules.ts';
 import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
+
+// Enough to see whether the file is what it claims.
+const START_BYTES = 4096;
 
 interface Head {
   readonly dialect: Dialect;
@@ -51,7 +55,7 @@ async function readText(source: FileSource, part: number): Promise<string> {
 }
 
 function readHead(text: string): Head {
-  assertCsv(text);
+  assertStart('csv', text.slice(0, START_BYTES));
   const mark = markBytes(text);
   const dialect = findDialect(text.slice(mark));
   const header = findHeader(dialect, text, mark);

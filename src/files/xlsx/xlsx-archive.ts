@@ -7,6 +7,7 @@ import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import type { FileSource } from '../parsing/parse-source.ts';
 import { type FileLimits, FileRefusal } from '../standard-file.ts';
+import { assertStart } from '../start-rules.ts';
 
 export interface XlsxArchive {
   has(name: string): boolean;
@@ -16,16 +17,14 @@ export interface XlsxArchive {
   read(name: string): AsyncGenerator<string>;
 }
 
+const START_BYTES = 8;
 const MAX_ENTRIES = 10_000;
 const [STORED, DEFLATED] = [0, 8];
 const INFLATED_CHUNK_BYTES = 1 << 17;
-const COMPOUND_FILE = '\xd0\xcf\x11\xe0';
-const ZIP = 'PK\x03\x04';
-const ENCRYPTED_PACKAGE = 'E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e';
 
 /** @throws FileRefusal wrong_format, encrypted, zip_bomb, damaged_file. */
 export async function openXlsxArchive(source: FileSource, limits: FileLimits): Promise<XlsxArchive> {
-  await assertZip(source);
+  assertStart('xlsx', Buffer.from(await source.readPart(0)).toString('latin1', 0, START_BYTES));
   const zip = await refusing(() =>
     fromRandomAccessReaderPromise(new PartReader(source), source.sizeBytes, { lazyEntries: true, autoClose: false }),
   );
@@ -37,21 +36,6 @@ export async function openXlsxArchive(source: FileSource, limits: FileLimits): P
     sizeOf: (name) => byName.get(name)?.uncompressedSize ?? 0,
     read: (name) => inflate(zip, byName.get(name)),
   };
-}
-
-async function assertZip(source: FileSource): Promise<void> {
-  const start = Buffer.from(await source.readPart(0)).toString('latin1', 0, 8);
-  if (start.startsWith(ZIP)) return;
-  if (!start.startsWith(COMPOUND_FILE)) {
-    throw new FileRefusal('wrong_format', 'the file is not an xlsx workbook: it is no zip archive');
-  }
-  // An encrypted workbook is packed into the container of old Office documents.
-  for (let part = 0; part < Math.ceil(source.sizeBytes / source.partBytes); part += 1) {
-    if (Buffer.from(await source.readPart(part)).includes(ENCRYPTED_PACKAGE, 0, 'latin1')) {
-      throw new FileRefusal('encrypted', 'the workbook is encrypted; please save it without a password');
-    }
-  }
-  throw new FileRefusal('wrong_format', 'the file is an old Office document (.xls); please save it as .xlsx');
 }
 
 async function readDirectory(zip: ZipFile): Promise<readonly Entry[]> {

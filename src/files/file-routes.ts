@@ -1,0 +1,117 @@
+/** `/storage` (R-E1): sending Standard Files and following what becomes of them. */
+import { Readable } from 'node:stream';
+import { format as formatCsv } from 'fast-csv';
+import { type Context, Hono } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
+import type { Database } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import { markStreamed } from '../platform/streamed-answer.ts';
+import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
+import { receiveUpload } from './receive-upload.ts';
+import type { FileFormat } from './standard-file.ts';
+import { storeFile } from './store-file.ts';
+import { PART_BYTES, readPart } from './stored-parts.ts';
+
+const SHOWN_ERRORS = 1000;
+const ERRORS_PER_PAGE = 5000;
+const LOOK_INTERVAL_MS = 500;
+// Proxies and our own listener cut connections on which nothing moves.
+const QUIET_MS = 15_000;
+
+export interface FileServices {
+  readonly database: Database;
+  readonly maxBytes: number;
+  /** Wakes the ingester; it may fail, the sweeper finds the file. */
+  readonly wakeFileIngester: (accountId: number) => Promise<void>;
+  readonly log: Log;
+}
+
+export function fileRoutes(services: FileServices): Hono<CallerEnv> {
+  const { database, maxBytes, wakeFileIngester, log } = services;
+  const routes = new Hono<CallerEnv>();
+  routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
+    const { caller } = c.var;
+    const fileId = await storeFile(database, caller, await receiveUpload(c.req.raw, maxBytes), maxBytes);
+    await wakeFileIngester(caller.accountId).catch((error: unknown) => {
+      log.warn({ err: error, fileId }, 'the ingester was not woken; its sweeper finds the file');
+    });
+    return c.json(fileId);
+  });
+  routes.get('/storage/:id', async (c) => {
+    const status = await getFile(database, c.var.caller, c.req.param('id'));
+    const found = await findErrors(database, status.id, 0, SHOWN_ERRORS);
+    const errors = found.map(({ row, code, message }) => ({ row, code, message }));
+    const warnings = await findWarnings(database, status.id);
+    return c.json({ ...status, errors, ...(warnings.length > 0 && { warnings }) });
+  });
+  routes.get('/storage/:id/errors', async (c) => {
+    const { id, filename } = await getFile(database, c.var.caller, c.req.param('id'));
+    const rows = Readable.from(errorRows(database, id));
+    const csv = rows.pipe(formatCsv({ headers: ['row', 'code', 'message'], alwaysWriteHeaders: true }));
+    rows.on('error', (error) => csv.destroy(error));
+    return download(c, csv, 'text/csv; charset=utf-8', `${filename}.errors.csv`);
+  });
+  routes.get('/storage/:id/content', async (c) => {
+    const { id, filename, format, progress } = await getFile(database, c.var.caller, c.req.param('id'));
+    c.header('Content-Length', String(progress.totalBytes));
+    return download(c, Readable.from(content(database, id, progress.totalBytes)), TYPES[format], filename);
+  });
+  routes.get('/storage/:id/events', async (c) => {
+    const { id } = await getFile(database, c.var.caller, c.req.param('id'));
+    markStreamed(c);
+    return streamSSE(c, (stream) => follow(stream, () => getFile(database, c.var.caller, id)));
+  });
+  return routes;
+}
+
+const TYPES: Readonly<Record<FileFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+function download(c: Context, body: Readable, type: string, filename: string): Response {
+  markStreamed(c);
+  c.header('Content-Type', type);
+  c.header('Content-Disposition', `attachment; filename*=UTF-8''${encodeName(filename)}`);
+  c.header('X-Content-Type-Options', 'nosniff');
+  return c.body(Readable.toWeb(body) as ReadableStream);
+}
+
+/** RFC 8187: what may not stand bare in the parameter is percent-encoded. */
+function encodeName(filename: string): string {
+  return encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+async function* errorRows(database: Database, fileId: string): AsyncGenerator<readonly [number, string, string]> {
+  for (let after = 0; ; ) {
+    const page = await findErrors(database, fileId, after, ERRORS_PER_PAGE);
+    for (const { row, code, message } of page) yield [row, code, message];
+    const last = page.at(-1);
+    if (!last || page.length < ERRORS_PER_PAGE) return;
+    after = last.id;
+  }
+}
+
+async function* content(database: Database, fileId: string, sizeBytes: number): AsyncGenerator<Buffer> {
+  for (let part = 0; part * PART_BYTES < sizeBytes; part += 1) yield await readPart(database, fileId, part);
+}
+
+/** An event `progress` for every change, `end` with the last one; a comment when nothing changes for a while. */
+async function follow(stream: SSEStreamingApi, look: () => ReturnType<typeof getFile>): Promise<void> {
+  let sent = '';
+  let quietMs = 0;
+  while (!stream.aborted) {
+    const status = await look();
+    const data = JSON.stringify(status);
+    if (isOver(status)) return stream.writeSSE({ event: 'end', data });
+    if (data !== sent) await stream.writeSSE({ event: 'progress', data });
+    else if (quietMs >= QUIET_MS) await stream.write(': still here\n\n');
+    quietMs = data !== sent || quietMs >= QUIET_MS ? 0 : quietMs + LOOK_INTERVAL_MS;
+    sent = data;
+    await stream.sleep(LOOK_INTERVAL_MS);
+  }
+}

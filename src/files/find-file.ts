@@ -1,0 +1,107 @@
+/** What is known of a file (R-E1). MANAGER and ADMIN see the files of the account, a USER their own; others find nothing. */
+import type { Caller } from '../identity/caller.ts';
+import type { Queryable } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { FileFormat, RowError, RowWarning } from './standard-file.ts';
+import { isFileId } from './stored-parts.ts';
+
+export type FileState = 'Queued' | 'Processing' | 'Completed' | 'Failed';
+
+export interface FileStatus {
+  readonly id: string;
+  readonly filename: string;
+  readonly format: FileFormat;
+  readonly state: FileState;
+  readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };
+  readonly counts: {
+    readonly rows: number;
+    readonly ingested: number;
+    readonly rejected: number;
+    readonly warnings: number;
+  };
+  /** Why it is Failed. Rows before the place where reading stopped are ingested. */
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly ignoredColumns: readonly string[];
+  readonly uploadedDate: string;
+  readonly startedDate?: string;
+  readonly completedDate?: string;
+}
+
+interface FileRow {
+  readonly id: string;
+  readonly filename: string;
+  readonly format: FileFormat;
+  readonly state: FileState;
+  readonly sizeBytes: number;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly ingested: number;
+  readonly rejected: number;
+  readonly warnings: number;
+  readonly failureCode: string | null;
+  readonly failure: string | null;
+  readonly ignoredColumns: readonly string[];
+  readonly uploadedDate: string;
+  readonly startedDate: string | null;
+  readonly completedDate: string | null;
+}
+
+const FIND = `
+  select id, filename, format, state, size_bytes as "sizeBytes",
+         case when state = 'Completed' then size_bytes else position_bytes end as bytes, position_rows as rows,
+         ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings,
+         failure_code as "failureCode", failure, ignored_columns as "ignoredColumns",
+         uploaded_date as "uploadedDate", started_date as "startedDate", completed_date as "completedDate"
+  from stored_file
+  where id = $1 and account_id = $2 and ($3 or user_id = $4) and state <> 'Uploading'`;
+
+/** @throws DomainError not_found, also for a file of another account. */
+export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
+  const isManager = caller.role !== 'USER';
+  const values = [fileId, caller.accountId, isManager, caller.userId];
+  const [row] = isFileId(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
+  if (!row) throw new DomainError('not_found', `there is no file ${fileId}`);
+  return toStatus(row);
+}
+
+function toStatus(row: FileRow): FileStatus {
+  const { id, filename, format, state, rows, ingested, rejected, warnings, ignoredColumns, uploadedDate } = row;
+  return {
+    ...{ id, filename, format, state },
+    progress: { bytes: row.bytes, totalBytes: row.sizeBytes, rows },
+    counts: { rows, ingested, rejected, warnings },
+    ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failure ?? '' } }),
+    ...{ ignoredColumns, uploadedDate },
+    ...(row.startedDate !== null && { startedDate: row.startedDate }),
+    ...(row.completedDate !== null && { completedDate: row.completedDate }),
+  };
+}
+
+/** Whether nothing will change any more. */
+export function isOver({ state }: FileStatus): boolean {
+  return state === 'Completed' || state === 'Failed';
+}
+
+/** The first warnings about local dates (R-D4). */
+export async function findWarnings(queryable: Queryable, fileId: string): Promise<readonly RowWarning[]> {
+  const { rows } = await queryable.query<{ warnings: readonly RowWarning[] }>(
+    'select warnings from stored_file where id = $1',
+    [fileId],
+  );
+  return (rows[0]?.warnings ?? []).slice(0, 100);
+}
+
+/** Row errors in the order of the file, page by page. @param after id of the last error before the page. */
+export async function findErrors(
+  queryable: Queryable,
+  fileId: string,
+  after: number,
+  limit: number,
+): Promise<readonly (RowError & { readonly id: number })[]> {
+  const { rows } = await queryable.query<RowError & { id: number }>(
+    `select id, row_number as row, code, message from stored_file_error
+     where file_id = $1 and id > $2 order by id limit $3`,
+    [fileId, after, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,111 @@
+/** A stored file → points: parsed in a thread, resolved and written chunk by chunk (R-E2, R-E3, R-E5). */
+import type { Caller } from '../identity/caller.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import { findLabelIds } from '../points/find-label-ids.ts';
+import { resolveTargets } from '../push/resolve-targets.ts';
+import type { FileParser, ParseHelp } from './parsing/file-parser.ts';
+import type { ParsedChunk, ResolveAnswer, ResolveRequest } from './parsing/parser-messages.ts';
+import { type FileLimits, type FilePosition, FileRefusal } from './standard-file.ts';
+import { PART_BYTES, readPart } from './stored-parts.ts';
+import { endFile, noteIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
+import { writeChunk } from './write-chunk.ts';
+
+export interface IngestFileServices {
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly parser: FileParser;
+  readonly limits: FileLimits;
+  /** Called after every commit, never fails: what follows from a write should not wait for the end of the file. */
+  readonly onWritten: () => Promise<void>;
+  readonly log: Log;
+}
+
+// A file that ends its process, or meets an error of ours, each time it is taken up must not be taken up for ever.
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Processes the oldest waiting file of an account to its end, or until `signal` asks to stop after the chunk under way.
+ * @returns false when none waits.
+ */
+export async function ingestFile(
+  services: IngestFileServices,
+  accountId: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { database, log } = services;
+  const file = await takeFile(database, accountId);
+  if (!file) return false;
+  try {
+    if (file.attempts > MAX_ATTEMPTS) throw new FileRefusal('internal_error', 'the file could not be processed');
+    await ingestRows(services, file, signal);
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    const { code, message } = error;
+    await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
+    log.info({ accountId, fileId: file.id, code }, 'a file was refused');
+    await services.onWritten();
+  }
+  return true;
+}
+
+async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
+  const { database, parser, limits, onWritten } = services;
+  const { format, sizeBytes, position: from } = file;
+  const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
+  let done: FilePosition = from;
+  // One behind: the last chunk is written together with the end of the file.
+  let held: ParsedChunk | undefined;
+  for await (const chunk of parser.parse(order, createHelp(services, file))) {
+    if (held) {
+      if (!(await writeChunk(database, file, done, held, false))) return;
+      done = held.position;
+      void onWritten();
+      if (signal.aborted) return;
+    }
+    held = chunk;
+  }
+  if (held) await writeChunk(database, file, done, held, true);
+  await onWritten();
+}
+
+function createHelp({ database, dictionary, log }: IngestFileServices, file: TakenFile): ParseHelp {
+  return {
+    readPart: async (index) => new Uint8Array(await readPart(database, file.id, index)),
+    resolve: (request) => resolve(database, dictionary, file, request),
+    onHeader: (ignored) => {
+      noteIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
+        log.warn({ err: error, fileId: file.id }, 'the ignored columns of a file were not noted');
+      });
+    },
+  };
+}
+
+/** Every combination is looked up once for the whole file, in the sites its sender saw (R-D2, R-B9). */
+async function resolve(
+  database: Database,
+  dictionary: Dictionary,
+  { accountId, userId, sites }: TakenFile,
+  { targets, labels }: ResolveRequest,
+): Promise<ResolveAnswer> {
+  const none: ReadonlySet<string> = new Set();
+  const sender: Caller = { accountId, userId, sites, userName: '', role: 'USER', permissions: none, scopes: none };
+  const found = await resolveTargets(
+    database,
+    sender,
+    targets.map(({ identifiers }) => identifiers),
+  );
+  const idsOf = await findLabelIds(
+    dictionary,
+    accountId,
+    labels.map((entry) => entry.labels),
+  );
+  return {
+    targets: targets.flatMap(({ id }, index) => {
+      const target = found[index];
+      return target ? [{ id, target }] : [];
+    }),
+    labels: labels.map((entry) => ({ id: entry.id, ids: idsOf(entry.labels) })),
+  };
+}

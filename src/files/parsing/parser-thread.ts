@@ -1,0 +1,100 @@
+/**
+ * The thread that parses files, one after the other: started by `FileParser` with `node:worker_threads`. Reads one part
+ * ahead, and prepares one chunk while another is written.
+ */
+import { parentPort } from 'node:worker_threads';
+import { readCsv } from '../csv/read-csv.ts';
+import { FileRefusal } from '../standard-file.ts';
+import { readXlsx } from '../xlsx/read-xlsx.ts';
+import type { EmitRows, FileSource } from './parse-source.ts';
+import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
+import type { RowCollector } from './row-collector.ts';
+
+// A workbook is read at several places: its directory, its texts, its sheet.
+const CACHED_PARTS = 4;
+
+const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();
+const parts = new Map<number, Promise<Uint8Array>>();
+let waitingForAnswer: ((answer: ResolveAnswer) => void) | undefined;
+let waitingForRoom: (() => void) | undefined;
+let room = 1;
+
+function send(message: FromParser, transfer: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, transfer);
+}
+
+parentPort?.on('message', (message: ToParser) => {
+  switch (message.kind) {
+    case 'parse':
+      parse(message.order).then(
+        () => send({ kind: 'end' }),
+        // Anything else ends the thread: what it holds may be in any state.
+        (error: unknown) => {
+          if (!(error instanceof FileRefusal)) throw error;
+          send({ kind: 'refused', code: error.code, message: error.message });
+        },
+      );
+      break;
+    case 'part':
+      waitingForParts.get(message.index)?.(message.bytes);
+      waitingForParts.delete(message.index);
+      break;
+    case 'resolved':
+      waitingForAnswer?.(message.answer);
+      break;
+    case 'taken':
+      room += 1;
+      waitingForRoom?.();
+  }
+});
+
+async function parse(order: ParseOrder): Promise<void> {
+  parts.clear();
+  room = 1;
+  const { format, sizeBytes, partBytes, limits, from } = order;
+  const lastPart = Math.ceil(sizeBytes / partBytes) - 1;
+  const source: FileSource = {
+    ...{ format, sizeBytes, partBytes },
+    readPart: (index) => {
+      const part = fetchPart(index);
+      if (index < lastPart) void fetchPart(index + 1);
+      return part;
+    },
+  };
+  const onHeader = ({ ignored }: { readonly ignored: readonly string[] }) => send({ kind: 'header', ignored });
+  await (format === 'csv' ? readCsv : readXlsx)({ source, limits, from, onHeader, emit });
+}
+
+function fetchPart(index: number): Promise<Uint8Array> {
+  const known = parts.get(index);
+  if (known) return known;
+  const part = new Promise<Uint8Array>((resolve) => waitingForParts.set(index, resolve));
+  send({ kind: 'wantPart', index });
+  parts.set(index, part);
+  const [oldest] = parts.keys();
+  if (parts.size > CACHED_PARTS && oldest !== undefined) parts.delete(oldest);
+  return part;
+}
+
+const emit: EmitRows = async (collector, position) => {
+  await resolveAll(collector);
+  const { tuples, ...rows } = collector.encode();
+  while (room === 0) {
+    await new Promise<void>((resolve) => {
+      waitingForRoom = resolve;
+    });
+  }
+  room -= 1;
+  send({ kind: 'chunk', chunk: { tuples, ...rows, position } });
+};
+
+async function resolveAll({ targets, labels }: RowCollector): Promise<void> {
+  const request = { targets: targets.unresolved(), labels: labels.unresolved() };
+  if (request.targets.length === 0 && request.labels.length === 0) return;
+  const answer = await new Promise<ResolveAnswer>((resolve) => {
+    waitingForAnswer = resolve;
+    send({ kind: 'resolve', request });
+  });
+  for (const { id, target } of answer.targets) targets.resolve(id, target);
+  for (const { id, ids } of answer.labels) labels.resolve(id, ids);
+}

@@ -1,0 +1,86 @@
+/** Stores an upload as it arrives, a part at a time: memory stays flat, and a file counts once all of it is committed. */
+import type { Caller } from '../identity/caller.ts';
+import type { Database } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { type FileFormat, FileRefusal } from './standard-file.ts';
+import { assertStart } from './start-rules.ts';
+import { addPart, PART_BYTES } from './stored-parts.ts';
+
+export interface Upload {
+  readonly filename: string;
+  readonly format: FileFormat;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * @returns the id of the file, which is durable and waits to be processed.
+ * @throws DomainError body_too_large, unsupported_media_type (it is not what it claims), invalid_input (it is empty).
+ */
+export async function storeFile(
+  database: Database,
+  caller: Caller,
+  { filename, format, content }: Upload,
+  maxBytes: number,
+): Promise<string> {
+  const fileId = await insertFile(database, caller, filename, format);
+  try {
+    let sizeBytes = 0;
+    let part = 0;
+    for await (const bytes of inParts(content)) {
+      sizeBytes += bytes.length;
+      if (sizeBytes > maxBytes) throw new DomainError('body_too_large', `a file may have at most ${maxBytes} bytes`);
+      if (part === 0) refuseForeign(format, bytes);
+      await addPart(database, fileId, part, bytes);
+      part += 1;
+    }
+    if (sizeBytes === 0) throw new DomainError('invalid_input', 'the file is empty');
+    await database.query(
+      `update stored_file
+       set state = 'Queued', size_bytes = $2, place = nextval('stored_file_place'), uploaded_date = clock_timestamp()
+       where id = $1`,
+      [fileId, sizeBytes],
+    );
+    return fileId;
+  } catch (error) {
+    // Should this fail too, the purge finds it.
+    await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
+    throw error;
+  }
+}
+
+async function insertFile(database: Database, caller: Caller, filename: string, format: FileFormat): Promise<string> {
+  const { accountId, userId, sites } = caller;
+  const { rows } = await database.query<{ id: string }>(
+    'insert into stored_file (account_id, user_id, sites, filename, format) values ($1, $2, $3, $4, $5) returning id',
+    [accountId, userId, sites === 'all' ? null : sites, filename, format],
+  );
+  const [file] = rows;
+  if (!file) throw new Error('the file was not inserted');
+  return file.id;
+}
+
+function refuseForeign(format: FileFormat, start: Buffer): void {
+  try {
+    assertStart(format, start.toString('latin1', 0, 4096));
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    throw new DomainError(error.code === 'empty_file' ? 'invalid_input' : 'unsupported_media_type', error.message);
+  }
+}
+
+/** Pieces of any size → parts of PART_BYTES, the last one smaller. */
+async function* inParts(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of content) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size < PART_BYTES) continue;
+    const bytes = Buffer.concat(pieces);
+    let start = 0;
+    for (; start + PART_BYTES <= size; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES);
+    pieces = [bytes.subarray(start)];
+    size -= start;
+  }
+  if (size > 0) yield Buffer.concat(pieces);
+}

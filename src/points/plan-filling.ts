@@ -23,9 +23,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   const first = fromMicros === undefined ? undefined : steps.startOf(fromMicros);
   const last = toMicros === undefined ? undefined : steps.startOf(isToIncluded ? toMicros : toMicros - 1);
   if (limit === undefined && first !== undefined && last !== undefined) {
-    const atLeast = (last - first) / shortestLength(bucket) - MAX_FILLED;
-    // A bucket with points is no gap, so this is only sure of what is far too much.
-    if (atLeast > MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
+    if ((last - first) / shortestLength(bucket) > MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
   }
   return {
     options: { fill, order: selection.order, steps, first, last },

@@ -20,10 +20,9 @@ import {
 } from './row-codec.ts';
 import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
-import { orderOf, pagingClause, selectVersions } from './select-versions.ts';
+import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// The variable's id comes from the row: a column that nobody reads is taken out of each row by a step of its own, which
-// is a third of the time of an as-of read (measured: 73 ms against 49).
+// The variable's id comes from the row, so that every column of it is read (see `selectVersions`).
 const COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES, FOUR_BYTES, FOUR_BYTES]);
@@ -66,7 +65,7 @@ export async function countPoints(transaction: Transaction, selection: PointSele
   await streamFromIndexes(transaction);
   let count = 0;
   for (const variableIds of groupsOf(selection.variableIds)) {
-    const perVariable = `select count(*) as points from (${selectVersions(selection, VARIABLE, labels)}) version`;
+    const perVariable = `select count(*) as points from (${selectVersions(selection, VARIABLE, labels, 'date')}) version`;
     const counts = selectOfVariables(variableIds, 'wanted.points', perVariable);
     const { rows } = await transaction.query<{ count: number }>(
       `select coalesce(sum(points), 0)::int8 as count from (${counts}) counted`,
@@ -78,7 +77,7 @@ export async function countPoints(transaction: Transaction, selection: PointSele
 
 /** The statement of `readPoints` for some variables. */
 export function selectPoints(selection: PointSelection, variableIds: readonly number[], labels: ChosenLabels): string {
-  const versions = selectVersions(selection, VARIABLE, labels);
+  const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
   // Without an order of its own the page could be taken from rows in any order.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
   return selectOfVariables(variableIds, COLUMNS, page);

@@ -33,7 +33,7 @@ export interface BucketSelection {
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, aggregate, page } = wanted;
-  const versions = selectVersions(selection, VARIABLE, labels);
+  const versions = selectVersions(selection, VARIABLE, labels, 'date, value');
   const results = `coalesce(${FUNCTIONS[aggregate]}, 'NaN') as value, count(*)::float8 as points`;
   const having = `having count(*) >= ${integerLiteral(Math.max(1, buckets.minCount ?? 1))}`;
   const paging = pagingClause(page);

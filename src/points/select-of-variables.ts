@@ -28,9 +28,15 @@ export function* groupsOf(variableIds: readonly number[]): Generator<readonly nu
   for (let start = 0; start < distinct.length; start += GROUP) yield distinct.slice(start, start + GROUP);
 }
 
-// Rows are to stream from the indexes in their order, whatever the statistics say. The chunks a statement can leave out
+// Rows are to stream from the indexes in their order, whatever the statistics say: what is sorted is what one date has,
+// and buckets when they are made, never all rows. The chunks a statement can leave out
 // are known from its constants; to look again for each variable costs more than it saves (measured: 28 ms against 13).
-const STREAM_FROM_INDEXES = ['enable_seqscan', 'enable_bitmapscan', 'timescaledb.enable_runtime_exclusion']
+const STREAM_FROM_INDEXES = [
+  'enable_seqscan',
+  'enable_bitmapscan',
+  'enable_sort',
+  'timescaledb.enable_runtime_exclusion',
+]
   .map((name) => `set local ${name} = off`)
   .concat('set local max_parallel_workers_per_gather = 0')
   .join('; ');

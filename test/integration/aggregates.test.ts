@@ -153,3 +153,104 @@ describe('aggregates', () => {
     }
   });
 });
+
+describe('gaps', () => {
+  const at = (hour: number, value: number) => ({ date: `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`, value });
+  const hours = (rows: readonly Row[]) => rows.map((row) => [Number(String(row.date).slice(11, 13)), row.sumValue]);
+  let variableId: number;
+  beforeAll(async () => {
+    const halfPastTwo = { date: '2026-03-01T02:30:00Z', value: 1 };
+    variableId = await withReadings([at(1, 10), at(2, 20), halfPastTwo, at(5, 51)]);
+  });
+  const sums = async (query: string) => hours(await read(variableId, `granularity=Hour&aggregation=SUM&${query}`));
+
+  test.each([
+    ['none', []],
+    [
+      'null',
+      [
+        [3, null],
+        [4, null],
+      ],
+    ],
+    [
+      'previous',
+      [
+        [3, 21],
+        [4, 21],
+      ],
+    ],
+    [
+      'linear',
+      [
+        [3, 31],
+        [4, 41],
+      ],
+    ],
+  ])('are filled by %s, between the first and the last bucket found (R-G1)', async (fill, gap) => {
+    expect(await sums(`fill=${fill}`)).toEqual([[1, 10], [2, 21], ...gap, [5, 51]]);
+    expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
+  });
+
+  test('reach to the bounds asked for (R-G1)', async () => {
+    const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
+    const inner = [
+      [1, 10],
+      [2, 21],
+      [3, 21],
+      [4, 21],
+      [5, 51],
+    ];
+    expect(await sums(`fill=previous&${bounds}`)).toEqual([[0, null], ...inner, [6, 51]]);
+    expect(await sums(`fill=previous&${bounds}&includeToBoundary=true`)).toEqual([
+      [0, null],
+      ...inner,
+      [6, 51],
+      [7, 51],
+    ]);
+  });
+
+  test('are what a bucket of fewer points than minCount is (R-G1)', async () => {
+    expect(await sums('minCount=2')).toEqual([[2, 21]]);
+    const bounds = 'from=2026-03-01T01:00:00Z&to=2026-03-01T04:00:00Z';
+    expect(await sums(`minCount=2&fill=null&${bounds}`)).toEqual([
+      [1, null],
+      [2, 21],
+      [3, null],
+    ]);
+  });
+
+  test('count as buckets when pages are cut, and in the total (R-G1, R-A7)', async () => {
+    expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
+      [3, 21],
+      [4, 21],
+    ]);
+    expect(await sums('fill=linear&pageNumber=1&itemsPerPage=2&pagingOrder=DESC')).toEqual([
+      [3, 31],
+      [2, 21],
+    ]);
+    const path = `/data?variableId=${variableId}&granularity=Hour&fill=null&itemsPerPage=1`;
+    const { headers } = await api.manager.get(path, { 'x-total-count': 'true' });
+    expect(headers.get('x-total-count')).toBe('5');
+  });
+
+  test('of variables without any point are filled too, in the order asked for (R-G1)', async () => {
+    const { variableId: emptyId } = await createStructure(api.manager);
+    const query =
+      'granularity=Day&fill=null&from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z&displayLevel=ValueVariableDate';
+    const { body } = await api.manager.get<Row[]>(`/data?variableIds=${emptyId}&variableIds=${variableId}&${query}`);
+    expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
+  });
+
+  test('more than can be filled are refused (R-G1, R-A5)', async () => {
+    const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
+    const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  });
+
+  test('a sum beyond what a number can hold is refused, not an error of ours (R-G1, R-A5)', async () => {
+    const greatId = await withReadings([at(1, 1.5e308), at(2, 1.5e308)]);
+    const { status, body } = await api.manager.get(`/data?variableId=${greatId}&granularity=Day&aggregation=SUM`);
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  });
+});

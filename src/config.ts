@@ -112,11 +112,11 @@ const SETTINGS = {
     'How users of other issuers are known: by sub alone, else also by verified mail address or by BusinessId.',
   ),
   API_RATE_PER_MINUTE: setting(
-    integer(0, 1_000_000).default(3000),
-    'Requests a user may make to the API and to push in a minute, evenly or in one go; 0: any number.',
+    integer(0, 1_000_000).default(6000),
+    'Requests a user may make to the API in a minute, evenly or in one go; 0: any number.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
-    integer(0, 1_000_000).default(120),
+    integer(0, 1_000_000).default(600),
     'Requests an address may make to the token issuer in a minute; 0: any number.',
   ),
   PROXY_HOPS: setting(

@@ -10,33 +10,48 @@ import { apiVersion } from './api-version.ts';
 import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { routingPath } from './lenient-path.ts';
+import { limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 
 export interface AppParts {
   readonly authentication: Authentication;
   readonly issuer: Hono<{ Bindings: HttpBindings }>;
+  /** Whether a path is the issuer's. */
+  readonly isIssuerPath: (path: string) => boolean;
+  /** Mounted at the root in front of the bearer. */
+  readonly open: Hono<RequestIdEnv>;
+  readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   /** Mounted at `/api`: scope `push-data`. */
   readonly push: Hono<CallerEnv & RequestIdEnv>;
   /** Mounted at the root, in order: scope `datahub-api`. */
-  readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv>])[];
+  readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv> | Hono<CallerEnv & RequestIdEnv>])[];
   readonly log: Log;
 }
 
 const COMPRESSION_THRESHOLD_BYTES = 1024;
+/** Where a secret is tried without a bearer, besides the issuer. */
+const OPEN_DOORS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
-export function createApp({ authentication, issuer, healthChecks, push, api, log }: AppParts): Hono<RequestIdEnv> {
+export function createApp(parts: AppParts): Hono<RequestIdEnv> {
+  const { authentication, issuer, healthChecks, push, api, open, rateLimits, log } = parts;
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler);
+  app.use(
+    '*',
+    limitAddress(rateLimits, (path) => parts.isIssuerPath(path) || OPEN_DOORS.has(path)),
+  );
   app.route('/', issuer);
+  app.route('/', open);
   app.route('/health', healthRoutes(healthChecks));
   app.use('/api/*', authenticate({ ...authentication, scope: 'push-data' }));
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
-  app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }));
-  for (const [path, routes] of api) app.route(path, routes);
+  app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }), limitCaller(rateLimits));
+  // What routes ask for besides the caller, the request id, is there for all.
+  for (const [path, routes] of api) app.route(path, routes as Hono<CallerEnv>);
   return app;
 }

@@ -2,6 +2,7 @@
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { declarations } from '../calculation/save-declaration.ts';
 import { createApp } from '../http/create-app.ts';
+import { openRateLimiter } from '../http/rate-limiter.ts';
 import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
@@ -9,6 +10,7 @@ import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
+import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
 
@@ -26,12 +28,23 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     wakeIngester: (accountId) => ingestQueue.wake([String(accountId)]),
     log,
   });
+  const accounts = startAccounts(parts);
+  const limiter = openRateLimiter(parts.queueOptions);
   const app = createApp({
     authentication: parts.authentication,
     issuer: issuerRoutes(issuer),
+    isIssuerPath: issuer.handles,
+    open: accounts.open,
+    rateLimits: {
+      limiter,
+      apiPerMinute: config.API_RATE_PER_MINUTE,
+      tokenPerMinute: config.TOKEN_RATE_PER_MINUTE,
+      proxyHops: config.PROXY_HOPS,
+    },
     healthChecks: parts.healthChecks,
     push,
     api: [
+      ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
@@ -41,5 +54,11 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     log,
   });
   listener.serve(app.fetch);
-  return { stop: () => listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4) };
+  return {
+    stop: async () => {
+      await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
+      await accounts.mail.stop();
+      limiter.close();
+    },
+  };
 }

@@ -1,0 +1,65 @@
+/** Wires accounts: where passwords are administered, the mails that go out, and the routes. */
+import { accountRoutes } from '../accounts/account-routes.ts';
+import { claimRoutes } from '../accounts/claim-routes.ts';
+import { invitationRoutes, registerRoutes } from '../accounts/invitation-routes.ts';
+import { listingRoutes } from '../accounts/listing-routes.ts';
+import { membershipRoutes } from '../accounts/membership-routes.ts';
+import { profileRoutes } from '../accounts/profile-routes.ts';
+import type { AccountServices } from '../accounts/services.ts';
+import { userMails } from '../accounts/user-mails.ts';
+import { userRoutes } from '../accounts/user-routes.ts';
+import type { Config } from '../config.ts';
+import type { AppParts } from '../http/create-app.ts';
+import { createEmbeddedDirectory } from '../identity/embedded-directory.ts';
+import { issuerUrl } from '../identity/issuer-url.ts';
+import { type MailSender, startMailSender } from '../platform/mail-sender.ts';
+import { openMailTransport } from '../platform/mail-transport.ts';
+import type { Parts } from './parts.ts';
+
+export interface AccountRole {
+  /** Mounted behind the bearer. */
+  readonly routes: AppParts['api'];
+  /** Mounted in front of it. */
+  readonly open: AppParts['open'];
+  readonly services: AccountServices;
+  readonly mail: MailSender;
+}
+
+export function startAccounts(parts: Parts): AccountRole {
+  const { config, database, log, accessNews } = parts;
+  const issuer = issuerUrl(config);
+  const directory = createEmbeddedDirectory(issuer);
+  const mail = startMailSender({
+    database,
+    transport: openMailTransport({
+      smtpUrl: config.SMTP_URL,
+      directory: config.MAIL_DIRECTORY,
+      from: config.MAIL_FROM,
+      log,
+    }),
+    prepare: userMails({ database, directory, issuer, apiUrl: apiUrl(config) }),
+    intervalMs: config.SWEEP_INTERVAL_MS,
+    log,
+  });
+  const services: AccountServices = { database, directory, accessNews, wakeMail: () => mail.wake() };
+  const returnUrls = config.RETURN_URLS.length > 0 ? config.RETURN_URLS : [directory.signInLink()];
+  const mounted = [
+    accountRoutes(services),
+    claimRoutes(services),
+    listingRoutes(database),
+    membershipRoutes(services),
+    profileRoutes({ directory, returnUrls }),
+    userRoutes(services),
+  ].map((routes) => ['/', routes] as const);
+  const invitations = ['/account/invitations', invitationRoutes(services)] as const;
+  return {
+    routes: [...mounted, invitations],
+    open: registerRoutes(services),
+    services,
+    mail,
+  };
+}
+
+function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {
+  return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
+}

@@ -3,8 +3,11 @@ import { Hono } from 'hono';
 import { FILE_QUEUE, type FileIngester, startFileIngester } from '../../src/files/file-ingester.ts';
 import { fileRoutes } from '../../src/files/file-routes.ts';
 import type { FileLimits } from '../../src/files/standard-file.ts';
-import { createApp } from '../../src/http/create-app.ts';
+import { errorHandler } from '../../src/http/error-response.ts';
+import { routingPath } from '../../src/http/lenient-path.ts';
+import { authenticate } from '../../src/identity/authenticate.ts';
 import { openWakeQueue } from '../../src/platform/queue.ts';
+import { type RequestIdEnv, requestId } from '../../src/platform/request-id.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
@@ -59,14 +62,12 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const listener = await listenHttp('127.0.0.1', 0);
   const wakeFileIngester = (accountId: number) => queue.wake([String(accountId)]);
   const routes = fileRoutes({ database: parts.database, maxBytes, wakeFileIngester, log: parts.log });
-  const app = createApp({
-    authentication: parts.authentication,
-    issuer: new Hono(),
-    healthChecks: {},
-    push: new Hono(),
-    api: [['/', routes]],
-    log: parts.log,
-  });
+  // The door of the API as far as it concerns files.
+  const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
+  app.use('*', requestId());
+  app.onError(errorHandler(parts.log));
+  app.use('*', authenticate({ ...parts.authentication, scope: 'datahub-api' }));
+  app.route('/', routes);
   listener.serve(app.fetch);
   const origin = `http://127.0.0.1:${listener.port}`;
   const ingesters: FileIngester[] = [];

@@ -246,12 +246,6 @@ describe('a file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('announces its end once (R-I2)', async () => {
-    const { id } = await process('event.csv', `${HEADER}\n`);
-    const consumed = await stack.api.database.query(`select state from stored_file where id = $1`, [id]);
-    expect(consumed.rows).toEqual([{ state: 'Completed' }]);
-  });
-
   it('shows its progress as events until its end (R-E1)', async () => {
     const variableId = await newVariable();
     const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');

@@ -80,7 +80,7 @@ read_input <- function(con) {
   list(Variable = read_named(con, variable_fields, read_scalar), TimeSeries = read_series(con))
 }
 
-# The script and the five globals of R-H2.
+# The script, the five globals of R-H2, and whether the files it makes are wanted.
 read_request <- function(con) {
   if (read_int(con) != request_magic) stop("not a request frame")
   list(
@@ -91,7 +91,8 @@ read_request <- function(con) {
       inputVariables = read_aliased(con, read_input),
       inputForms = read_aliased(con, read_scalar),
       inputConstants = read_aliased(con, read_scalar)
-    )
+    ),
+    files = file_kinds[read_int(con) + 1L]
   )
 }
 
@@ -147,7 +148,12 @@ result_parts <- function(result) {
   } else {
     list(text_bytes(result$message), text_bytes(result$call), int_bytes(result$line))
   }
-  c(head, body)
+  c(head, body, files_parts(result$files))
+}
+
+files_parts <- function(files) {
+  parts <- lapply(files, function(file) list(text_bytes(file$name), int_bytes(length(file$bytes)), file$bytes))
+  c(list(int_bytes(length(files))), unlist(parts, recursive = FALSE))
 }
 
 result_statuses <- c("ok", "script_error", "memory", "output_size", "processes")

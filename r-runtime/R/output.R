@@ -49,10 +49,20 @@ as_series <- function(series, max_points) {
       class = "tidemark_too_many_points"
     ))
   }
-  list(
+  in_date_order(list(
     Dates = as_unix_seconds(series[["Dates"]]), Values = as_numeric_values(series[["Values"]]),
     Version = as_labels(series[["Version"]]), Tags = as_labels(series[["Tags"]])
-  )
+  ))
+}
+
+# Ascending, rows of one date in the order returned, NA last. Columns of unequal length are left for the server to refuse.
+in_date_order <- function(columns) {
+  rows <- length(columns$Dates)
+  is_whole <- all(lengths(columns)[c("Dates", "Values")] == rows) &&
+    all(vapply(columns[c("Version", "Tags")], function(column) is.null(column) || length(column) == rows, NA))
+  if (!is_whole || !is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
+  place <- order(columns$Dates, method = "radix")
+  lapply(columns, function(column) column[place])
 }
 
 as_unix_seconds <- function(dates) {

@@ -16,7 +16,6 @@ run_script <- function(script, globals, limits, envir = globalenv()) {
       list(status = "ok", series = output$series, errors = output$errors)
     },
     # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
-    # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
     error = function(condition) describe_error(condition, if (is.na(notes$line)) notes$top_line else notes$line)
   )
   outcome$notes <- list(messages = notes$messages, warnings = notes$warnings)

@@ -16,6 +16,7 @@ import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
 import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
+import { authoringRoutes } from './authoring-routes.ts';
 import { instantSchema } from './declaration.ts';
 import { forceUpdate } from './request-calculations.ts';
 import { findRun, listRuns } from './runs.ts';
@@ -54,7 +55,8 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
     })
     .post('/variables/:id/forceUpdate', manager, forceUpdateHandler(services, VARIABLE))
     .post('/sources/:id/forceUpdate', manager, forceUpdateHandler(services, SOURCE))
-    .post('/sites/:id/forceUpdate', manager, forceUpdateHandler(services, SITE));
+    .post('/sites/:id/forceUpdate', manager, forceUpdateHandler(services, SITE))
+    .route('/', authoringRoutes(services));
 }
 
 function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, resource: Resource) {

@@ -5,10 +5,11 @@
 import { type Connection, inTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
+import { awaitWriters } from '../points/await-writers.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
-import { DECLARATION_SCHEMA, type Declaration, hasScript } from './declaration.ts';
+import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from './declaration.ts';
 import { loadFormValues } from './form-values.ts';
 import type { DateRange } from './formula-period-rules.ts';
 import { MAX_R_SECONDS } from './input-columns.ts';
@@ -16,7 +17,7 @@ import { type InputRecord, loadInputs } from './load-inputs.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
-import type { SandboxJob, SandboxOutcome } from './sandbox/sandbox-types.ts';
+import type { PictureFormat, SandboxJob, SandboxOutcome } from './sandbox/sandbox-types.ts';
 import { findVariables } from './variable-infos.ts';
 
 export interface ComputeServices {
@@ -34,6 +35,9 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Instead of the one saved. */
   readonly declaration?: Declaration;
+  /** Instead of those of the formulas: to see what they would get (R-H9). */
+  readonly script?: string;
+  readonly pictures?: PictureFormat;
 }
 
 /** What a run record says of one formula (R-H8). */
@@ -116,18 +120,24 @@ function conclude(
   return { kind: 'ok', outputs };
 }
 
-function loadInSnapshot(services: ComputeServices, connection: Connection, request: ComputeRequest): Promise<Loaded> {
-  const work = (transaction: Connection) => load(services, transaction, request);
+async function loadInSnapshot(
+  services: ComputeServices,
+  connection: Connection,
+  request: ComputeRequest,
+): Promise<Loaded> {
+  const saved = await findTarget(connection, request.variableId);
+  const declaration = request.declaration ?? saved.declaration;
+  await awaitPinned(connection, saved.accountId, declaration);
+  const work = (transaction: Connection) => load(services, transaction, request, { ...saved, declaration });
   return inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
 }
 
 async function load(
   { dictionary, maxInputPoints }: ComputeServices,
   transaction: Connection,
-  { variableId, changed, triggerMicros, declaration: given }: ComputeRequest,
+  { variableId, changed, triggerMicros, ...request }: ComputeRequest,
+  { declaration, isVersioned }: Saved,
 ): Promise<Loaded> {
-  const saved = await findTarget(transaction, variableId);
-  const declaration = given ?? saved.declaration;
   if (!declaration?.calculatedVariableFormulas.some(hasScript)) {
     throw new DomainError('invalid_input', 'the variable has no formula');
   }
@@ -146,20 +156,15 @@ async function load(
     const inputs = await loadInputs(transaction, dictionary, wanted);
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
     const forms = await loadFormValues(transaction, plan.formula.entities, home);
-    const { formula: script, constants } = plan.formula;
-    parts.jobs.push({
-      script: script ?? '',
-      inputs: inputs.inputs,
-      forms,
-      constants,
-      target: target.info,
-      triggerDate,
-    });
+    const { formula, constants } = plan.formula;
+    const { script = formula ?? '', pictures } = request;
+    const given = { script, inputs: inputs.inputs, forms, constants, target: target.info, triggerDate };
+    parts.jobs.push({ ...given, ...(pictures && { pictures }) });
     parts.formulas.push(toRecord(plan, forms));
     parts.inputs.push(...inputs.records);
     parts.read += inputs.pointCount;
   }
-  return { isVersioned: saved.isVersioned, planned, ...parts };
+  return { isVersioned, planned, ...parts };
 }
 
 function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: FormulaRecord['forms']): FormulaRecord {
@@ -180,20 +185,34 @@ function toTriggerSeconds(triggerMicros: Micros): number {
   throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
 }
 
-async function findTarget(
-  transaction: Connection,
-  variableId: number,
-): Promise<{ readonly isVersioned: boolean; readonly declaration: Declaration | undefined }> {
-  const { rows } = await transaction.query<{ isVersioned: boolean; calculated: unknown }>({
+interface Saved {
+  readonly accountId: number;
+  readonly isVersioned: boolean;
+  readonly declaration: Declaration | undefined;
+}
+
+/** What was known at an instant is settled once the writes that began until then have ended (R-F5). */
+async function awaitPinned(
+  connection: Connection,
+  accountId: number,
+  declaration: Declaration | undefined,
+): Promise<void> {
+  const formulas = declaration?.calculatedVariableFormulas ?? [];
+  const pins = formulas.flatMap(({ variables }) => variables.flatMap(({ asOf }) => instantMicros(asOf) ?? []));
+  if (pins.length > 0) await awaitWriters(connection, accountId, Math.max(...pins));
+}
+
+async function findTarget(connection: Connection, variableId: number): Promise<Saved> {
+  const { rows } = await connection.query<{ accountId: number; isVersioned: boolean; calculated: unknown }>({
     name: 'calculation-target',
-    text: 'select is_versioned as "isVersioned", calculated from variable where id = $1',
+    text: `select account_id as "accountId", is_versioned as "isVersioned", calculated from variable where id = $1`,
     values: [variableId],
   });
   const [row] = rows;
   // A request goes with its variable, so one that was claimed has one.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
-  return { isVersioned: row.isVersioned, declaration };
+  return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };
 }
 
 /** What the scripts said, formula by formula; of the one that failed also where. */

@@ -26,6 +26,10 @@ const okFrame = Buffer.concat([
   texts('', 'v1'),
   int(0, 1, 0),
   int(-1),
+  int(1),
+  texts('plot.svg').subarray(4),
+  int(3),
+  Buffer.from('<s>'),
 ]);
 
 const errorFrame = Buffer.concat([
@@ -37,6 +41,7 @@ const errorFrame = Buffer.concat([
   int(3),
   Buffer.from('f()'),
   int(7),
+  int(0),
 ]);
 
 describe('result frames', () => {
@@ -52,6 +57,7 @@ describe('result frames', () => {
         versions: { codes: Int32Array.of(0, 1, 0), texts: ['', 'v1'] },
         tags: null,
       },
+      files: [{ name: 'plot.svg', bytes: Buffer.from('<s>') }],
     });
   });
 

@@ -11,6 +11,7 @@ import type {
   SandboxJob,
   SandboxScalar,
   ScalarValue,
+  ScriptFile,
   SeriesColumns,
   VariableInfo,
 } from './sandbox-types.ts';
@@ -18,6 +19,7 @@ import type {
 const REQUEST_MAGIC = 0x31514d54; // "TMQ1"
 const RESULT_MAGIC = 0x31524d54; // "TMR1"
 const SCALAR = { null: 0, double: 1, text: 2, logical: 3, integer: 4 } as const;
+const PICTURES = { none: 0, svg: 1, png: 2 } as const;
 const RESULT_STATUSES = ['ok', 'script_error', 'memory', 'output_size', 'processes'] as const;
 
 export type FailureStatus = Exclude<(typeof RESULT_STATUSES)[number], 'ok'>;
@@ -30,6 +32,7 @@ export type ResultFrame =
       readonly errors: readonly string[];
       readonly messages: readonly string[];
       readonly warnings: readonly string[];
+      readonly files: readonly ScriptFile[];
     }
   | {
       readonly status: FailureStatus;
@@ -38,6 +41,7 @@ export type ResultFrame =
       readonly line: number | null;
       readonly messages: readonly string[];
       readonly warnings: readonly string[];
+      readonly files: readonly ScriptFile[];
     };
 
 /** The bytes are not a frame: cut off, forged, or of another version. */
@@ -57,6 +61,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
   writeList(writer, job.inputs, writeInput);
   writeList(writer, job.forms, writeAliasedScalar);
   writeList(writer, job.constants, writeAliasedScalar);
+  writer.int(PICTURES[job.pictures ?? 'none']);
   return writer.finish();
 }
 
@@ -68,12 +73,13 @@ export function decodeResult(bytes: Buffer): ResultFrame {
   if (status === undefined) throw new FrameError('the result has an unknown status');
   const messages = reader.countedTexts();
   const warnings = reader.countedTexts();
-  const frame: ResultFrame =
+  const body =
     status === 'ok'
       ? { status, errors: reader.countedTexts(), series: readSeries(reader), messages, warnings }
       : { status, message: reader.text(), call: reader.text(), line: reader.int() || null, messages, warnings };
+  const files = readFiles(reader);
   reader.expectEnd();
-  return frame;
+  return { ...body, files };
 }
 
 function writeList<T>(writer: FrameWriter, items: readonly T[], write: (writer: FrameWriter, item: T) => void): void {
@@ -147,6 +153,12 @@ function readSeries(reader: FrameReader): OutputSeries {
   };
 }
 
+function readFiles(reader: FrameReader): readonly ScriptFile[] {
+  const files: ScriptFile[] = [];
+  for (let left = reader.count(8); left > 0; left -= 1) files.push({ name: reader.text(), bytes: reader.blob() });
+  return files;
+}
+
 class FrameWriter {
   readonly #parts: Uint8Array[] = [];
 
@@ -202,6 +214,10 @@ class FrameReader {
 
   doubles(count: number): Float64Array {
     return new Float64Array(this.#copy(count * 8));
+  }
+
+  blob(): Buffer {
+    return Buffer.from(this.#copy(this.count(1)));
   }
 
   text(): string {

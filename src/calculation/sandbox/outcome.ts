@@ -5,7 +5,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { decodeResult, type FailureStatus, FrameError, type ResultFrame } from './frame.ts';
-import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome } from './sandbox-types.ts';
+import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import type { Answer, Trailer } from './wire.ts';
 
 /** R's last words when it could not even report that memory was short. */
@@ -37,7 +37,7 @@ function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending):
   if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
   const [message = ''] = keepTexts([frame.message], limits.maxTextBytes);
   const [call = ''] = keepTexts([frame.call], limits.maxTextBytes);
-  return { kind: 'script_error', message, call, line: frame.line, ...ending };
+  return { kind: 'script_error', message, call, line: frame.line, ...filesOf(frame), ...ending };
 }
 
 /** The runner keeps these bounds itself; they are checked again because a script can write a frame of its own. */
@@ -45,7 +45,12 @@ function okOutcome(frame: Extract<ResultFrame, { status: 'ok' }>, limits: RunLim
   const { dates, values, versions, tags } = frame.series;
   const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
   if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
-  return { kind: 'ok', series: frame.series, errors: keepTexts(frame.errors, limits.maxTextBytes), ...ending };
+  const errors = keepTexts(frame.errors, limits.maxTextBytes);
+  return { kind: 'ok', series: frame.series, errors, ...filesOf(frame), ...ending };
+}
+
+function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile[] } {
+  return files.length > 0 ? { files } : {};
 }
 
 /** R ended without a result that can be read: quit(), a crash of a package, or bytes the script put in the way. */

@@ -47,6 +47,16 @@ export interface SandboxJob {
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
   readonly triggerDate: number;
+  /** Keeps what the script draws, in this format, and the files it leaves; absent: nobody looks (R-H9). */
+  readonly pictures?: PictureFormat;
+}
+
+export type PictureFormat = 'svg' | 'png';
+
+/** A file a script made: a picture, or its sample data. The name is the script's. */
+export interface ScriptFile {
+  readonly name: string;
+  readonly bytes: Buffer;
 }
 
 /**
@@ -84,6 +94,8 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
+      /** Only when pictures were asked for. */
+      readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;
     }
@@ -94,6 +106,7 @@ export type SandboxOutcome =
       readonly call: string;
       /** Line of the script, counted from 1; null when none is to blame. */
       readonly line: number | null;
+      readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;
     }

@@ -1,0 +1,20 @@
+test_that("coded columns name every text once", {
+  bytes <- tidemark:::coded_bytes(c("a", "", "a"))
+  con <- rawConnection(bytes)
+  on.exit(close(con))
+  expect_identical(tidemark:::read_int(con), 3L)
+  expect_identical(tidemark:::read_coded(con, 3L), c("a", "", "a"))
+})
+
+test_that("texts that are no UTF-8 are repaired, NA is empty", {
+  bad <- "caf\xe9"
+  Encoding(bad) <- "UTF-8"
+  expect_true(all(validUTF8(tidemark:::clean_text(c(bad, NA)))))
+  expect_identical(tidemark:::clean_text(NA), "")
+})
+
+test_that("an early end of a request is said", {
+  con <- rawConnection(raw(2))
+  on.exit(close(con))
+  expect_error(tidemark:::read_int(con), "ended early")
+})

@@ -1,0 +1,206 @@
+/** What authors of scripts do before they save: validate, evaluate, take sample data home (R-H9). */
+import { spawnSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { containerCommand, makeSocketDirectory } from '../../src/calculation/sandbox/launcher-bwrap.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+interface Evaluation {
+  readonly outcome: string;
+  readonly message: string | null;
+  readonly line?: number;
+  readonly series: readonly { readonly date: string; readonly value: number; readonly tags?: object }[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly messages: readonly string[];
+  readonly warnings: readonly string[];
+  readonly output: string;
+  readonly durationsMs: Readonly<Record<string, number>>;
+  readonly plots: readonly { readonly name: string; readonly format: string; readonly data: string }[];
+}
+
+interface Validation {
+  readonly isValid: boolean;
+  readonly problems: readonly { readonly path: string; readonly message: string; readonly line?: number }[];
+  readonly warnings: readonly { readonly message: string }[];
+}
+
+let world: World;
+let roles: RoleProcess;
+let api: ApiClient;
+let sourceId: number;
+let input: number;
+beforeAll(async () => {
+  world = await createWorld();
+  roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
+  api = await signIn(roles.http);
+  ({ sourceId } = await createSource(api));
+  input = await createVariable(api, sourceId);
+  const data = Array.from({ length: 8 }, (_, index) => ({
+    date: new Date(Date.UTC(2026, 2, 1) + index * 900_000).toISOString(),
+    value: index,
+  }));
+  await api.call('POST', '/api/data', [{ variableId: input, data }]);
+  await eventually(
+    'the points',
+    async () => (await api.call<unknown[]>('GET', `/data?variableId=${input}`)).length === 8,
+  );
+}, 60_000);
+afterAll(async () => {
+  await roles?.kill('SIGTERM');
+  await world?.close();
+});
+
+const AT = '$.calculated.calculatedVariableFormulas[0]';
+const window = () => ({ alias: 'a', variableId: input, periodType: 'RelativeDate', period: 2, periodTimeBase: 'Hour' });
+const HOURLY_SUM = `
+library(dplyr)
+ts <- inputVariables$a$TimeSeries
+message("points: ", nrow(ts))
+plot(ts$Dates, ts$Values)
+hourly <- ts %>%
+  mutate(Dates = Dates - Dates %% 3600L) %>%
+  group_by(Dates) %>%
+  summarise(Values = sum(Values) * inputConstants$factor, .groups = "drop")
+list(TimeSeries = as.data.frame(hourly))`;
+const declared = (script = HOURLY_SUM) => calculated(script, [window()], [{ alias: 'factor', value: 2 }]);
+const pathOf = (variableId: number, what: string) => `/sources/${sourceId}/variables/${variableId}/calculated/${what}`;
+
+describe('validate', () => {
+  const validate = async (body: object) => {
+    const variableId = await createVariable(api, sourceId);
+    return api.call<Validation>('POST', pathOf(variableId, 'validate'), body);
+  };
+
+  test('of a declaration that is fine finds nothing, and saves nothing (R-H9)', async () => {
+    const variableId = await createVariable(api, sourceId);
+    const answer = await api.call('POST', pathOf(variableId, 'validate'), { calculated: declared() });
+    expect(answer).toEqual({ isValid: true, problems: [], warnings: [] });
+    expect(await api.call('GET', `/variables/${variableId}`)).toMatchObject({ calculated: null });
+  });
+
+  test('names the line of bad syntax, an unknown input and a name nobody declared (R-H9)', async () => {
+    expect(await validate({ calculated: declared('x <- 1\ny <- (\n}') })).toMatchObject({
+      isValid: false,
+      problems: [{ path: `${AT}.formula`, line: 3 }],
+    });
+    const unknown = { calculated: calculated('1', [{ ...window(), variableId: 999_999 }]) };
+    expect(await validate(unknown)).toMatchObject({ problems: [{ path: `${AT}.variables[0].variableId` }] });
+    expect(await validate({ calculated: declared('inputVariables$b; inputConstants[["factor"]]') })).toMatchObject({
+      isValid: true,
+      warnings: [{ message: 'inputVariables$b is not declared' }],
+    });
+  });
+
+  test('finds a cycle, of the saved declaration where none is given (R-H1)', async () => {
+    const first = await createVariable(api, sourceId, { calculated: declared() });
+    const second = await createVariable(api, sourceId, {
+      calculated: calculated('1', [{ ...window(), variableId: first }]),
+    });
+    const cycle = { calculated: calculated('1', [{ ...window(), variableId: second }]) };
+    const answer = await api.call<Validation>('POST', pathOf(first, 'validate'), cycle);
+    expect(answer.problems[0]?.message).toContain('would form a cycle');
+    expect(await api.call('POST', pathOf(first, 'validate'))).toMatchObject({ isValid: true });
+  });
+
+  test('does not run the script', async () => {
+    expect(await validate({ calculated: declared('stop("was run")') })).toMatchObject({ isValid: true });
+  });
+});
+
+describe('evaluate', () => {
+  test('shows series, messages, timing and plots, and stores nothing (R-H9)', async () => {
+    const variableId = await createVariable(api, sourceId, { calculated: declared() });
+    const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
+    expect(answer).toMatchObject({
+      outcome: 'ok',
+      series: [
+        { date: '2026-03-01T00:00:00Z', value: 12 },
+        { date: '2026-03-01T01:00:00Z', value: 44 },
+      ],
+      counts: { read: 8, returned: 2, stored: 2 },
+      messages: ['points: 8'],
+    });
+    expect(Object.keys(answer.durationsMs).sort()).toEqual(['load', 'r', 'sandboxWait']);
+    expect(answer.plots).toMatchObject([{ name: 'plot-001.svg', format: 'svg' }]);
+    expect(Buffer.from(answer.plots[0]?.data ?? '', 'base64').toString()).toContain('<svg');
+    expect(await api.call('GET', `/data?variableId=${variableId}`)).toEqual([]);
+    expect(await api.call('GET', `/variables/${variableId}/runs`)).toEqual([]);
+  });
+
+  test('of a declaration that is not saved, over dates of its own, with plots as PNG (R-H9)', async () => {
+    const variableId = await createVariable(api, sourceId);
+    const body = { calculated: declared(), from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
+    const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), body);
+    expect(answer.series).toMatchObject([{ value: 6 }]);
+    const [plot] = answer.plots;
+    expect(
+      Buffer.from(plot?.data ?? '', 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+  });
+
+  test('shows the line and call of an error, and what was drawn before it (R-H8, R-H9)', async () => {
+    const variableId = await createVariable(api, sourceId);
+    const script = 'plot(1:3)\nhelper <- function(x) {\n  stop("no such meter")\n}\nhelper(1)';
+    const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), { calculated: declared(script) });
+    expect(answer).toMatchObject({ outcome: 'script_error', message: 'no such meter', line: 3, call: 'helper(1)' });
+    expect(answer.plots).toHaveLength(1);
+  });
+
+  test('of inputs of another account is refused (R-B9)', async () => {
+    const variableId = await createVariable(api, sourceId);
+    const { rows } = await world.database.query<{ id: number }>(
+      `with other as (insert into account (name) values ('Other') returning id),
+       place as (insert into site (account_id, name, time_zone_id) select id, 'S', 'UTC' from other returning id, account_id),
+       meter as (insert into source (account_id, site_id, name) select account_id, id, 'S' from place returning id, account_id)
+       insert into variable (account_id, source_id) select account_id, id from meter returning id`,
+    );
+    const body = { calculated: calculated('1', [{ ...window(), variableId: rows[0]?.id ?? 0 }]) };
+    expect((await api.post(pathOf(variableId, 'evaluate'), body)).status).toBe(400);
+  });
+});
+
+describe('sampleData', () => {
+  test('loaded in plain R, the script gives the same series as evaluate (R-H9)', async () => {
+    const variableId = await createVariable(api, sourceId, { calculated: declared() });
+    const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
+    const response = await fetch(roles.http + pathOf(variableId, 'sampleData'), {
+      headers: { authorization: `Bearer ${api.token}` },
+    });
+    expect(response.headers.get('content-disposition')).toContain('.rdata');
+    const output = await runPlainR(Buffer.from(await response.arrayBuffer()), HOURLY_SUM);
+    const expected = series.map(({ date, value }) => `${Date.parse(date) / 1000} ${value}`);
+    expect(output.trim().split('\n')).toEqual(expected);
+  });
+
+  test('of a variable without a formula is 409', async () => {
+    const variableId = await createVariable(api, sourceId);
+    expect((await api.get(pathOf(variableId, 'sampleData'))).status).toBe(409);
+  });
+});
+
+/** What an author does at home: load the file, source the script, look at the value. */
+async function runPlainR(rdata: Buffer, script: string): Promise<string> {
+  const text = [
+    `writeBin(jsonlite::base64_dec("${rdata.toString('base64')}"), "/tmp/sample.rdata"); load("/tmp/sample.rdata")`,
+    `writeLines(rawToChar(jsonlite::base64_dec("${Buffer.from(script).toString('base64')}")), "/tmp/script.R")`,
+    'pdf(NULL); result <- suppressMessages(source("/tmp/script.R")$value$TimeSeries)',
+    'cat(paste(result$Dates, result$Values), sep = "\\n")',
+  ];
+  const directory = await makeSocketDirectory();
+  const [file = '', ...rest] = containerCommand(testRRoot(), directory, [
+    'Rscript',
+    '--vanilla',
+    '-e',
+    text.join('\n'),
+  ]);
+  const { stdout, stderr, status } = spawnSync(file, rest, { encoding: 'utf8' });
+  await rm(directory, { recursive: true });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}

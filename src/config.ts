@@ -135,6 +135,18 @@ const SETTINGS = {
   PUSH_MAX_BODY_BYTES: setting(integer(1024, 2 ** 30).default(52_428_800), 'Largest inflated push body in bytes.'),
   PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Most readings in one push.'),
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Most elements in one push.'),
+  FILE_MAX_BYTES: setting(integer(1024, 2 ** 40).default(209_715_200), 'Largest Standard File in bytes, inflated.'),
+  FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Most rows in one Standard File.'),
+  FILE_MAX_INFLATED_BYTES: setting(
+    integer(1024, 2 ** 40).default(2 ** 31),
+    'Largest inflated content of a workbook in bytes.',
+  ),
+  FILE_MAX_RATIO: setting(
+    integer(1, 10_000).default(100),
+    'Most inflated bytes of a workbook for each byte it is sent in.',
+  ),
+  FILE_RETENTION_DAYS: setting(integer(1, 3650).default(30), 'Days a Standard File is kept with its row errors.'),
+  FILE_CONCURRENCY: setting(integer(1, 64).default(2), 'Standard Files an ingester processes at the same time.'),
   INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Accounts an ingester works on at the same time.'),
   INGEST_MAX_ROWS: setting(
     integer(1, 5_000_000).default(250_000),
@@ -213,7 +225,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const needed = poolNeeded(config);
   if (config.DATABASE_POOL_SIZE >= needed) return config;
   throw new ConfigError([
-    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY and INGEST_CONCURRENCY`,
+    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY and FILE_CONCURRENCY`,
   ]);
 }
 
@@ -222,9 +234,9 @@ function assertKeycloak(config: Config): void {
   throw new ConfigError(['KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET are required for USER_DIRECTORY=keycloak']);
 }
 
-/** A calculation holds a connection while it runs and asks for another now and then; an ingest holds one. */
-function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY }: Config): number {
-  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + 2;
+/** A calculation holds a connection while it runs and asks for another now and then; an ingest or a file holds one. */
+function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY }: Config): number {
+  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + 2;
 }
 
 function describe(value: string | undefined, error: z.ZodError): string {

@@ -10,6 +10,7 @@ import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
+import { versionRoutes } from '../structure/version-routes.ts';
 import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
@@ -47,6 +48,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],
+      ['/', versionRoutes(database)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
       ['/data/compare', compareRoutes(parts)],
       ['/data', dataRoutes(parts)],

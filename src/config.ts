@@ -135,6 +135,23 @@ const SETTINGS = {
   PUSH_MAX_BODY_BYTES: setting(integer(1024, 2 ** 30).default(52_428_800), 'Largest inflated push body in bytes.'),
   PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Most readings in one push.'),
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Most elements in one push.'),
+  PUSH_MAX_QUEUE_BYTES: setting(
+    integer(1 << 20, 2 ** 46).default(2 ** 31),
+    'Bytes of accepted readings that may wait to be written; past them pushes are answered 503.',
+  ),
+  PUSH_MAX_MEMORY_BYTES: setting(
+    integer(1 << 20, 2 ** 40).default(134_217_728),
+    'Bytes of push bodies a process may hold at the same time; past them pushes are answered 503.',
+  ),
+  PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads of a process that read large pushes.'),
+  PUSH_DIRECT_WRITES: setting(
+    integer(0, 64).default(2),
+    'Large pushes of new dates a process may write at once as it accepts them, a connection each; 0: none.',
+  ),
+  PUSH_OPERATION_RETENTION_DAYS: setting(
+    integer(1, 3650).default(30),
+    'Days an operation and the elements it rejected are kept.',
+  ),
   FILE_MAX_BYTES: setting(integer(1024, 2 ** 40).default(209_715_200), 'Largest Standard File in bytes, inflated.'),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Most rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
@@ -225,6 +242,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const needed = poolNeeded(config);
   if (config.DATABASE_POOL_SIZE >= needed) return config;
   throw new ConfigError([
+    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY and PUSH_DIRECT_WRITES`,
     `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY and FILE_CONCURRENCY`,
   ]);
 }
@@ -234,6 +252,9 @@ function assertKeycloak(config: Config): void {
   throw new ConfigError(['KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET are required for USER_DIRECTORY=keycloak']);
 }
 
+/** A calculation holds a connection while it runs and asks for another now and then; an ingest and a direct write hold one. */
+function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY, PUSH_DIRECT_WRITES }: Config): number {
+  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + PUSH_DIRECT_WRITES + 2;
 /** A calculation holds a connection while it runs and asks for another now and then; an ingest or a file holds one. */
 function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY }: Config): number {
   return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + 2;

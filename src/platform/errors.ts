@@ -17,6 +17,7 @@ export const ERROR_MAPPINGS = {
   invalid_token: { http: 401, grpc: GrpcStatus.UNAUTHENTICATED },
   insufficient_scope: { http: 403, grpc: GrpcStatus.PERMISSION_DENIED },
   permission_denied: { http: 403, grpc: GrpcStatus.PERMISSION_DENIED },
+  mapping_failed: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
   not_found: { http: 404, grpc: GrpcStatus.NOT_FOUND },
   conflict: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
   calculation_cycle: { http: 409, grpc: GrpcStatus.FAILED_PRECONDITION },
@@ -25,6 +26,7 @@ export const ERROR_MAPPINGS = {
   unsupported_media_type: { http: 415, grpc: GrpcStatus.INVALID_ARGUMENT },
   rate_limited: { http: 429, grpc: GrpcStatus.RESOURCE_EXHAUSTED },
   internal_error: { http: 500, grpc: GrpcStatus.INTERNAL },
+  queue_full: { http: 503, grpc: GrpcStatus.UNAVAILABLE },
   dependency_unavailable: { http: 503, grpc: GrpcStatus.UNAVAILABLE },
 } as const satisfies Record<string, ErrorMapping>;
 

@@ -8,6 +8,7 @@ import type { Log } from './log.ts';
 
 /** Events known today, named as in R-I2. */
 export type EventType =
+  | 'DataPushCompleted'
   | 'DataPointsWritten'
   | 'CalculationCompleted'
   | 'CalculationFailed'

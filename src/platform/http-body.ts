@@ -6,6 +6,7 @@ import { type ParseError, parse as parseTolerant, printParseErrorCode } from 'js
 import { DomainError } from './errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const MAX_BYTES = 1 << 20;
 // Far beyond what anybody means; below what breaks a recursive reader, here or in the database.
 const MAX_DEPTH = 200;
@@ -25,19 +26,24 @@ export async function readJsonBody(request: Request): Promise<unknown> {
  * @param maxBytes limit on the inflated size.
  */
 export async function readLargeJsonBody(request: Request, maxBytes: number): Promise<unknown> {
-  const contentType = request.headers.get('content-type') ?? '';
-  if (!JSON_TYPE.test(contentType)) {
-    throw new DomainError(
-      'unsupported_media_type',
-      `the body must be application/json, application/*+json or application/json-patch+json, got ${contentType || 'no type'}`,
-    );
-  }
-  return parseJson(decode(await readBytes(request, maxBytes)));
+  assertJsonType(request);
+  return parseJson(decodeText(await readBytes(request, maxBytes)));
 }
 
-function decode(bytes: Uint8Array): string {
+/** @throws DomainError unsupported_media_type unless the body is said to be JSON. */
+export function assertJsonType(request: Request): void {
+  const contentType = request.headers.get('content-type') ?? '';
+  if (JSON_TYPE.test(contentType)) return;
+  throw new DomainError(
+    'unsupported_media_type',
+    `the body must be application/json, application/*+json or application/json-patch+json, got ${contentType || 'no type'}`,
+  );
+}
+
+/** @throws DomainError malformed_json unless the bytes are UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF_8.decode(bytes);
   } catch {
     throw new DomainError('malformed_json', 'the body is not JSON: it is not UTF-8');
   }
@@ -94,18 +100,35 @@ function spaced(code: string): string {
   return code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+/**
+ * The bytes of a body, inflated when they are gzip.
+ * @param maxBytes limit on the inflated size.
+ * @param onBytes told how many more bytes are about to be held; what it throws ends the reading.
+ * @throws DomainError body_too_large, unsupported_media_type, invalid_input for what is not valid gzip.
+ */
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  onBytes: (count: number) => void = () => {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const length = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (encoding === 'identity' && length >= 0) {
+    // Nothing is read of a body that says itself that it is too large.
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    onBytes(length);
+    return new Uint8Array(await request.arrayBuffer());
+  }
   if (request.body === null) return new Uint8Array();
   const raw = Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]);
-  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return buffer(limited(raw, maxBytes));
+  if (encoding === 'identity') return buffer(limited(raw, maxBytes, onBytes));
   if (encoding !== 'gzip') {
     throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
   try {
-    return await buffer(limited(raw.pipe(gunzip), maxBytes));
+    return await buffer(limited(raw.pipe(gunzip), maxBytes, onBytes));
   } catch (error) {
     if (error instanceof DomainError) throw error;
     throw new DomainError('invalid_input', 'the body is not valid gzip');
@@ -114,13 +137,20 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   }
 }
 
-async function* limited(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+async function* limited(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) {
-      throw new DomainError('body_too_large', `the body must be at most ${maxBytes} bytes when inflated`);
-    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    onBytes(chunk.length);
     yield chunk;
   }
+}
+
+function tooLarge(maxBytes: number): DomainError {
+  return new DomainError('body_too_large', `the body must be at most ${maxBytes} bytes when inflated`);
 }

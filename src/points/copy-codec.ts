@@ -33,21 +33,41 @@ export const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 
 const TEMPLATE = tupleTemplate();
 
-/** Encodes entries in order. The VersionTimestamp stays empty until `patchVersionTimestamps`. */
-export function encodeTuples(entries: readonly PointEntry[]): Buffer {
-  const tuples = Buffer.allocUnsafe(entries.length * TUPLE_BYTES);
-  const view = viewOf(tuples);
-  let offset = 0;
-  for (const entry of entries) {
-    TEMPLATE.copy(tuples, offset);
-    setMicros(view, offset + DATE, entry.dateMicros);
-    view.setFloat64(offset + VALUE, entry.value);
-    view.setInt32(offset + VARIABLE_ID, entry.variableId);
-    view.setInt32(offset + VERSION_TAG_ID, entry.versionTagId);
-    view.setInt32(offset + TAG_SET_ID, entry.tagSetId);
-    offset += TUPLE_BYTES;
+/** Encodes point by point, in order, into room made beforehand. VersionTimestamps stay empty until they are patched. */
+export class TupleWriter {
+  readonly #tuples: Buffer;
+  readonly #view: DataView;
+  #offset = 0;
+
+  constructor(capacity: number) {
+    this.#tuples = Buffer.allocUnsafeSlow(capacity * TUPLE_BYTES).fill(TEMPLATE);
+    this.#view = viewOf(this.#tuples);
   }
-  return tuples;
+
+  add(variableId: number, dateMicros: Micros, value: number, versionTagId: number, tagSetId: number): void {
+    const view = this.#view;
+    const offset = this.#offset;
+    setMicros(view, offset + DATE, dateMicros);
+    view.setFloat64(offset + VALUE, value);
+    view.setInt32(offset + VARIABLE_ID, variableId);
+    view.setInt32(offset + VERSION_TAG_ID, versionTagId);
+    view.setInt32(offset + TAG_SET_ID, tagSetId);
+    this.#offset = offset + TUPLE_BYTES;
+  }
+
+  /** The tuples added so far, in a memory of their own. */
+  finish(): Buffer {
+    return this.#tuples.subarray(0, this.#offset);
+  }
+}
+
+/** Encodes entries in order. */
+export function encodeTuples(entries: readonly PointEntry[]): Buffer {
+  const writer = new TupleWriter(entries.length);
+  for (const { variableId, dateMicros, value, versionTagId, tagSetId } of entries) {
+    writer.add(variableId, dateMicros, value, versionTagId, tagSetId);
+  }
+  return writer.finish();
 }
 
 /** Gives every tuple the same VersionTimestamp, in place. */

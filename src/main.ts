@@ -7,6 +7,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { startGrpcServer } from './grpc/start-grpc-server.ts';
 import { purgeExpired } from './identity/purge-expired.ts';
 import { startIngester } from './ingest/ingester.ts';
+import { purgeOldOperations } from './ingest/operation-upkeep.ts';
 import { type HealthCheck, healthRoutes } from './platform/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { migrate } from './platform/migrate.ts';
@@ -71,6 +72,10 @@ async function startRoles(
   if (names.has('ingester')) {
     roles.push(startIngesterRole(parts));
     roles.push(startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log));
+    const purgeOperations = async () => {
+      while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);
+    };
+    roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
   }
   if (names.has('grpc')) {
     const server = await startGrpcServer(parts, config.GRPC_HOST, config.GRPC_PORT);

@@ -12,16 +12,17 @@ import { writePoints } from '../points/write-points.ts';
 // First key of the advisory locks that keep an account's batches in order.
 const LOCK_CLASS = 0x696e;
 const WRITE_TIMEOUT_MS = 600_000;
+const MARK_AFTER_MS = 200;
 
 const TAKE_BATCHES = `
-  select id, "operationId" from (
-    select id, place, operation_id as "operationId", length(rows) / ${TUPLE_BYTES} as count,
-           sum(length(rows) / ${TUPLE_BYTES}) over (order by place) as total
-    from (select id, operation_id, place, rows from push_batch
-          where account_id = $1 and set_aside_date is null order by place limit 1000) waiting
+  select id, "operationIds" from (
+    select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
+           sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total
+    from (select id, operation_ids, place, rows from push_batch
+          where account_id = $1 and set_aside_date is null order by place, id limit 1000) waiting
   ) counted
   where total <= $2 or total = count
-  order by place`;
+  order by place, id`;
 
 /**
  * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
@@ -32,27 +33,53 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
     database,
     async (transaction) => {
       await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
-      const { rows: batches } = await transaction.query<{ id: number; operationId: number }>(TAKE_BATCHES, [
-        accountId,
-        maxRows,
-      ]);
+      const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
       if (batches.length === 0) return 0;
-      const ids = batches.map(({ id }) => id);
-      const rows = await readBytea(
-        transaction,
-        `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place`,
-      );
-      const { ranges } = await writePoints(transaction, rows);
-      await announcePoints(transaction, accountId, ranges);
-      await finish(
-        transaction,
-        ids,
-        batches.map(({ operationId }) => operationId),
-      );
+      const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
+      const marking = markWhenSlow(database, operationIds);
+      try {
+        await writeBatches(transaction, accountId, batches);
+      } finally {
+        clearTimeout(marking);
+      }
+      await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
       return batches.length;
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
+}
+
+interface WaitingBatch {
+  readonly id: number;
+  /** As the driver gives an array of 64-bit integers. */
+  readonly operationIds: readonly string[];
+}
+
+async function writeBatches(
+  transaction: Transaction,
+  accountId: number,
+  batches: readonly WaitingBatch[],
+): Promise<void> {
+  const ids = batches.map(({ id }) => id);
+  const rows = await readBytea(
+    transaction,
+    `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place, id`,
+  );
+  const { ranges } = await writePoints(transaction, rows);
+  await announcePoints(transaction, accountId, ranges);
+  await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
+}
+
+/** What takes a while can be seen to be under way (R-D7); what does not would cost more to mark than to write. */
+function markWhenSlow(database: Database, operationIds: readonly number[]): NodeJS.Timeout {
+  const mark = () =>
+    database.query(
+      `update push_operation set state = 'Processing', started_date = clock_timestamp()
+       where id = any($1::int8[]) and state = 'Queued'`,
+      [operationIds],
+    );
+  // A mark that fails is missed by nobody but an onlooker.
+  return setTimeout(() => void mark().catch(() => {}), MARK_AFTER_MS);
 }
 
 /** Accounts whose batches wait: their wake-up may have got lost. */
@@ -61,16 +88,4 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
     'select distinct account_id as "accountId" from push_batch where set_aside_date is null',
   );
   return rows.map(({ accountId }) => accountId);
-}
-
-async function finish(
-  transaction: Transaction,
-  batchIds: readonly number[],
-  operationIds: readonly number[],
-): Promise<void> {
-  await transaction.query('delete from push_batch where id = any($1::int8[])', [batchIds]);
-  await transaction.query(
-    `update push_operation set state = 'Completed', completed_date = clock_timestamp() where id = any($1::int8[])`,
-    [operationIds],
-  );
 }

@@ -6,6 +6,7 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/q
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/purge-points.ts';
 import { findWaitingAccounts, ingestAccount } from './ingest-account.ts';
+import { announceLateOperations } from './operation-upkeep.ts';
 import { noteFailedBatch } from './set-aside.ts';
 
 /** Queue whose keys are account ids. */
@@ -50,15 +51,17 @@ export function startIngester({ database, queue, queueOptions, outbox, settings,
     const accountId = Number(key);
     const startMs = performance.now();
     const batches = await ingest(accountId);
+    // Also when nothing waits: what is written as it is accepted has events of its own.
+    await outbox.relay();
     if (batches === 0) return;
     log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
-    await outbox.relay();
     // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
     await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);
     if (accounts.length > 0) await queue.wake(accounts.map(String));
+    while (await announceLateOperations(database));
     await outbox.relay();
   };
   // Apart from the other looks, which must not wait for millions of points to be removed.

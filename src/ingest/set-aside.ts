@@ -1,11 +1,38 @@
 /**
- * A batch that cannot be written must not hold up those behind it for ever, and must not be lost either. After a few
- * attempts, alone in its transaction, it is set aside: its operation is Failed and says why, its readings are kept.
+ * A batch that cannot be written must not hold up those behind it for ever, and must not be lost either. One that carries
+ * several pushes is taken apart first, so that only the one to blame is left behind. After a few attempts, alone in its
+ * transaction, that one is set aside: its operation is Failed and says why, its readings are kept.
  */
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { TUPLE_BYTES } from '../points/copy-codec.ts';
 
 const MAX_ATTEMPTS = 5;
 const MAX_REASON_CHARACTERS = 1000;
+
+const NOTE = `
+  update push_batch
+  set attempts = attempts + 1,
+      set_aside_date = case when attempts + 1 >= $2 and cardinality(operation_ids) <= 1 then clock_timestamp() end
+  where id = (select id from push_batch where account_id = $1 and set_aside_date is null order by place, id limit 1)
+  returning id, operation_ids as "operationIds", attempts`;
+
+// Of one place, ids are the order; they ascend with the operations.
+const TAKE_APART = `
+  with whole as (delete from push_batch where id = $1 returning *)
+  insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
+  select account_id, place, array[operation_id], array[count],
+         substring(rows from (${TUPLE_BYTES} * (total - count) + 1)::int for ${TUPLE_BYTES} * count), deadline
+  from (
+    select whole.*, part.operation_id, part.count, sum(part.count) over (order by ordinal) as total, ordinal
+    from whole, unnest(operation_ids, reading_counts) with ordinality part (operation_id, count, ordinal)
+  ) parts
+  order by ordinal`;
+
+interface NotedBatch {
+  readonly id: number;
+  readonly operationIds: readonly string[];
+  readonly attempts: number;
+}
 
 /**
  * Notes that the first waiting batch of an account could not be written.
@@ -13,21 +40,15 @@ const MAX_REASON_CHARACTERS = 1000;
  */
 export async function noteFailedBatch(database: Database, accountId: number, error: unknown): Promise<boolean> {
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON_CHARACTERS);
-  return withTransaction(database, async (transaction) => {
-    const { rows } = await transaction.query<{ operationId: number; attempts: number }>(
-      `update push_batch
-       set attempts = attempts + 1,
-           set_aside_date = case when attempts + 1 >= $2 then clock_timestamp() end
-       where id = (select id from push_batch where account_id = $1 and set_aside_date is null order by place limit 1)
-       returning operation_id as "operationId", attempts`,
-      [accountId, MAX_ATTEMPTS],
-    );
-    const [batch] = rows;
-    if (!batch || batch.attempts < MAX_ATTEMPTS) return false;
-    await transaction.query(
-      `update push_operation set state = 'Failed', failure = $2, completed_date = clock_timestamp() where id = $1`,
-      [batch.operationId, reason],
-    );
-    return true;
-  });
+  return withTransaction(database, (transaction) => note(transaction, accountId, reason));
+}
+
+async function note(transaction: Transaction, accountId: number, reason: string): Promise<boolean> {
+  const { rows } = await transaction.query<NotedBatch>(NOTE, [accountId, MAX_ATTEMPTS]);
+  const [batch] = rows;
+  if (!batch) return false;
+  if (batch.operationIds.length > 1) await transaction.query(TAKE_APART, [batch.id]);
+  if (batch.operationIds.length > 1 || batch.attempts < MAX_ATTEMPTS) return false;
+  await transaction.query(`select end_push_operations($1::int8[], 'Failed', $2)`, [batch.operationIds, reason]);
+  return true;
 }

@@ -1,157 +1,155 @@
 /**
- * Accepts a parsed push: resolves targets, makes instants of local dates, encodes the readings and stores the batch.
- * When it returns, the batch is committed; everything after is the ingester's (R-D1).
+ * Accepts a push: reads it, resolves its targets, encodes its readings and stores them. When it returns, the push is
+ * committed; everything after is the ingester's (R-D1).
  */
+import { createHash } from 'node:crypto';
 import type { Caller } from '../identity/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import type { Database } from '../platform/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { encodeReadings } from '../points/encode-readings.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
-import { formatInstant } from '../points/instant-rules.ts';
-import type { Labels } from '../points/label-rules.ts';
-import type { PointEntry } from '../points/point.ts';
-import { localClock } from '../structure/time-zones.ts';
-import { labelReadings } from './label-readings.ts';
-import type { PushElement, Reading } from './push-element.ts';
-import { resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
-
-export interface Rejection {
-  /** Place of the element in the body. */
-  readonly index: number;
-  readonly code: Unresolved['code'];
-  readonly message: string;
-}
-
-export interface PushWarning {
-  readonly path: string;
-  readonly code: 'ambiguous_local_date' | 'skipped_local_date';
-  readonly message: string;
-}
-
-export interface PushOutcome {
-  readonly accepted: { readonly elements: number; readonly readings: number };
-  readonly rejected: readonly Rejection[];
-  /** The first 100 dates that met a change of the clock (R-D4). */
-  readonly warnings: readonly PushWarning[];
-}
+import type { Admission } from './admission.ts';
+import type { EncodedPush } from './encode-push.ts';
+import { findResent } from './find-resent.ts';
+import { type GroupCommit, openGroupCommit, type Submission } from './group-commit.ts';
+import type { PushAnswer } from './push-answer.ts';
+import type { OpenPush, PushReaders } from './push-readers.ts';
+import type { NewOperation } from './store-batches.ts';
+import { openTargetCache, type ResolvedTargets, type TargetCache } from './target-cache.ts';
+import type { DirectWriter } from './write-directly.ts';
 
 export interface PushContext {
   readonly caller: Caller;
-  /** operationId as the client knows it. */
+  /** The client's label, or one of ours. */
   readonly label: string;
+  /** Whether the client gave the label: then the same body again is the same operation (R-D7). */
+  readonly isResendable: boolean;
+  readonly timeoutSec: number;
   readonly requestId: string;
+  /** Of a custom format. */
+  readonly mapperId: string | null;
 }
 
-const MAX_WARNINGS = 100;
-
-// Pushes of one user take effect in the order in which they are answered (R-D6): the place is taken last, under a lock
-// that ends with the commit, however long the readings took to be stored.
-export const TAKE_PLACE = `
-  with turn as materialized (select pg_advisory_xact_lock(hashtextextended($1, 0)) as lock)
-  update push_batch set place = nextval('push_batch_place') from turn where id = $2`;
-
-/** @returns what was accepted, durably, and what could not be mapped. */
-export async function acceptPush(
-  database: Database,
-  dictionary: Dictionary,
-  context: PushContext,
-  elements: readonly PushElement[],
-): Promise<PushOutcome> {
-  const targets = await resolveTargets(
-    database,
-    context.caller,
-    elements.map((element) => element.target),
-  );
-  const rejected = targets.flatMap((target, index) => ('code' in target ? [{ index, ...target }] : []));
-  const { entries, warnings } = await toEntries(dictionary, context.caller.accountId, elements, targets);
-  const accepted = { elements: elements.length - rejected.length, readings: entries.length };
-  await storeBatch(database, context, { accepted, rejected, warnings }, entries);
-  return { accepted, rejected, warnings };
+export interface AcceptServices {
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly readers: PushReaders;
+  readonly admission: Admission;
+  readonly directWriter: DirectWriter;
+  /** Asks for the ingester's attention. */
+  readonly wake: (accountId: number) => void;
 }
 
-interface LabelledReading {
-  readonly variableId: number;
-  readonly dateMicros: number;
-  readonly value: number;
-  readonly labels: Labels;
+/** @throws DomainError malformed_json, invalid_input, body_too_large, queue_full. */
+export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
+
+type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates'>;
+type EncodedSubmission = Submission & { readonly operation: EncodedOperation };
+
+// Stored, or found to be out of date, or found to be sent before long ago: never more than one of each.
+const MAX_ATTEMPTS = 3;
+
+interface Parts extends AcceptServices {
+  readonly targets: TargetCache;
+  readonly group: GroupCommit;
 }
 
-async function toEntries(
-  dictionary: Dictionary,
-  accountId: number,
-  elements: readonly PushElement[],
-  targets: readonly (Target | Unresolved)[],
-): Promise<{ readonly entries: readonly PointEntry[]; readonly warnings: readonly PushWarning[] }> {
-  const labelled: LabelledReading[] = [];
-  const warnings: PushWarning[] = [];
-  for (const [index, element] of elements.entries()) {
-    const target = targets[index];
-    if (!target || 'code' in target) continue;
-    const labelsOf = labelReadings(element);
-    const instantOf = instants(target, `$[${index}].data`, warnings);
-    for (const [place, reading] of element.readings.entries()) {
-      const dateMicros = instantOf(reading, place);
-      labelled.push({ variableId: target.variableId, dateMicros, value: reading.value, labels: labelsOf(reading) });
+export function createAcceptPush(services: AcceptServices): AcceptPush {
+  const parts: Parts = {
+    ...services,
+    targets: openTargetCache(services.database),
+    group: openGroupCommit(services.database),
+  };
+  // Those sent again while the first is still being worked on share its answer, instead of waiting for its commit.
+  const underWay = new Map<string, Promise<PushAnswer>>();
+  return async (context, bytes) => {
+    const push = await parts.readers.read(bytes, context.isResendable);
+    try {
+      const resendKey = resendKeyOf(context, push.summary.bodyHash);
+      if (!resendKey) return await storePush(parts, context, push, null);
+      const key = resendKey.toString('base64');
+      const first = underWay.get(key);
+      if (first) return await first;
+      const answer = storePush(parts, context, push, resendKey);
+      underWay.set(key, answer);
+      return await answer.finally(() => underWay.delete(key));
+    } finally {
+      push.release();
     }
-  }
-  const idsOf = await findLabelIds(dictionary, accountId, new Set(labelled.map(({ labels }) => labels)));
-  const entries = labelled.map(({ labels, ...entry }) => ({ ...entry, ...idsOf(labels) }));
-  return { entries, warnings };
-}
-
-/** The instant of each reading's date; collects a warning where the local clock was changed (R-D4). */
-function instants({ timeZoneId }: Target, path: string, warnings: PushWarning[]) {
-  return ({ date }: Reading, place: number): number => {
-    if (!date.isLocal) return date.micros;
-    const { micros, kind } = localClock(timeZoneId)(date.micros);
-    if (kind !== 'exact' && warnings.length < MAX_WARNINGS) {
-      const local = formatInstant(date.micros).replace('Z', '');
-      const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'does not exist; the time after the gap';
-      warnings.push({
-        path: `${path}[${place}].date`,
-        code: `${kind}_local_date`,
-        message: `${local} in ${timeZoneId} ${what}, ${formatInstant(micros)}, was taken`,
-      });
-    }
-    return micros;
   };
 }
 
-async function storeBatch(
-  database: Database,
-  context: PushContext,
-  outcome: PushOutcome,
-  entries: readonly PointEntry[],
-): Promise<void> {
-  const rows = encodeReadings(entries);
-  await withTransaction(database, async (transaction) => {
-    const operationId = await insertOperation(transaction, context, outcome);
-    if (entries.length === 0) return;
-    const { accountId, userId } = context.caller;
-    const { rows: batches } = await transaction.query<{ id: number }>(
-      'insert into push_batch (operation_id, account_id, rows) values ($1, $2, $3) returning id',
-      [operationId, accountId, rows],
-    );
-    await transaction.query(TAKE_PLACE, [`${accountId} ${userId}`, batches[0]?.id]);
-  });
+function resendKeyOf({ caller, label }: PushContext, bodyHash: Uint8Array | undefined): Buffer | null {
+  if (!bodyHash) return null;
+  const hash = createHash('sha256');
+  return hash
+    .update(JSON.stringify([caller.accountId, caller.userId, label]))
+    .update(bodyHash)
+    .digest();
 }
 
-async function insertOperation(
-  transaction: Transaction,
-  { caller, label, requestId }: PushContext,
-  { accepted, rejected }: PushOutcome,
-): Promise<number> {
-  const state = accepted.readings === 0 ? 'Completed' : 'Queued';
-  const { rows } = await transaction.query<{ id: number }>(
-    `insert into push_operation (account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
-                                 rejected, completed_date)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $5 = 'Completed' then clock_timestamp() end) returning id`,
-    [
-      ...[caller.accountId, caller.userId, label, requestId, state],
-      ...[accepted.elements, accepted.readings, JSON.stringify(rejected)],
-    ],
-  );
-  const [operation] = rows;
-  if (!operation) throw new Error('the operation was not inserted');
-  return operation.id;
+async function storePush(
+  parts: Parts,
+  context: PushContext,
+  push: OpenPush,
+  resendKey: Buffer | null,
+): Promise<PushAnswer> {
+  let isFresh = false;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const resolved = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
+    const operation = { ...(await toOperation(parts, context, push, resolved)), resendKey };
+    const outcome = await store(parts, { ...context.caller, ...resolved, operation });
+    switch (outcome.kind) {
+      case 'stored':
+        return toAnswer(operation);
+      case 'stale':
+        // What was remembered of the structure is out of date; what is looked up now is right.
+        isFresh = true;
+        break;
+      case 'resent': {
+        const answer = resendKey && (await findResent(parts.database, resendKey));
+        if (answer) return answer;
+      }
+    }
+  }
+  throw new Error('a push was neither stored nor found');
+}
+
+/** Large pushes of new dates by the short way, all others together with what comes at the same time. */
+async function store({ directWriter, group, admission, wake }: Parts, submission: EncodedSubmission) {
+  const { accountId, operation } = submission;
+  const direct = await directWriter.tryWrite(submission, operation.firstDates);
+  const outcome = direct ?? (await group.submit(submission));
+  if (outcome.kind !== 'stored') return outcome;
+  if (!direct) admission.noteQueued(operation.tuples.length);
+  wake(accountId);
+  return outcome;
+}
+
+async function toOperation(
+  { dictionary }: Parts,
+  { caller, label, requestId, timeoutSec, mapperId }: PushContext,
+  push: OpenPush,
+  { targets }: ResolvedTargets,
+): Promise<EncodedOperation> {
+  const rejected = targets.flatMap((target, index) => ('code' in target ? [{ index, ...target }] : []));
+  const { labelTable } = push.summary;
+  const labelIds = await findLabelIds(dictionary, caller.accountId, labelTable);
+  const { readingCount, ...encoded } = await push.encode({
+    variableIds: targets.map((target) => ('code' in target ? 0 : target.variableId)),
+    timeZoneIds: targets.map((target) => ('code' in target ? '' : target.timeZoneId)),
+    labelIds: labelTable.map(labelIds),
+  });
+  const places = rejected.map(({ index }) => index);
+  return {
+    ...encoded,
+    ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null },
+    acceptedElements: targets.length - rejected.length,
+    acceptedReadings: readingCount,
+    rejected,
+    rejectedElements: places.length === 0 ? [] : await push.elementTexts(places),
+  };
+}
+
+function toAnswer({ label, acceptedElements, acceptedReadings, rejected, warnings }: NewOperation): PushAnswer {
+  return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };
 }

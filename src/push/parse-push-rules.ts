@@ -1,188 +1,235 @@
 /**
  * Reads the body of a push: an array of push elements, property names in any case, null members ignored. Hand-made
- * because it sees every reading; it names every place that is wrong, the first 100, or returns all elements.
+ * because it sees every reading: it writes columns as it goes, and names every place that is wrong, the first 100. That
+ * it says what `pushSchema` says, a test proves.
  */
 import type { ErrorDetail } from '../platform/errors.ts';
-import { isStorableText } from '../platform/storable-text.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Tags } from '../points/label-rules.ts';
-import type { PushElement, PushLimits, Reading, TargetIdentifiers } from './push-element.ts';
+import { type GivenLabels, LabelTable } from './label-table-rules.ts';
+import {
+  FORBIDDEN,
+  ID_IDENTIFIERS,
+  MAX_DETAILS,
+  MAX_ID,
+  MAX_TAGS,
+  MAX_TEXT,
+  MAX_VERSION,
+  type PushContents,
+  type PushLimits,
+  type TargetIdentifiers,
+  TEXT_IDENTIFIERS,
+} from './push-element.ts';
+import {
+  FORBIDDEN_RULE,
+  got,
+  isText,
+  mustBe,
+  TEXT_RULE,
+  textRule,
+  toId,
+  toNumber,
+  tooManyTags,
+} from './push-message-rules.ts';
 
 export type ParsedPush =
-  | { readonly kind: 'ok'; readonly elements: readonly PushElement[]; readonly readingCount: number }
+  | { readonly kind: 'ok'; readonly contents: PushContents }
   | { readonly kind: 'invalid'; readonly details: readonly ErrorDetail[] }
   | { readonly kind: 'too_large'; readonly message: string };
 
-const MAX_DETAILS = 100;
-const MAX_ID = 2_147_483_647;
-const MAX_TEXT = 1000;
-const MAX_VERSION = 200;
-const MAX_TAGS = 50;
-const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
-const TEXT_IDENTIFIERS = ['sourceSerialNumber', 'sourceEan', 'sourceName', 'meterNumber', 'mappingConfig'] as const;
-const ID_IDENTIFIERS = ['variableId', 'sourceId', 'variableTypeId'] as const;
-// §2: these come from the token, never from the body.
-const FORBIDDEN = ['accountId', 'userId', 'role'] as const;
-
 type Members = Readonly<Record<string, unknown>>;
 
-class Problems {
-  readonly details: ErrorDetail[] = [];
-
-  add(path: string, message: string): void {
-    if (this.details.length < MAX_DETAILS) this.details.push({ path, message });
-  }
-}
-
 export function parsePush(body: unknown, { maxElements, maxReadings }: PushLimits): ParsedPush {
-  const problems = new Problems();
   if (!Array.isArray(body)) {
-    return {
-      kind: 'invalid',
-      details: [{ path: '$', message: `must be an array of push elements, got ${kindOf(body)}` }],
-    };
+    return { kind: 'invalid', details: [{ path: '$', message: mustBe('an array of push elements', body) }] };
   }
   if (body.length > maxElements) {
     return { kind: 'too_large', message: `a push may have at most ${maxElements} elements, got ${body.length}` };
   }
-  let readingCount = 0;
-  const elements: PushElement[] = [];
-  for (const [index, element] of body.entries()) {
-    const parsed = parseElement(element, `$[${index}]`, problems);
-    readingCount += parsed.readings.length;
-    elements.push(parsed);
+  const readingCounts = body.map(countReadings);
+  const total = readingCounts.reduce((sum, count) => sum + count, 0);
+  if (total > maxReadings) {
+    return { kind: 'too_large', message: `a push may have at most ${maxReadings} readings, got ${total}` };
   }
-  if (readingCount > maxReadings) {
-    return { kind: 'too_large', message: `a push may have at most ${maxReadings} readings, got ${readingCount}` };
-  }
-  if (problems.details.length > 0) return { kind: 'invalid', details: problems.details };
-  return { kind: 'ok', elements, readingCount };
-}
-
-function parseElement(element: unknown, path: string, problems: Problems): PushElement {
-  if (!isObject(element)) {
-    problems.add(path, `must be an object, got ${kindOf(element)}`);
-    return { target: {}, readings: [] };
-  }
-  for (const name of FORBIDDEN) {
-    if (member(element, name) !== undefined)
-      problems.add(`${path}.${name}`, 'must not be sent: it is taken from the token');
-  }
+  const reader = new PushReader(total);
+  const targets = body.map((element, index) => reader.readElement(element, `$[${index}]`));
+  const { details, labels, dates, values, columns } = reader;
+  if (details.length > 0) return { kind: 'invalid', details };
+  const { isLocal } = reader;
   return {
-    target: parseTarget(element, path, problems),
-    ...parseLabels(element, path, problems),
-    readings: parseReadings(member(element, 'data'), `${path}.data`, problems),
+    kind: 'ok',
+    contents: { targets, readingCounts, dates, values, isLocal, labels: columns, labelTable: labels.table },
   };
 }
 
-function parseTarget(element: Members, path: string, problems: Problems): TargetIdentifiers {
-  const target: Record<string, number | string> = {};
-  for (const name of ID_IDENTIFIERS) {
-    const value = member(element, name);
-    if (value === undefined) continue;
-    const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
-    if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= MAX_ID) target[name] = id;
-    else problems.add(`${path}.${name}`, `must be an integer id, got ${show(value)}`);
-  }
-  for (const name of TEXT_IDENTIFIERS) {
-    const value = member(element, name);
-    if (value === undefined) continue;
-    // A serial number is often sent as a bare number.
-    const text = typeof value === 'number' ? String(value) : value;
-    if (isText(text, MAX_TEXT)) target[name] = text;
-    else problems.add(`${path}.${name}`, `${textRule(MAX_TEXT)}, got ${show(value)}`);
-  }
-  return target;
+function countReadings(element: unknown): number {
+  const data = isObject(element) ? member(element, 'data') : undefined;
+  return Array.isArray(data) ? data.length : 0;
 }
 
-function parseReadings(data: unknown, path: string, problems: Problems): readonly Reading[] {
-  if (!Array.isArray(data)) {
-    problems.add(path, `must be an array of readings, got ${kindOf(data)}`);
-    return [];
-  }
-  return data.map((reading: unknown, index) => parseReading(reading, path, index, problems));
-}
+/** Reads element by element into columns made for all of them. */
+class PushReader {
+  readonly details: ErrorDetail[] = [];
+  readonly labels = new LabelTable();
+  readonly dates: Float64Array;
+  readonly values: Float64Array;
+  /** Places in the table of labels. */
+  readonly columns: Int32Array;
+  isLocal: Uint8Array | undefined;
+  #row = 0;
 
-const NO_READING: Reading = { date: { micros: 0, isLocal: false }, value: 0 };
-
-// The path is spelled only where something is wrong: most readings are right.
-function parseReading(reading: unknown, path: string, index: number, problems: Problems): Reading {
-  if (!isObject(reading)) {
-    problems.add(`${path}[${index}]`, `must be an object, got ${kindOf(reading)}`);
-    return NO_READING;
+  constructor(readingCount: number) {
+    this.dates = new Float64Array(readingCount);
+    this.values = new Float64Array(readingCount);
+    this.columns = new Int32Array(readingCount);
   }
-  const dateText = member(reading, 'date');
-  const date = typeof dateText === 'string' ? parseDate(dateText) : undefined;
-  if (!date) problems.add(`${path}[${index}].date`, `${DATE_RULE}, got ${show(dateText)}`);
-  const given = member(reading, 'value');
-  const value = typeof given === 'string' && NUMBER_TEXT.test(given) ? Number(given) : given;
-  const isNumber = typeof value === 'number' && Number.isFinite(value);
-  if (!isNumber) problems.add(`${path}[${index}].value`, `must be a finite number, got ${show(given)}`);
-  if (!date || !isNumber) return NO_READING;
-  const labels = parseLabels(reading, `${path}[${index}]`, problems);
-  return { date, value, ...labels };
-}
 
-/** `version` and `tags`, of an element or a reading. An empty version is none. */
-function parseLabels(object: Members, path: string, problems: Problems): { version?: string; tags?: Tags } {
-  const labels: { version?: string; tags?: Tags } = {};
-  const version = member(object, 'version');
-  if (isText(version, MAX_VERSION)) {
-    if (version !== '') labels.version = version;
-  } else if (version !== undefined) {
-    problems.add(`${path}.version`, `${textRule(MAX_VERSION)}, got ${show(version)}`);
+  readElement(element: unknown, path: string): TargetIdentifiers {
+    if (!isObject(element)) {
+      this.#add(path, mustBe('an object', element));
+      return {};
+    }
+    for (const name of FORBIDDEN) {
+      if (member(element, name) !== undefined) this.#add(`${path}.${name}`, FORBIDDEN_RULE);
+    }
+    const target = this.#readTarget(element, path);
+    const given = this.#readLabels(member(element, 'version'), member(element, 'tags'), path);
+    this.#readReadings(member(element, 'data'), given, `${path}.data`);
+    return target;
   }
-  const tags = member(object, 'tags');
-  if (tags !== undefined) labels.tags = parseTags(tags, `${path}.tags`, problems);
-  return labels;
-}
 
-function parseTags(tags: unknown, path: string, problems: Problems): Tags {
-  if (!isObject(tags)) {
-    problems.add(path, `must be an object of texts, got ${kindOf(tags)}`);
-    return {};
+  #add(path: string, message: string): void {
+    if (this.details.length < MAX_DETAILS) this.details.push({ path, message });
   }
-  const entries = Object.entries(tags).filter(([, value]) => value !== null);
-  if (entries.length > MAX_TAGS) problems.add(path, `must have at most ${MAX_TAGS} keys, got ${entries.length}`);
-  for (const [key, value] of entries) {
-    if (!isText(value, MAX_TEXT) || !isText(key, MAX_VERSION)) {
-      problems.add(`${path}.${key}`, `${textRule(MAX_TEXT)}, got ${show(value)}`);
+
+  #readTarget(element: Members, path: string): TargetIdentifiers {
+    const target: Record<string, number | string> = {};
+    for (const name of ID_IDENTIFIERS) {
+      const value = member(element, name);
+      if (value === undefined) continue;
+      const id = toId(value);
+      if (typeof id === 'number' && Number.isInteger(id) && id >= 0 && id <= MAX_ID) target[name] = id;
+      else this.#add(`${path}.${name}`, got('must be an integer id', value));
+    }
+    for (const name of TEXT_IDENTIFIERS) {
+      const value = member(element, name);
+      if (value === undefined) continue;
+      // A serial number is often sent as a bare number.
+      const text = typeof value === 'number' ? String(value) : value;
+      if (isText(text, MAX_TEXT)) target[name] = text;
+      else this.#add(`${path}.${name}`, got(TEXT_RULE, value));
+    }
+    return target;
+  }
+
+  /** An empty version is none. */
+  #readLabels(version: unknown, tags: unknown, path: string): GivenLabels {
+    const labels: { version?: string; tags?: Tags } = {};
+    if (isText(version, MAX_VERSION)) {
+      if (version !== '') labels.version = version;
+    } else if (version !== undefined) {
+      this.#add(`${path}.version`, got(textRule(MAX_VERSION), version));
+    }
+    if (tags !== undefined) labels.tags = this.#readTags(tags, `${path}.tags`);
+    return labels;
+  }
+
+  #readTags(tags: unknown, path: string): Tags {
+    if (!isObject(tags)) {
+      this.#add(path, mustBe('an object of texts', tags));
+      return {};
+    }
+    const entries = Object.entries(tags).filter(([, value]) => value !== null);
+    if (entries.length > MAX_TAGS) this.#add(path, tooManyTags(entries.length));
+    for (const [key, value] of entries) {
+      if (!isText(value, MAX_TEXT) || !isText(key, MAX_VERSION)) this.#add(`${path}.${key}`, got(TEXT_RULE, value));
+    }
+    return Object.fromEntries(entries) as Tags;
+  }
+
+  #readReadings(data: unknown, given: GivenLabels, path: string): void {
+    if (!Array.isArray(data)) {
+      this.#add(path, mustBe('an array of readings', data));
+      return;
+    }
+    let plainPlace = -1;
+    for (let index = 0; index < data.length; index += 1) {
+      const own = this.#readReading(data[index], path, index);
+      if (own) {
+        this.columns[this.#row] = this.labels.placeOf(given, own);
+      } else {
+        if (plainPlace < 0) plainPlace = this.labels.placeOf(given);
+        this.columns[this.#row] = plainPlace;
+      }
+      this.#row += 1;
     }
   }
-  return Object.fromEntries(entries) as Tags;
+
+  /**
+   * Writes date and value into the columns. The path is spelled only where something is wrong: most readings are right.
+   * @returns the labels of its own, when it has any.
+   */
+  #readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
+    if (!isObject(reading)) {
+      this.#add(`${path}[${index}]`, mustBe('an object', reading));
+      return undefined;
+    }
+    let { date, value, version, tags } = reading;
+    if (hasOtherNames(reading)) {
+      [date, value] = [member(reading, 'date'), member(reading, 'value')];
+      [version, tags] = [member(reading, 'version'), member(reading, 'tags')];
+    }
+    this.#readDate(date ?? undefined, path, index);
+    this.#readValue(value ?? undefined, path, index);
+    if ((version === undefined || version === null) && (tags === undefined || tags === null)) return undefined;
+    return this.#readLabels(version ?? undefined, tags ?? undefined, `${path}[${index}]`);
+  }
+
+  #readDate(text: unknown, path: string, index: number): void {
+    const date = typeof text === 'string' ? parseDate(text) : undefined;
+    if (date === undefined) {
+      this.#add(`${path}[${index}].date`, got(DATE_RULE, text));
+      return;
+    }
+    this.dates[this.#row] = date.micros;
+    if (!date.isLocal) return;
+    this.isLocal ??= new Uint8Array(this.dates.length);
+    this.isLocal[this.#row] = 1;
+  }
+
+  #readValue(given: unknown, path: string, index: number): void {
+    const value = typeof given === 'number' ? given : toNumber(given);
+    if (typeof value === 'number' && Number.isFinite(value)) this.values[this.#row] = value;
+    else this.#add(`${path}[${index}].value`, got('must be a finite number', given));
+  }
 }
 
-/** A member by its name in any case; null counts as absent. The exact name is looked up first: it is the usual one. */
+/** Whether a reading has members besides the four known by their exact names. JSON has no member that is undefined. */
+function hasOtherNames(reading: Members): boolean {
+  let count = 0;
+  for (const _name in reading) count += 1;
+  if (reading.date !== undefined) count -= 1;
+  if (reading.value !== undefined) count -= 1;
+  if (count === 0) return false;
+  if (reading.version !== undefined) count -= 1;
+  if (reading.tags !== undefined) count -= 1;
+  return count !== 0;
+}
+
+/**
+ * A member by its name in any case; null counts as absent. The exact name wins; of others that differ in case only, the
+ * last, as with repeated names.
+ */
 function member(object: Members, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name] ?? undefined;
   const lower = name.toLowerCase();
+  let found: unknown;
   for (const key of Object.keys(object)) {
-    if (key.length === name.length && key.toLowerCase() === lower) return object[key] ?? undefined;
+    if (key.length === name.length && key.toLowerCase() === lower) found = object[key] ?? undefined;
   }
-  return undefined;
+  return found;
 }
 
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value.length <= maxLength && isStorableText(value);
-}
-
-function textRule(maxLength: number): string {
-  return `must be a text of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : typeof value;
-}
-
-/** Arrays and objects are only named: they may be as large and as deep as the body. */
-function show(value: unknown): string {
-  if (typeof value === 'object' || value === undefined) return kindOf(value);
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -55,7 +55,7 @@ export async function resolveTargets(
       if (key !== undefined) matches.set(key, match);
     }
   }
-  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOf(identifiers))));
+  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOfIdentifiers(identifiers))));
 }
 
 function groupByGiven(
@@ -68,7 +68,7 @@ function groupByGiven(
     const kind = kinds.get(names.join()) ?? names;
     kinds.set(names.join(), kind);
     const distinct = groups.get(kind) ?? new Map<string, TargetIdentifiers>();
-    groups.set(kind, distinct.set(keyOf(identifiers), identifiers));
+    groups.set(kind, distinct.set(keyOfIdentifiers(identifiers), identifiers));
   }
   return groups;
 }
@@ -113,6 +113,12 @@ function describe(identifiers: TargetIdentifiers): string {
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
-function keyOf(identifiers: TargetIdentifiers): string {
-  return JSON.stringify(IDENTIFIERS.map((name) => identifiers[name] ?? null));
+/** The same for the same identifiers, whatever their order. */
+export function keyOfIdentifiers(identifiers: TargetIdentifiers): string {
+  let key = '';
+  for (const name of IDENTIFIERS) {
+    const value = identifiers[name];
+    key += value === undefined ? ',' : `${JSON.stringify(value)},`;
+  }
+  return key;
 }

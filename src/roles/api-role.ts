@@ -6,6 +6,7 @@ import { openRateLimiter } from '../http/rate-limiter.ts';
 import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
+import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
@@ -18,15 +19,19 @@ import type { Parts, Role } from './parts.ts';
 export async function startApi(parts: Parts, listener: HttpListener): Promise<Role> {
   const { config, database, dictionary, log, ingestQueue } = parts;
   const issuer = await createIssuer({ config, database, log });
-  const push = pushRoutes({
+  const push = openPushService({
     database,
     dictionary,
     limits: {
       maxBodyBytes: config.PUSH_MAX_BODY_BYTES,
       maxElements: config.PUSH_MAX_ELEMENTS,
       maxReadings: config.PUSH_MAX_READINGS,
+      maxMemoryBytes: config.PUSH_MAX_MEMORY_BYTES,
+      maxQueueBytes: config.PUSH_MAX_QUEUE_BYTES,
     },
-    wakeIngester: (accountId) => ingestQueue.wake([String(accountId)]),
+    threads: config.PUSH_THREADS,
+    directWrites: config.PUSH_DIRECT_WRITES,
+    wakeIngester: (accountIds) => ingestQueue.wake(accountIds.map(String)),
     log,
   });
   const accounts = startAccounts(parts);
@@ -43,7 +48,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       proxyHops: config.PROXY_HOPS,
     },
     healthChecks: parts.healthChecks,
-    push,
+    push: pushRoutes(push),
     api: [
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
@@ -61,6 +66,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await accounts.mail.stop();
       limiter.close();
+      await push.close();
     },
   };
 }

@@ -88,7 +88,7 @@ async function killInsideWrite(victim: RoleProcess): Promise<void> {
     await eventually('the ingester to wait inside its transaction', async () => {
       const waiting = await count(
         `select count(*) as count from pg_stat_activity
-         where wait_event_type = 'Lock' and query like 'update push_operation%' and datname = current_database()`,
+         where wait_event_type = 'Lock' and query like 'select end_push_operations%' and datname = current_database()`,
       );
       return waiting > 0;
     });

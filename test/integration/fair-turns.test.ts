@@ -44,7 +44,8 @@ async function acceptBatches(accountId: number, variableId: number, count: numbe
        insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings)
        select $1, 'u', 'l', 'r', 1, 1 from generate_series(1, $3) returning id, account_id
      )
-     insert into push_batch (operation_id, account_id, rows) select id, account_id, $2 from operation order by id`,
+     insert into push_batch (operation_ids, reading_counts, account_id, rows)
+     select array[id], array[1], account_id, $2 from operation order by id`,
     [accountId, rows, count],
   );
 }
@@ -76,10 +77,10 @@ describe('a batch that cannot be written', () => {
     const accountId = await createAccount(store.database, { name: 'West' });
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
-    const { rows: broken } = await store.database.query<{ id: number; operationId: number }>(
+    const { rows: broken } = await store.database.query<{ id: number }>(
       `update push_batch set rows = set_byte(rows, 1, 9)
        where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)
-       returning id, operation_id as "operationId"`,
+       returning id`,
       [accountId],
     );
     const settings = { concurrency: 1, maxRows: 1000, sweepIntervalMs: 50 };
@@ -87,7 +88,7 @@ describe('a batch that cannot be written', () => {
     await eventually('the batches around it', async () => (await waiting(accountId)) === 1);
     await ingester.stop();
     const { rows } = await store.database.query(
-      `select batch.id, attempts, state, failure from push_batch batch join push_operation operation on operation.id = operation_id
+      `select batch.id, attempts, state, failure from push_batch batch join push_operation operation on operation.id = any(operation_ids)
        where batch.account_id = $1 and set_aside_date is not null`,
       [accountId],
     );

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestAccount } from '../../src/ingest/ingest-account.ts';
-import { encodeTuples } from '../../src/points/copy-codec.ts';
-import { TAKE_PLACE } from '../../src/push/accept-push.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createSite, createSource, createStructure, createVariable } from '../support/structure.ts';
 import type { TestClient } from '../support/test-client.ts';
@@ -36,6 +35,15 @@ const one = (variableId: unknown, reading = {}, element = {}) => [
 async function read(variableId: number): Promise<readonly Row[]> {
   await api.ingest();
   return (await api.manager.get<Row[]>(`/data?variableId=${variableId}`)).body;
+}
+
+/** Whether a session of the service waits for a lock of this kind. */
+async function isWaitingForLock(kind: string): Promise<boolean> {
+  const { rows } = await api.database.query(
+    `select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = $1 and datname = current_database()`,
+    [kind],
+  );
+  return rows.length > 0;
 }
 
 async function countWaiting(): Promise<number> {
@@ -94,23 +102,17 @@ describe('an accepted push', () => {
 
   it('begun earlier but answered later takes effect later (R-D6)', async () => {
     const variableId = await newVariable();
-    const slow = await api.database.connect();
-    await slow.query('begin');
-    const tuples = encodeTuples([
-      { variableId, dateMicros: Date.parse(DATE) * 1000, value: 1, versionTagId: 0, tagSetId: 0 },
-    ]);
-    const { rows } = await slow.query<{ id: number }>(
-      `with operation as (
-         insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings)
-         values ($1, 'slow', 'slow', 'slow', 1, 1) returning id
-       )
-       insert into push_batch (operation_id, account_id, rows) select id, $1, $2 from operation returning id`,
-      [api.accountId, tuples],
-    );
-    await push(one(variableId, { value: 2 }));
-    await slow.query(TAKE_PLACE, [`${api.accountId} slow`, rows[0]?.id]);
-    await slow.query('commit');
-    slow.release();
+    const other = await api.signIn('quick', 'MANAGER');
+    const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
+    const turn = await api.database.connect();
+    await turn.query('begin');
+    await turn.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${api.accountId} ${rows[0]?.id}`]);
+    const slow = push(one(variableId, { value: 1 }));
+    await eventually('the push to wait for its turn', () => isWaitingForLock('advisory'));
+    expect(await push(one(variableId, { value: 2 }), '', other)).toMatchObject({ status: 200 });
+    await turn.query('commit');
+    turn.release();
+    expect(await slow).toMatchObject({ status: 200 });
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { routingPath } from '../../src/http/lenient-path.ts';
 import { parseQuery, queryIds } from '../../src/platform/query-string.ts';
 import { isStorableJson, isStorableText } from '../../src/platform/storable-text.ts';
-import { parsePush } from '../../src/push/parse-push-rules.ts';
 import { findTimeZone, localClock, zoneOffset } from '../../src/structure/time-zones.ts';
 
 describe('paths', () => {
@@ -38,44 +37,6 @@ describe('query strings', () => {
         const repeated = ids.map((id) => `${spelling}=${id}`).join('&');
         expect(queryIds(parseQuery(`http://h?${repeated}`), 'siteIds')).toEqual(ids);
         expect(queryIds(parseQuery(`http://h?${spelling}=${ids.join(',')}`), 'siteIds')).toEqual(ids);
-      }),
-    );
-  });
-});
-
-describe('push bodies', () => {
-  const limits = { maxElements: 1000, maxReadings: 1000 };
-
-  it('of any JSON are understood or refused with places, never a fault of ours (R-D1)', () => {
-    const element = fc.dictionary(
-      fc.constantFrom('variableId', 'VARIABLEID', 'data', 'version', 'tags', 'mappingConfig', '__proto__', 'role'),
-      fc.oneof(
-        fc.jsonValue(),
-        fc.array(fc.record({ date: fc.jsonValue(), value: fc.jsonValue(), tags: fc.jsonValue() })),
-      ),
-    );
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), fc.array(element)), (value) => {
-        const parsed = parsePush(JSON.parse(JSON.stringify(value)), limits);
-        if (parsed.kind === 'ok')
-          expect(isStorableJson(parsed.elements.map(({ target, version }) => [target, version]))).toBe(true);
-        else expect(parsed.kind === 'invalid' && parsed.details.length).toBeGreaterThan(0);
-      }),
-    );
-  });
-
-  it('take property names in any case and ignore null members (§2, R-A3)', () => {
-    const spelling = (name: string) => fc.constantFrom(name, name.toUpperCase(), name.toLowerCase());
-    const names = fc.tuple(spelling('variableId'), spelling('data'), spelling('date'), spelling('value'));
-    fc.assert(
-      fc.property(names, ([id, data, date, value]) => {
-        const body = [
-          { [id]: '5', sourceEan: null, [data]: [{ [date]: '2026-01-01T00:00Z', [value]: -1, tags: null }] },
-        ];
-        expect(parsePush(body, limits)).toMatchObject({
-          kind: 'ok',
-          elements: [{ target: { variableId: 5 }, readings: [{ value: -1 }] }],
-        });
       }),
     );
   });

@@ -1,0 +1,28 @@
+/** What happens to operations by the clock: time-outs are announced (R-D7), old ones are forgotten (R-D8). */
+import { type Database, withTransaction } from '../platform/database.ts';
+
+const BATCHES_PER_PASS = 1000;
+const OPERATIONS_PER_PASS = 5000;
+
+/** Announces the operations whose time-out passed before they ended, once each. @returns whether there were any. */
+export async function announceLateOperations(database: Database): Promise<boolean> {
+  return withTransaction(database, async (transaction) => {
+    const { rows } = await transaction.query<{ count: number }>('select announce_late_push_operations($1) as count', [
+      BATCHES_PER_PASS,
+    ]);
+    return (rows[0]?.count ?? 0) > 0;
+  });
+}
+
+/** Deletes some of the operations that ended more than `days` days ago, with what they rejected. @returns how many. */
+export async function purgeOldOperations(database: Database, days: number): Promise<number> {
+  const { rowCount } = await database.query(
+    `delete from push_operation where id in (
+       select id from push_operation
+       where accepted_date < now() - make_interval(days => $1) and state in ('Completed', 'Failed')
+         and not exists (select from push_batch where set_aside_date is not null and push_operation.id = any(operation_ids))
+       limit $2)`,
+    [days, OPERATIONS_PER_PASS],
+  );
+  return rowCount ?? 0;
+}

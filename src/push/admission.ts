@@ -1,0 +1,85 @@
+/**
+ * Turns pushes away before memory or the queue grows too large (R-D10): by the bytes of the bodies being worked on in this
+ * process, and by the bytes of all accepted readings that still wait to be written.
+ */
+import type { Database } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+
+export interface AdmissionLimits {
+  readonly maxMemoryBytes: number;
+  readonly maxQueueBytes: number;
+}
+
+export interface Admission {
+  /** @throws DomainError queue_full while too much waits to be written. */
+  assertQueueHasRoom(): Promise<void>;
+  /** Notes readings that were put into the queue just now. */
+  noteQueued(bytes: number): void;
+  /** A part of the memory for one body; it is given back by `release`. */
+  openBody(): BodyShare;
+}
+
+export interface BodyShare {
+  /** @throws DomainError queue_full when bodies take too much memory already. */
+  take(bytes: number): void;
+  release(): void;
+}
+
+// How old the known size of the queue may be. What this process adds meanwhile is counted at once.
+const MAX_AGE_MS = 500;
+
+const QUEUE_BYTES = `
+  select coalesce(sum(length(rows)), 0)::int8 as bytes from push_batch where set_aside_date is null`;
+
+export function openAdmission(database: Database, { maxMemoryBytes, maxQueueBytes }: AdmissionLimits): Admission {
+  let queueBytes = 0;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  let memoryBytes = 0;
+
+  const look = async (): Promise<void> => {
+    const { rows } = await database.query<{ bytes: number }>(QUEUE_BYTES);
+    queueBytes = rows[0]?.bytes ?? 0;
+    lookedAtMs = performance.now();
+  };
+  const lookOnce = (): Promise<void> => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
+  return {
+    assertQueueHasRoom: async () => {
+      const isOld = performance.now() - lookedAtMs > MAX_AGE_MS;
+      if (isOld && lookedAtMs === Number.NEGATIVE_INFINITY) await lookOnce();
+      // Nobody waits for a newer number, unless it decides.
+      else if (isOld) lookOnce().catch(() => {});
+      if (queueBytes < maxQueueBytes) return;
+      await lookOnce();
+      if (queueBytes < maxQueueBytes) return;
+      const message = `${queueBytes} bytes of readings wait to be written, at most ${maxQueueBytes} may; please try again`;
+      throw new DomainError('queue_full', message);
+    },
+    noteQueued: (bytes) => {
+      queueBytes += bytes;
+    },
+    openBody: () => {
+      let taken = 0;
+      return {
+        take: (bytes) => {
+          if (memoryBytes + bytes > maxMemoryBytes) {
+            const message = `bodies being read take ${memoryBytes} of ${maxMemoryBytes} bytes of memory; please try again`;
+            throw new DomainError('queue_full', message);
+          }
+          memoryBytes += bytes;
+          taken += bytes;
+        },
+        release: () => {
+          memoryBytes -= taken;
+          taken = 0;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * The contents of a push whose targets and labels are known → COPY tuples. Local dates become instants here (R-D4),
+ * repeats of one variable, date and VersionTag within the body are settled, the last wins (R-D5). Readings of a variable
+ * that do not come in the order of their dates are sorted: nothing depends on their order, and the writer appends them.
+ */
+import { TupleWriter } from '../points/copy-codec.ts';
+import { formatInstant } from '../points/instant-rules.ts';
+import { localClock } from '../structure/time-zones.ts';
+import type { PushWarning } from './push-answer.ts';
+import type { PushContents } from './push-element.ts';
+
+export interface EncodeInput {
+  /** Per element its variable, 0 when it has no target: its readings are left out. */
+  readonly variableIds: readonly number[];
+  /** Per element the IANA zone of its dates without one. */
+  readonly timeZoneIds: readonly string[];
+  /** Per entry of the table of labels. */
+  readonly labelIds: readonly LabelIds[];
+}
+
+export interface LabelIds {
+  readonly versionTagId: number;
+  readonly tagSetId: number;
+}
+
+export interface EncodedPush {
+  /** Less the repeats. */
+  readonly tuples: Buffer;
+  /** Readings of the elements that have a target, with the repeats. */
+  readonly readingCount: number;
+  /** The first 100 dates that met a change of the clock. */
+  readonly warnings: readonly PushWarning[];
+  /** First date of each variable; undefined where the dates of one do not strictly ascend, even when sorted. */
+  readonly firstDates: ReadonlyMap<number, number> | undefined;
+}
+
+const MAX_WARNINGS = 100;
+
+/** The contents stay as they are: they may be encoded again for other targets. */
+export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
+  const { dates, warnings } = settleLocalDates(given, input);
+  const contents = { ...given, dates };
+  const scan = scanOrder(contents, input.variableIds);
+  const ordered = scan.isAscending ? undefined : orderRows(contents, input);
+  const writer = new TupleWriter(ordered ? ordered.rows.length : scan.readingCount);
+  const add = (row: number, variableId: number): void => {
+    const ids = input.labelIds[contents.labels[row] ?? 0] as LabelIds;
+    const date = contents.dates[row] as number;
+    writer.add(variableId, date, contents.values[row] as number, ids.versionTagId, ids.tagSetId);
+  };
+  if (ordered) for (const [place, row] of ordered.rows.entries()) add(row, ordered.variableIds[place] as number);
+  else eachRow(contents, input.variableIds, add);
+  const isStrict = ordered?.isStrict ?? true;
+  return {
+    tuples: writer.finish(),
+    readingCount: scan.readingCount,
+    warnings,
+    firstDates: isStrict ? scan.firstDates : undefined,
+  };
+}
+
+/** Calls `visit` for the readings of elements that have a target. */
+function eachRow(
+  { readingCounts }: PushContents,
+  variableIds: readonly number[],
+  visit: (row: number, variableId: number, element: number) => void,
+): void {
+  let row = 0;
+  for (const [element, count] of readingCounts.entries()) {
+    const variableId = variableIds[element] ?? 0;
+    const end = row + count;
+    if (variableId === 0) row = end;
+    for (; row < end; row += 1) visit(row, variableId, element);
+  }
+}
+
+interface OrderScan {
+  readonly readingCount: number;
+  /** Whether the dates of every variable strictly ascend: then there is no repeat and nothing to sort. */
+  readonly isAscending: boolean;
+  /** The least date of each variable. */
+  readonly firstDates: ReadonlyMap<number, number>;
+}
+
+function scanOrder(contents: PushContents, variableIds: readonly number[]): OrderScan {
+  const firstDates = new Map<number, number>();
+  const lastDates = new Map<number, number>();
+  let isAscending = true;
+  let readingCount = 0;
+  let current = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+  const leave = (): void => {
+    if (current === 0) return;
+    firstDates.set(current, first);
+    lastDates.set(current, last);
+  };
+  eachRow(contents, variableIds, (row, variableId) => {
+    if (variableId !== current) {
+      leave();
+      current = variableId;
+      first = firstDates.get(variableId) ?? Number.POSITIVE_INFINITY;
+      last = lastDates.get(variableId) ?? Number.NEGATIVE_INFINITY;
+    }
+    const date = contents.dates[row] as number;
+    if (date <= last) isAscending = false;
+    if (date < first) first = date;
+    last = date;
+    readingCount += 1;
+  });
+  leave();
+  return { readingCount, isAscending, firstDates };
+}
+
+interface OrderedRows {
+  readonly rows: readonly number[];
+  /** Of each of the rows. */
+  readonly variableIds: readonly number[];
+  /** No date of a variable is there twice. */
+  readonly isStrict: boolean;
+}
+
+/** By variable and date; of one date in the order they were sent, less the repeats. */
+function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
+  const { dates, labels } = contents;
+  const rowsOf = new Map<number, number[]>();
+  eachRow(contents, variableIds, (row, variableId) => {
+    const rows = rowsOf.get(variableId);
+    if (rows) rows.push(row);
+    else rowsOf.set(variableId, [row]);
+  });
+  const tagOf = (row: number): number => labelIds[labels[row] ?? 0]?.versionTagId ?? 0;
+  const rows: number[] = [];
+  const variables: number[] = [];
+  let isStrict = true;
+  for (const [variableId, own] of rowsOf) {
+    own.sort((a, b) => (dates[a] as number) - (dates[b] as number) || a - b);
+    for (let start = 0; start < own.length; ) {
+      let end = start + 1;
+      while (end < own.length && dates[own[end] as number] === dates[own[start] as number]) end += 1;
+      const kept = end === start + 1 ? 1 : keepLast(own, start, end, tagOf);
+      if (kept > 1) isStrict = false;
+      for (let place = end - kept; place < end; place += 1) {
+        rows.push(own[place] as number);
+        variables.push(variableId);
+      }
+      start = end;
+    }
+  }
+  return { rows, variableIds: variables, isStrict };
+}
+
+/** Moves the last row of every VersionTag, in their order, to the end of the range. @returns how many there are. */
+function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
+  const seen = new Set<number>();
+  let write = end;
+  for (let read = end - 1; read >= start; read -= 1) {
+    const row = rows[read] as number;
+    if (seen.has(tagOf(row))) continue;
+    seen.add(tagOf(row));
+    write -= 1;
+    rows[write] = row;
+  }
+  return end - write;
+}
+
+interface SettledDates {
+  readonly dates: Float64Array;
+  readonly warnings: readonly PushWarning[];
+}
+
+function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDates {
+  const { isLocal } = contents;
+  if (!isLocal) return { dates: contents.dates, warnings: [] };
+  const dates = contents.dates.slice();
+  const warnings: PushWarning[] = [];
+  let first = 0;
+  for (const [element, count] of contents.readingCounts.entries()) {
+    const timeZoneId = input.timeZoneIds[element] ?? 'UTC';
+    const toInstant = localClock(timeZoneId);
+    for (let place = 0; place < count && input.variableIds[element]; place += 1) {
+      if (isLocal[first + place] === 0) continue;
+      const local = dates[first + place] as number;
+      const { micros, kind } = toInstant(local);
+      dates[first + place] = micros;
+      if (kind === 'exact' || warnings.length === MAX_WARNINGS) continue;
+      const path = `$[${element}].data[${place}].date`;
+      warnings.push({ path, code: `${kind}_local_date`, message: warningText(local, micros, timeZoneId, kind) });
+    }
+    first += count;
+  }
+  return { dates, warnings };
+}
+
+function warningText(local: number, micros: number, timeZoneId: string, kind: 'ambiguous' | 'skipped'): string {
+  const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'does not exist; the time after the gap';
+  return `${formatInstant(local).replace('Z', '')} in ${timeZoneId} ${what}, ${formatInstant(micros)}, was taken`;
+}

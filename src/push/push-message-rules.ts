@@ -1,0 +1,44 @@
+/** What is said of a member of a push that is not right: the rule, and what was there instead. */
+import { isStorableText } from '../platform/storable-text.ts';
+import { MAX_TAGS, MAX_TEXT } from './push-element.ts';
+
+export const FORBIDDEN_RULE = 'must not be sent: it is taken from the token';
+export const TEXT_RULE = textRule(MAX_TEXT);
+
+const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
+const SHOWN_CHARACTERS = 60;
+
+export const mustBe = (what: string, value: unknown): string => `must be ${what}, got ${kindOf(value)}`;
+export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
+export const tooManyTags = (count: number): string => `must have at most ${MAX_TAGS} keys, got ${count}`;
+
+export function textRule(maxLength: number): string {
+  return `must be a text of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
+}
+
+export function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === 'string' && value.length <= maxLength && isStorableText(value);
+}
+
+/** A number, also as text; what is neither is returned as it is. */
+export function toNumber(value: unknown): unknown {
+  return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : value;
+}
+
+/** An id, also as text of digits; what is neither is returned as it is. */
+export function toId(value: unknown): unknown {
+  return typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
+
+/** Arrays and objects are only named: they may be as large and as deep as the body. */
+function show(value: unknown): string {
+  if (typeof value === 'object' || value === undefined) return kindOf(value);
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 3)}...` : text;
+}

@@ -1,0 +1,154 @@
+/**
+ * Reads pushes without holding up other requests: small ones at once, large ones in threads of their own, whose memory is
+ * bounded. A thread that runs out of it, as a hostile body can make it do, is replaced; the process goes on.
+ */
+import { Worker } from 'node:worker_threads';
+import { DomainError } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import type { EncodedPush, EncodeInput } from './encode-push.ts';
+import type { PushLimits } from './push-element.ts';
+import type { PushReply, PushRequest } from './push-worker.ts';
+import { type PushSummary, readPush } from './read-push.ts';
+
+/** As `ReadPush`, wherever it was read. `release` ends it. */
+export interface OpenPush {
+  readonly summary: PushSummary;
+  encode(input: EncodeInput): Promise<EncodedPush> | EncodedPush;
+  elementTexts(places: readonly number[]): Promise<readonly string[]> | readonly string[];
+  release(): void;
+}
+
+export interface PushReaders {
+  /** @throws DomainError as `readPush`. */
+  read(bytes: Uint8Array<ArrayBuffer>, withHash: boolean): Promise<OpenPush>;
+  close(): Promise<void>;
+}
+
+export interface PushReaderOptions {
+  readonly limits: PushLimits;
+  /** Threads for large pushes; started when first needed. */
+  readonly threads: number;
+  readonly log: Log;
+}
+
+// About a millisecond of the event loop: handing a body to a thread costs a fifth of that, and a slower start.
+const MAX_INLINE_BYTES = 128 * 1024;
+// Reading 50 MiB of the smallest readings takes 300 MB; what needs far more is not meant to be read.
+const THREAD_MEMORY_MEBIBYTES = 1024;
+
+export function openPushReaders({ limits, threads, log }: PushReaderOptions): PushReaders {
+  const pool = Array.from({ length: threads }, () => new PushThread(log));
+  return {
+    read: async (bytes, withHash) => {
+      if (bytes.byteLength > MAX_INLINE_BYTES) return leastBusy(pool).read(bytes, limits, withHash);
+      return { ...readPush(bytes, limits, withHash), release: () => {} };
+    },
+    close: async () => {
+      await Promise.all(pool.map((thread) => thread.close()));
+    },
+  };
+}
+
+function leastBusy(pool: readonly PushThread[]): PushThread {
+  return pool.reduce((best, thread) => (thread.load < best.load ? thread : best));
+}
+
+interface Waiting {
+  readonly resolve: (reply: PushReply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Question = Extract<PushRequest, { kind: 'read' | 'encode' | 'elementTexts' }>;
+
+class PushThread {
+  readonly #log: Log;
+  #worker: Worker | undefined;
+  #waiting = new Map<number, Waiting>();
+  #nextId = 1;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Questions not yet answered. */
+  get load(): number {
+    return this.#waiting.size;
+  }
+
+  async read(given: Uint8Array<ArrayBuffer>, limits: PushLimits, withHash: boolean): Promise<OpenPush> {
+    const id = this.#nextId++;
+    const worker = this.#start();
+    // Memory that is shared with others cannot be handed over.
+    const bytes = given.byteLength === given.buffer.byteLength ? given : given.slice();
+    const reply = await this.#ask(worker, { kind: 'read', id, bytes, limits, withHash }, [bytes.buffer]);
+    if (reply.kind !== 'summary') throw toError(reply);
+    return {
+      summary: reply.summary,
+      encode: async (input) => {
+        const answer = await this.#ask(worker, { kind: 'encode', id, input });
+        if (answer.kind !== 'encoded') throw toError(answer);
+        const { tuples, ...encoded } = answer.encoded;
+        return { ...encoded, tuples: Buffer.from(tuples.buffer, tuples.byteOffset, tuples.byteLength) };
+      },
+      elementTexts: async (places) => {
+        const answer = await this.#ask(worker, { kind: 'elementTexts', id, places });
+        if (answer.kind !== 'elementTexts') throw toError(answer);
+        return answer.texts;
+      },
+      release: () => worker.postMessage({ kind: 'forget', id } satisfies PushRequest),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #ask(worker: Worker, question: Question, transfer: readonly ArrayBuffer[] = []): Promise<PushReply> {
+    if (this.#worker !== worker) return Promise.reject(lost());
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(question.id, { resolve, reject });
+      worker.postMessage(question, transfer);
+    });
+  }
+
+  #start(): Worker {
+    if (this.#worker) return this.#worker;
+    const worker = new Worker(new URL('./push-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MEBIBYTES },
+    });
+    worker.unref();
+    worker.on('message', (reply: PushReply) => {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      waiting?.resolve(reply);
+    });
+    worker.on('error', (error) => this.#fail(worker, error));
+    worker.on('exit', () => this.#fail(worker, new Error('the thread that reads pushes ended')));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #fail(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    if (waiting.length === 0) return;
+    this.#log.warn({ err: error, pushes: waiting.length }, 'a thread that reads pushes ended');
+    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const message = `reading the body takes more than ${THREAD_MEMORY_MEBIBYTES} MiB of memory`;
+    // Questions are answered in their order: the first is to blame, the others may be asked again.
+    for (const [place, { reject }] of waiting.entries()) {
+      reject(isMemory && place === 0 ? new DomainError('body_too_large', message) : lost());
+    }
+  }
+}
+
+function lost(): DomainError {
+  return new DomainError('dependency_unavailable', 'reading the body was interrupted; please send it again');
+}
+
+function toError(reply: PushReply): unknown {
+  if (reply.kind === 'refused') return new DomainError(reply.error.code, reply.error.message, reply.error.details);
+  return reply.kind === 'failed' ? reply.error : new Error(`a thread answered ${reply.kind}`);
+}

@@ -1,0 +1,47 @@
+/** Everything that accepting pushes needs, opened and closed together. */
+import type { Database } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import { type AcceptPush, createAcceptPush } from './accept-push.ts';
+import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
+import type { PushLimits } from './push-element.ts';
+import { openPushReaders } from './push-readers.ts';
+import { openWaker } from './waker.ts';
+import { openDirectWriter } from './write-directly.ts';
+
+export interface PushServiceOptions {
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly limits: PushLimits & AdmissionLimits & { readonly maxBodyBytes: number };
+  /** Threads that read large pushes. */
+  readonly threads: number;
+  /** Large pushes written at once as they are accepted. */
+  readonly directWrites: number;
+  /** Wakes the ingester; it may fail, the sweeper finds the batch. */
+  readonly wakeIngester: (accountIds: readonly number[]) => Promise<void>;
+  readonly log: Log;
+}
+
+export interface PushService {
+  readonly database: Database;
+  readonly admission: Admission;
+  readonly acceptPush: AcceptPush;
+  readonly maxBodyBytes: number;
+  close(): Promise<void>;
+}
+
+export function openPushService(options: PushServiceOptions): PushService {
+  const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;
+  const admission = openAdmission(database, limits);
+  const readers = openPushReaders({ limits, threads, log });
+  const waker = openWaker(wakeIngester, log);
+  const directWriter = openDirectWriter(database, directWrites, log);
+  const acceptPush = createAcceptPush({ database, dictionary, readers, admission, directWriter, wake: waker.wake });
+  return {
+    ...{ database, admission, acceptPush },
+    maxBodyBytes: limits.maxBodyBytes,
+    close: async () => {
+      await Promise.all([readers.close(), waker.close()]);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Stores operations, and the batches that carry their readings, in one statement: one round trip, one commit, however many
+ * clients wait for it. Once it is committed the pushes are accepted (R-D1).
+ */
+import type { Queryable } from '../platform/database.ts';
+import { TUPLE_BYTES } from '../points/copy-codec.ts';
+import { plainArray, sparseTextArray, textArray } from './array-literal-rules.ts';
+import type { PushWarning, Rejection } from './push-answer.ts';
+
+/** What is kept of a push besides its readings. */
+export interface NewOperation {
+  readonly userId: string;
+  /** operationId as the client knows it. */
+  readonly label: string;
+  readonly requestId: string;
+  readonly acceptedElements: number;
+  readonly acceptedReadings: number;
+  readonly rejected: readonly Rejection[];
+  /** The rejected elements as JSON, in the order of `rejected`. */
+  readonly rejectedElements: readonly string[];
+  readonly warnings: readonly PushWarning[];
+  /** Seconds after which the event is sent though the operation has not ended (R-D7). */
+  readonly timeoutSec: number;
+  /** SHA-256 over account, user, label and body; null: the client gave no label. */
+  readonly resendKey: Buffer | null;
+  readonly mapperId: string | null;
+  /** COPY tuples; none when nothing was accepted. */
+  readonly tuples: Buffer;
+}
+
+export interface NewBatch {
+  readonly accountId: number;
+  /** Version of the structure on which its targets depend; null: they were looked up just now. */
+  readonly structureVersion: number | null;
+  /** false: the caller writes the readings itself, in this transaction, and ends the operations. */
+  readonly isQueued: boolean;
+  readonly operations: readonly NewOperation[];
+}
+
+/** `stale`: the structure has changed, nothing was stored. `resent`: the operation exists, nothing was stored. */
+export type StoreOutcome =
+  | { readonly kind: 'stored'; readonly id: number }
+  | { readonly kind: 'resent' }
+  | { readonly kind: 'stale' };
+
+// The places of batches are taken under a lock per user that ends with the commit, so pushes of one user take effect in
+// the order in which they are answered (R-D6). Locks are taken in one order: groups never wait for each other in a circle.
+const STORE = `
+  with batch as materialized (
+    select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[]) with ordinality
+      given (account_id, structure_version, is_queued, row_offset, row_bytes, number)
+    left join structure_version current using (account_id)
+    where given.structure_version is null or given.structure_version = coalesce(current.version, 0)
+  ), given as materialized (
+    select nextval('push_operation_id_seq') as id, batch.account_id, batch.is_queued, given.*,
+           clock_timestamp() + timeout_sec * interval '1 second' as deadline
+    from unnest($7::int[], $8::text[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::int[],
+                $15::text[], $16::text[], $17::text[], $18::text[]) with ordinality
+      given (batch_number, user_id, label, request_id, elements, readings, tuples, timeout_sec,
+             resend_key, mapper_id, rejected, warnings, ordinal)
+    join batch on batch.number = given.batch_number
+    order by ordinal
+  ), operation as (
+    insert into push_operation (id, account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
+                                rejected, warnings, resend_key, mapper_id, deadline,
+                                started_date, completed_date, announced_date)
+    overriding system value
+    select id, account_id, user_id, label, request_id,
+           case when tuples = 0 then 'Completed' when is_queued then 'Queued' else 'Processing' end, elements, readings,
+           coalesce(rejected, '[]')::jsonb, coalesce(warnings, '[]')::jsonb, decode(resend_key, 'hex'), mapper_id::uuid,
+           deadline, case when tuples = 0 or not is_queued then clock_timestamp() end,
+           case when tuples = 0 then clock_timestamp() end, case when tuples = 0 then clock_timestamp() end
+    from given order by ordinal
+    on conflict (resend_key) where resend_key is not null do nothing
+    returning id, account_id, case when state = 'Completed' then push_operation_event(push_operation) end as event
+  ), announced as (
+    insert into outbox_event (account_id, type, payload)
+    select account_id, 'DataPushCompleted', jsonb_build_object('operations', jsonb_agg(event order by id))
+    from operation where event is not null group by account_id
+  ), rejection as (
+    insert into push_rejection (operation_id, place, code, message, element)
+    select id, place, code, message, element
+    from unnest($19::int8[], $20::int[], $21::text[], $22::text[], $23::text[])
+      rejected (ordinal, place, code, message, element)
+    join given using (ordinal) join operation using (id)
+  ), turn as materialized (
+    select pg_advisory_xact_lock(hashtextextended(key, 0))
+    from (select distinct account_id || ' ' || user_id as key from given where is_queued and tuples > 0 order by 1) keys
+  ), stored as (
+    insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
+    select batch.account_id, nextval('push_batch_place'), ids, counts,
+           substring($6::bytea from row_offset + 1 for row_bytes), deadline
+    from (
+      select batch_number, array_agg(id order by ordinal) as ids, array_agg(tuples order by ordinal) as counts,
+             min(deadline) as deadline
+      from given join operation using (id) where is_queued and tuples > 0 group by batch_number
+    ) accepted
+    join batch on batch.number = accepted.batch_number
+    cross join (select count(*) from turn) waited
+    order by batch_number
+  )
+  select ordinal, operation.id from given left join operation using (id)`;
+
+/** Each operation's outcome, batch by batch, in their order. */
+export async function storeBatches(
+  queryable: Queryable,
+  batches: readonly NewBatch[],
+): Promise<readonly (readonly StoreOutcome[])[]> {
+  const operations = batches.flatMap((batch) => batch.operations);
+  const { rows } = await queryable.query<[ordinal: number, id: number | null]>({
+    name: 'store-pushes',
+    text: STORE,
+    values: [...batchColumns(batches), ...operationColumns(batches, operations), ...rejectionColumns(operations)],
+    rowMode: 'array',
+  });
+  const ids = new Map(rows);
+  let ordinal = 0;
+  return batches.map((batch) =>
+    batch.operations.map(() => {
+      ordinal += 1;
+      const id = ids.get(ordinal);
+      if (id === undefined) return { kind: 'stale' };
+      return id === null ? { kind: 'resent' } : { kind: 'stored', id };
+    }),
+  );
+}
+
+function batchColumns(batches: readonly NewBatch[]): readonly unknown[] {
+  const rows = batches.map(({ operations, isQueued }) => {
+    if (!isQueued) return NOTHING;
+    const [only] = operations;
+    return operations.length === 1 && only ? only.tuples : Buffer.concat(operations.map(({ tuples }) => tuples));
+  });
+  let offset = 0;
+  const offsets = rows.map(({ length }) => {
+    offset += length;
+    return offset - length;
+  });
+  return [
+    plainArray(batches.map(({ accountId }) => accountId)),
+    plainArray(batches.map(({ structureVersion }) => structureVersion)),
+    plainArray(batches.map(({ isQueued }) => isQueued)),
+    plainArray(offsets),
+    plainArray(rows.map(({ length }) => length)),
+    rows.length === 1 ? rows[0] : Buffer.concat(rows),
+  ];
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function operationColumns(batches: readonly NewBatch[], operations: readonly NewOperation[]): readonly unknown[] {
+  const numbers = batches.flatMap((batch, index) => batch.operations.map(() => index + 1));
+  const json = (values: readonly unknown[]): string | null => (values.length === 0 ? null : JSON.stringify(values));
+  return [
+    plainArray(numbers),
+    textArray(operations.map(({ userId }) => userId)),
+    textArray(operations.map(({ label }) => label)),
+    textArray(operations.map(({ requestId }) => requestId)),
+    plainArray(operations.map(({ acceptedElements }) => acceptedElements)),
+    plainArray(operations.map(({ acceptedReadings }) => acceptedReadings)),
+    plainArray(operations.map(({ tuples }) => tuples.length / TUPLE_BYTES)),
+    plainArray(operations.map(({ timeoutSec }) => timeoutSec)),
+    sparseTextArray(operations.map(({ resendKey }) => resendKey?.toString('hex') ?? null)),
+    sparseTextArray(operations.map(({ mapperId }) => mapperId)),
+    sparseTextArray(operations.map(({ rejected }) => json(rejected))),
+    sparseTextArray(operations.map(({ warnings }) => json(warnings))),
+  ];
+}
+
+function rejectionColumns(operations: readonly NewOperation[]): readonly string[] {
+  const rejections = operations.flatMap(({ rejected, rejectedElements }, index) =>
+    rejected.map((rejection, place) => ({ ...rejection, ordinal: index + 1, element: rejectedElements[place] ?? '' })),
+  );
+  return [
+    plainArray(rejections.map(({ ordinal }) => ordinal)),
+    plainArray(rejections.map(({ index }) => index)),
+    textArray(rejections.map(({ code }) => code)),
+    textArray(rejections.map(({ message }) => message)),
+    textArray(rejections.map(({ element }) => element)),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * Remembers what identifiers mean. What was looked up holds as long as the account's structure has the version it had
+ * before the look-up; whoever uses a remembered target says so when it stores, and the store refuses when the version has
+ * changed (store-batches.ts). So a change of structure counts from its commit on, in whatever process it was made.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../identity/caller.ts';
+import type { Database } from '../platform/database.ts';
+import type { TargetIdentifiers } from './push-element.ts';
+import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
+
+export interface ResolvedTargets {
+  readonly targets: readonly (Target | Unresolved)[];
+  /** The version on which remembered ones depend; null: all were looked up just now. */
+  readonly structureVersion: number | null;
+}
+
+export interface TargetCache {
+  /** @param isFresh looks everything up anew. */
+  resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
+}
+
+const MAX_ACCOUNTS = 10_000;
+const MAX_TARGETS = 200_000;
+// One body must not push out what all the others need.
+const MAX_REMEMBERED = 20_000;
+
+const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';
+
+export function openTargetCache(database: Database): TargetCache {
+  const versions = new LRUCache<number, number>({ max: MAX_ACCOUNTS });
+  const remembered = new LRUCache<string, Target | Unresolved>({ max: MAX_TARGETS });
+
+  const recall = (caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined => {
+    const structureVersion = versions.get(caller.accountId);
+    if (structureVersion === undefined) return undefined;
+    const scope = scopeOf(caller, structureVersion);
+    const targets: (Target | Unresolved)[] = [];
+    for (const identifiers of elements) {
+      const target = remembered.get(scope + keyOfIdentifiers(identifiers));
+      if (target === undefined) return undefined;
+      targets.push(target);
+    }
+    return { targets, structureVersion };
+  };
+
+  const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
+    // Before the look-up: of a change in between, the version then remembered is already out of date.
+    const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
+    const version = rows[0]?.version ?? 0;
+    const targets = await resolveTargets(database, caller, elements);
+    if (elements.length <= MAX_REMEMBERED) {
+      const scope = scopeOf(caller, version);
+      versions.set(caller.accountId, version);
+      for (const [index, target] of targets.entries()) {
+        remembered.set(scope + keyOfIdentifiers(elements[index] ?? {}), target);
+      }
+    }
+    return { targets, structureVersion: null };
+  };
+
+  return {
+    resolve: async (caller, elements, isFresh) =>
+      (isFresh ? undefined : recall(caller, elements)) ?? lookUp(caller, elements),
+  };
+}
+
+/** Sites are part of it: what one user may not see, another may. */
+function scopeOf({ accountId, sites }: Caller, version: number): string {
+  return `${accountId}/${version}/${sites === 'all' ? '' : sites.join()}/`;
+}

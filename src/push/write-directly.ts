@@ -1,0 +1,91 @@
+/**
+ * The short way of a large push of new dates: its points are written, and its operation ended, in the transaction that
+ * accepts it. Accepted means durable either way (R-D1); what is saved is storing the readings a second time. It is taken
+ * only while the order of effect is that of the answers (R-D6): nothing of the account waits to be written, neither when
+ * the write begins nor when it ends. Otherwise, and whenever anything is in the way, the push takes the way of all others.
+ */
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { isDependencyError } from '../platform/dependency-error.ts';
+import type { Log } from '../platform/log.ts';
+import { announcePoints } from '../points/announce-points.ts';
+import { TUPLE_BYTES } from '../points/copy-codec.ts';
+import { writePoints } from '../points/write-points.ts';
+import { plainArray } from './array-literal-rules.ts';
+import type { EncodedPush } from './encode-push.ts';
+import type { Submission } from './group-commit.ts';
+import { openSlots } from './slots.ts';
+import { type StoreOutcome, storeBatches } from './store-batches.ts';
+
+export interface DirectWriter {
+  /**
+   * @param firstDates of the readings by variable; undefined when they do not strictly ascend.
+   * @returns undefined when the push must take the other way.
+   */
+  tryWrite(submission: Submission, firstDates: EncodedPush['firstDates']): Promise<StoreOutcome | undefined>;
+}
+
+// Fewer are stored faster by a group commit; more would keep a client waiting that gives up after ten seconds.
+const MIN_READINGS = 1000;
+const MAX_READINGS = 250_000;
+const LOCK_TIMEOUT_MS = 1000;
+const MAX_WAIT_MS = 1000;
+
+// Written again: not the short way, the writer would have to look at what is there.
+const MUST_WAIT = `
+  select exists (select from push_batch where account_id = $1 and set_aside_date is null)
+      or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
+                 join series using (variable_id)
+                 where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustWait"`;
+
+const TAKE_TURN = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+const HAS_WAITING = `
+  select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
+
+/** @param concurrency writes at the same time, a connection each. */
+export function openDirectWriter(database: Database, concurrency: number, log: Log): DirectWriter {
+  const slots = openSlots(concurrency, MAX_WAIT_MS);
+  const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {
+    const { rows } = await database.query<{ mustWait: boolean }>(MUST_WAIT, [
+      accountId,
+      plainArray([...firstDates.keys()]),
+      plainArray([...firstDates.values()]),
+    ]);
+    return rows[0]?.mustWait === false;
+  };
+  return {
+    tryWrite: async (submission, firstDates) => {
+      const count = submission.operation.tuples.length / TUPLE_BYTES;
+      if (!firstDates || count < MIN_READINGS || count > MAX_READINGS) return undefined;
+      if (!(await slots.enter())) return undefined;
+      try {
+        if (!(await isNew(submission.accountId, firstDates))) return undefined;
+        return await withTransaction(database, (transaction) => write(transaction, submission));
+      } catch (error) {
+        if (isDependencyError(error)) throw error;
+        if (!(error instanceof OvertakenError)) log.warn({ err: error }, 'a push could not be written directly');
+        return undefined;
+      } finally {
+        slots.leave();
+      }
+    },
+  };
+}
+
+/** Others of the account were accepted meanwhile, and wait: they were answered before, so they come first. */
+class OvertakenError extends Error {}
+
+async function write(transaction: Transaction, { accountId, ...submission }: Submission): Promise<StoreOutcome> {
+  const { operation, structureVersion } = submission;
+  await transaction.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  const batch = { accountId, structureVersion, isQueued: false, operations: [operation] };
+  const [[outcome] = []] = await storeBatches(transaction, [batch]);
+  if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
+  // The writer changes what it writes; should the push have to go the other way, it is as it was.
+  const { ranges } = await writePoints(transaction, [Buffer.from(operation.tuples)]);
+  await announcePoints(transaction, accountId, ranges);
+  await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [plainArray([outcome.id])]);
+  await transaction.query(TAKE_TURN, [`${accountId} ${operation.userId}`]);
+  const { rows } = await transaction.query<{ isWaiting: boolean }>(HAS_WAITING, [accountId]);
+  if (rows[0]?.isWaiting !== false) throw new OvertakenError();
+  return outcome;
+}

@@ -1,0 +1,13 @@
+/** The limit small pushes are held against: a Hono route that parses the same JSON and does nothing with it. Prints its port. */
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+
+const app = new Hono().post('/api/data', async (c) => {
+  const body = await c.req.json<readonly unknown[]>();
+  return c.json({ elements: body.length });
+});
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => {
+  process.send?.((server.address() as AddressInfo).port);
+});
+process.once('SIGTERM', () => process.exit(0));

@@ -33,7 +33,7 @@ const trustedIssuers = z
 
 const SETTINGS = {
   DATABASE_URL: secret(url(/^postgres(ql)?$/), 'PostgreSQL 15 or newer with TimescaleDB 2.15 or newer.'),
-  DATABASE_POOL_SIZE: setting(integer(2, 200).default(10), 'Connections a process may open to the database.'),
+  DATABASE_POOL_SIZE: setting(integer(2, 200).default(12), 'Connections a process may open to the database.'),
   READ_POOL_SIZE: setting(
     integer(1, 200).default(10),
     'Answers of points a process may stream at the same time, a connection each.',
@@ -242,8 +242,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const needed = poolNeeded(config);
   if (config.DATABASE_POOL_SIZE >= needed) return config;
   throw new ConfigError([
-    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY and PUSH_DIRECT_WRITES`,
-    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY and FILE_CONCURRENCY`,
+    `DATABASE_POOL_SIZE must be at least ${needed} for this CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY and PUSH_DIRECT_WRITES`,
   ]);
 }
 
@@ -252,12 +251,10 @@ function assertKeycloak(config: Config): void {
   throw new ConfigError(['KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET are required for USER_DIRECTORY=keycloak']);
 }
 
-/** A calculation holds a connection while it runs and asks for another now and then; an ingest and a direct write hold one. */
-function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY, PUSH_DIRECT_WRITES }: Config): number {
-  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + PUSH_DIRECT_WRITES + 2;
-/** A calculation holds a connection while it runs and asks for another now and then; an ingest or a file holds one. */
-function poolNeeded({ CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY }: Config): number {
-  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + 2;
+/** A calculation holds a connection while it runs and asks for another now and then; an ingest, a file, a direct write hold one. */
+function poolNeeded(config: Config): number {
+  const { CALC_CONCURRENCY, INGEST_CONCURRENCY, FILE_CONCURRENCY, PUSH_DIRECT_WRITES } = config;
+  return 2 * CALC_CONCURRENCY + INGEST_CONCURRENCY + FILE_CONCURRENCY + PUSH_DIRECT_WRITES + 2;
 }
 
 function describe(value: string | undefined, error: z.ZodError): string {

@@ -37,8 +37,8 @@ describe('settings (R-K1)', () => {
   });
 
   test('a pool too small for what a calculator holds at once is refused, before it stalls', () => {
-    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 22')]);
-    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '22' })).toEqual([]);
+    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 24')]);
+    expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '24' })).toEqual([]);
   });
 
   test('trusted issuers are a JSON array of three members (R-B1)', () => {

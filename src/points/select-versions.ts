@@ -34,11 +34,18 @@ export function selectVersions(
   const byDate = `date ${order === 'DESC' ? 'desc' : 'asc'}`;
   if (!isChosen && !version.isEvery) return `select ${columns} from point where ${where} order by ${byDate}`;
   const ordered = version.isEvery ? orderOf(selection) : `${byDate}, version_timestamp desc`;
-  const wanted =
-    labels.tagSetIds === undefined
-      ? mergeTables(where, ordered, withOrdering(columns))
-      : withTagSets(mergeTables(where, ordered, ALL_COLUMNS), labels.tagSetIds, withOrdering(columns));
-  if (version.isEvery) return wanted;
+  if (labels.tagSetIds !== undefined) {
+    const merged = mergeTables({ current: where, superseded: where, ordered, columns: ALL_COLUMNS });
+    const tagged = withTagSets(merged, labels.tagSetIds, withOrdering(columns));
+    return version.isEvery ? tagged : firstOfDates(tagged, ordered, columns);
+  }
+  const isWhole = !version.isEvery && selection.limit === undefined;
+  const superseded = isWhole ? `${where} and ${whereCurrentFails(period, narrowing)}` : where;
+  const merged = mergeTables({ current: where, superseded, ordered, columns: withOrdering(columns) });
+  return version.isEvery ? merged : firstOfDates(merged, ordered, columns);
+}
+
+function firstOfDates(wanted: string, ordered: string, columns: string): string {
   return `select distinct on (date) ${columns} from (${wanted}) wanted order by ${ordered}`;
 }
 
@@ -74,12 +81,29 @@ function narrowingConditions({ asOfMicros, horizon }: VersionChoice, { versionTa
   ];
 }
 
+interface Merging {
+  /** Conditions on `point` and on `point_version`. */
+  readonly current: string;
+  readonly superseded: string;
+  readonly ordered: string;
+  readonly columns: string;
+}
+
 /** Each table is ordered by itself, by its index; merging keeps that order. */
-function mergeTables(where: string, ordered: string, columns: string): string {
-  const [current, superseded] = ['point', 'point_version'].map(
-    (table) => `(select ${columns} from ${table} where ${where} order by ${ordered})`,
-  );
-  return `select ${columns} from (${current} union all ${superseded}) version order by ${ordered}`;
+function mergeTables({ current, superseded, ordered, columns }: Merging): string {
+  const from = (table: string, where: string) => `(select ${columns} from ${table} where ${where} order by ${ordered})`;
+  const both = `${from('point', current)} union all ${from('point_version', superseded)}`;
+  return `select ${columns} from (${both}) version order by ${ordered}`;
+}
+
+/**
+ * History is wanted where the current version is not: every date has one, and nothing is newer than that. Most states of
+ * the past differ from the latest in a part of the period at most, which two looks at the current versions tell. They are
+ * not worth it where a page is asked for, such as the last point of many variables.
+ */
+function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
+  const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;
+  return `date >= (select min(date) ${failing}) and date <= (select max(date) ${failing})`;
 }
 
 /** The `offset 0` keeps the condition out of the scans: every chunk would carry a copy of what may be a long list. */

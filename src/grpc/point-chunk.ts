@@ -1,6 +1,8 @@
 /** Chunks of points as the server's `PointChunk`: fixed-width columns as little-endian bytes, texts as codes. */
+import type { AggregateChunk, AggregateFunction } from '../points/bucket.ts';
 import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
+import type { Aggregate } from '../structure/enumerations.ts';
 
 /** What the server's view of the proto encodes. */
 export interface PointChunkMessage {
@@ -12,11 +14,14 @@ export interface PointChunkMessage {
   readonly versions: readonly string[];
   readonly tagCodes: readonly number[];
   readonly tags: readonly string[];
+  readonly aggregate: `AGGREGATE_${Aggregate | 'UNSPECIFIED'}`;
+  readonly unitId?: number;
 }
 
 const TWO_32 = 2 ** 32;
 
-export function toMessage(chunk: PointChunk, labels: Labels): PointChunkMessage {
+/** @param unitId of the values; null when the variable has none. */
+export function pointMessage(chunk: PointChunk, labels: Labels, unitId: number | null): PointChunkMessage {
   const versions = codeTexts(chunk.versionTagIds, labels.versionTag);
   const tags = codeTexts(chunk.tagSetIds, labels.tags);
   return {
@@ -28,6 +33,31 @@ export function toMessage(chunk: PointChunk, labels: Labels): PointChunkMessage 
     versions: versions.texts,
     tagCodes: tags.codes,
     tags: tags.texts,
+    aggregate: 'AGGREGATE_UNSPECIFIED',
+    ...(unitId !== null && { unitId }),
+  };
+}
+
+const AGGREGATES = {
+  sum: 'AGGREGATE_SUM',
+  min: 'AGGREGATE_MIN',
+  max: 'AGGREGATE_MAX',
+  avg: 'AGGREGATE_AVG',
+  count: 'AGGREGATE_COUNT',
+  variance: 'AGGREGATE_VAR',
+  stdev: 'AGGREGATE_STDEV',
+} as const satisfies Record<AggregateFunction, PointChunkMessage['aggregate']>;
+
+/** Buckets have no versions of their own. */
+export function aggregateMessage(chunk: AggregateChunk, unitId: number | null): PointChunkMessage {
+  return {
+    variableId: chunk.variableId,
+    dateMicros: toInt64Bytes(chunk.dates),
+    values: toDoubleBytes(chunk.values),
+    versionTimestampMicros: Buffer.alloc(0),
+    ...{ versionCodes: [], versions: [], tagCodes: [], tags: [] },
+    aggregate: AGGREGATES[chunk.aggregate],
+    ...(unitId !== null && { unitId }),
   };
 }
 

@@ -2,15 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { type Authentication, authenticateBearer } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { Database } from '../platform/database.ts';
-import { DomainError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
+import { streamAggregates } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
-import type { Micros } from '../points/point.ts';
 import { streamPoints } from '../points/read-points.ts';
-import { type ReadRequest, resolveSelection } from '../reading/selection.ts';
-import { type PointChunkMessage, toMessage } from './point-chunk.ts';
+import { findBuckets } from '../reading/buckets.ts';
+import { resolveSelection } from '../reading/selection.ts';
+import { aggregateMessage, type PointChunkMessage, pointMessage } from './point-chunk.ts';
+import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 import { toStatus } from './status.ts';
 
 export interface DataPointsServices {
@@ -20,20 +21,6 @@ export interface DataPointsServices {
   readonly dictionary: Dictionary;
   readonly authentication: Authentication;
   readonly log: Log;
-}
-
-/** As proto-loader decodes it: absent optional members are missing, the others have their defaults. */
-export interface ReadPointsMessage {
-  readonly variableIds: readonly number[];
-  readonly sourceId?: number;
-  readonly fromMicros?: number;
-  readonly toMicros?: number;
-  readonly includeToBoundary: boolean;
-  readonly versions: readonly string[];
-  readonly asOfMicros?: number;
-  readonly order: 'ASC' | 'DESC';
-  readonly itemsPerPage: number;
-  readonly pageNumber: number;
 }
 
 type Call = ServerWritableStream<ReadPointsMessage, PointChunkMessage>;
@@ -57,21 +44,40 @@ export function readPointsHandler(services: DataPointsServices): (call: Call) =>
 }
 
 async function answer(services: DataPointsServices, call: Call): Promise<number> {
-  const { database, readDatabase, dictionary, authentication } = services;
   const authorization = call.metadata.get('authorization')[0];
-  const caller = await authenticateBearer(authentication, authorization?.toString(), 'datahub-api');
-  const { selection } = await resolveSelection(database, caller, toReadRequest(call.request));
+  const caller = await authenticateBearer(services.authentication, authorization?.toString(), 'datahub-api');
   const leaving = new AbortController();
   const cancelled = nextEvent(call, 'cancelled').then(() => leaving.abort());
   if (call.cancelled) leaving.abort();
   let points = 0;
-  for await (const chunk of streamPoints(readDatabase, selection, leaving.signal)) {
+  for await (const message of messagesOf(services, caller, call.request, leaving.signal)) {
     if (call.cancelled) break;
-    points += chunk.dates.length;
-    const labels = await dictionary.labelsOf([chunk]);
-    if (!call.write(toMessage(chunk, labels))) await Promise.race([nextEvent(call, 'drain'), cancelled]);
+    points += message.pointCount;
+    if (!call.write(message.chunk)) await Promise.race([nextEvent(call, 'drain'), cancelled]);
   }
   return points;
+}
+
+async function* messagesOf(
+  { database, readDatabase, dictionary }: DataPointsServices,
+  caller: Caller,
+  message: ReadPointsMessage,
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly chunk: PointChunkMessage; readonly pointCount: number }> {
+  const request = toReadRequest(message);
+  const { selection, variables } = await resolveSelection(database, caller, request);
+  const buckets = findBuckets(request, variables);
+  const unitOf = (variableId: number) => variables.get(variableId)?.unitId ?? null;
+  if (buckets) {
+    for await (const chunk of streamAggregates(readDatabase, selection, buckets, signal)) {
+      yield { chunk: aggregateMessage(chunk, unitOf(chunk.variableId)), pointCount: chunk.dates.length };
+    }
+    return;
+  }
+  for await (const chunk of streamPoints(readDatabase, selection, signal)) {
+    const labels = await dictionary.labelsOf([chunk]);
+    yield { chunk: pointMessage(chunk, labels, unitOf(chunk.variableId)), pointCount: chunk.dates.length };
+  }
 }
 
 /** Unlike `events.once` it does not fail with an `error` event, which is how a call is answered. */
@@ -79,28 +85,4 @@ function nextEvent(call: Call, name: 'drain' | 'cancelled'): Promise<void> {
   return new Promise((resolve) => {
     call.once(name, () => resolve());
   });
-}
-
-/** Clients ask for everything by the greatest number there is: beyond all dates is as good as the last of them. */
-function toStorable(micros: Micros | undefined): Micros | undefined {
-  return micros === undefined ? undefined : Math.min(Math.max(micros, MIN_DATE_MICROS), MAX_DATE_MICROS);
-}
-
-function toReadRequest(message: ReadPointsMessage): ReadRequest {
-  const { itemsPerPage, pageNumber } = message;
-  if (itemsPerPage < 0 || pageNumber < 0) {
-    throw new DomainError('invalid_input', 'items_per_page and page_number must not be negative');
-  }
-  return {
-    variableIds: [...new Set(message.variableIds)],
-    sourceId: message.sourceId,
-    fromMicros: toStorable(message.fromMicros),
-    toMicros: toStorable(message.toMicros),
-    isToIncluded: message.includeToBoundary,
-    versionTags: message.versions,
-    asOfMicros: toStorable(message.asOfMicros),
-    order: message.order,
-    limit: itemsPerPage === 0 ? undefined : itemsPerPage,
-    offset: itemsPerPage * pageNumber,
-  };
 }

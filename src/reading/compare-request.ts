@@ -26,7 +26,7 @@ export function parseCompareRequest(query: Query): CompareRequest {
       `variableId must name the one variable to compare, got ${variableIds.length}`,
     );
   }
-  const timeZoneId = parseTimeZone(query);
+  const timeZoneId = parseTimeZone(query.find('timeZoneId'));
   const left = parseSide(query, 'left', timeZoneId);
   if (left.versionTags.length === 0 && left.asOfMicros === undefined) {
     throw new DomainError('invalid_input', 'leftVersion or leftAsOf must be given: what the right is compared with');

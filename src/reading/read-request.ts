@@ -41,12 +41,10 @@ export interface RestReadRequest extends ReadRequest, BucketRequest {
 
 /** @throws DomainError invalid_input naming the parameter, or both where two contradict each other. */
 export function parseReadRequest(query: ReadQuery): RestReadRequest {
-  const timeZoneId = parseTimeZone(query);
+  const timeZoneId = parseTimeZone(query.find('timeZoneId'));
   const asOfMicros = parseInstant(query, 'asOf', timeZoneId);
-  const relative = parseRelativeVersion(query);
-  if (query.find('asOf') !== undefined && query.find('relativeVersion') !== undefined) {
-    throw contradiction('asOf', 'relativeVersion', 'both say which state is meant');
-  }
+  const relative = parseRelativeVersion(query.find('relativeVersion'));
+  if (query.find('asOf') !== undefined && query.find('relativeVersion') !== undefined) throw twoStates();
   const { limit, offset } = parsePaging(query);
   return {
     variableIds: [...new Set([...queryIds(query, 'variableId'), ...queryIds(query, 'variableIds')])],
@@ -56,7 +54,7 @@ export function parseReadRequest(query: ReadQuery): RestReadRequest {
     versionTags: parseVersionTags(query, 'version'),
     asOfMicros,
     relative,
-    horizon: parseHorizon(query),
+    horizon: parseHorizon(query.find('horizon')),
     tags: parseTags(query),
     isEveryVersion: queryChoice(query, 'versions', ['all', 'latest']) === 'all',
     unitId: queryInteger(query, 'unitId', 1),
@@ -69,18 +67,25 @@ export function parseReadRequest(query: ReadQuery): RestReadRequest {
   };
 }
 
-/** @throws DomainError invalid_input for gap filling or completeness of raw points: they have no axis. */
 function parseBuckets(query: Query): Omit<BucketRequest, 'timeZoneId'> {
-  const granularity = queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw';
-  const fill = queryChoice(query, 'fill', ['none', 'previous', 'linear', 'null']) ?? 'none';
-  const minCount = queryInteger(query, 'minCount', 1);
+  const buckets = {
+    granularity: queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw',
+    aggregate: queryEnumeration(query, 'aggregation', AGGREGATE),
+    fill: queryChoice(query, 'fill', ['none', 'previous', 'linear', 'null']) ?? 'none',
+    minCount: queryInteger(query, 'minCount', 1),
+  };
+  assertBuckets(buckets);
+  return buckets;
+}
+
+/** @throws DomainError invalid_input for gap filling or completeness of raw points: they have no axis. */
+export function assertBuckets({ granularity, fill, minCount }: Omit<BucketRequest, 'timeZoneId'>): void {
   if (granularity === 'Raw' && fill !== 'none') {
     throw contradiction('fill', 'granularity', 'raw points have no buckets that could be empty');
   }
   if (granularity === 'Raw' && minCount !== undefined) {
     throw contradiction('minCount', 'granularity', 'raw points are not counted in buckets');
   }
-  return { granularity, aggregate: queryEnumeration(query, 'aggregation', AGGREGATE), fill, minCount };
 }
 
 /** `from` and `to`. @throws DomainError invalid_input. */
@@ -97,13 +102,11 @@ export function parseVersionTags(query: Query, name: string): readonly string[] 
 }
 
 /** @throws DomainError invalid_input for what is no time zone. */
-export function parseTimeZone(query: Query): string | undefined {
-  const name = query.find('timeZoneId');
+export function parseTimeZone(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const timeZoneId = findTimeZone(name);
-  if (timeZoneId === undefined)
-    throw queryError('timeZoneId', `must be an IANA time zone, got ${JSON.stringify(name)}`);
-  return timeZoneId;
+  if (timeZoneId !== undefined) return timeZoneId;
+  throw queryError('timeZoneId', `must be an IANA or Windows time zone, got ${JSON.stringify(name)}`);
 }
 
 /**
@@ -119,23 +122,30 @@ export function parseInstant(query: Query, name: string, timeZoneId: string | un
   return date.isLocal && timeZoneId !== undefined ? localClock(timeZoneId)(date.micros).micros : date.micros;
 }
 
-/** The error for two parameters that cannot both be meant. */
-export function contradiction(name: string, other: string, why: string): DomainError {
-  const details = [name, other].map((it) => ({ path: `query.${it}`, message: why }));
-  return new DomainError('invalid_input', `query ${name} and ${other} contradict each other: ${why}`, details);
+/** The error for an instant together with a relative version. */
+export function twoStates(): DomainError {
+  return contradiction('asOf', 'relativeVersion', 'both say which state is meant');
 }
 
-/** @returns undefined for `Current` too: the latest is what is read anyway. */
-function parseRelativeVersion(query: Query): CivilDuration | undefined {
-  const text = query.find('relativeVersion');
+/** The error for two parameters that cannot both be meant. */
+function contradiction(name: string, other: string, why: string): DomainError {
+  const details = [name, other].map((it) => ({ path: `query.${it}`, message: why }));
+  return new DomainError('invalid_input', `${name} and ${other} contradict each other: ${why}`, details);
+}
+
+/**
+ * @returns undefined for `Current` too: the latest is what is read anyway.
+ * @throws DomainError invalid_input.
+ */
+export function parseRelativeVersion(text: string | undefined): CivilDuration | undefined {
   if (text === undefined) return undefined;
   const relative = parseRelative(text);
   if (relative === undefined) throw queryError('relativeVersion', `${RELATIVE_RULE}, got ${JSON.stringify(text)}`);
   return relative === CURRENT ? undefined : relative;
 }
 
-function parseHorizon(query: Query): CivilDuration | undefined {
-  const text = query.find('horizon');
+/** @throws DomainError invalid_input for what is no duration. */
+export function parseHorizon(text: string | undefined): CivilDuration | undefined {
   if (text === undefined) return undefined;
   const horizon = parseDuration(text);
   if (horizon === undefined) throw queryError('horizon', `${DURATION_RULE}, got ${JSON.stringify(text)}`);

@@ -1,18 +1,9 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGrpcReader, type GrpcReader, type PointChunk } from '../support/grpc-client.ts';
+import { createGrpcReader, type GrpcReader } from '../support/grpc-client.ts';
+import { type Row, toRows } from '../support/point-rows.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createStructure, createVariable } from '../support/structure.ts';
-
-interface Row {
-  readonly variableId: number;
-  readonly date: string;
-  readonly rawValue: number;
-  readonly unitId: number | null;
-  readonly version?: string;
-  readonly versionTimestamp: string;
-  readonly tags?: Readonly<Record<string, string>>;
-}
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 const micros = (instant: string) => Date.parse(instant) * 1000;
@@ -52,34 +43,6 @@ async function rows(query: string): Promise<readonly Row[]> {
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 }
-
-/** Rows as REST writes them, from the columns of gRPC. */
-function toRows(chunks: readonly PointChunk[]): readonly Omit<Row, 'unitId'>[] {
-  return chunks.flatMap((chunk) =>
-    chunk.dateMicros.map((date, index) => {
-      const version = chunk.versions[(chunk.versionCodes[index] ?? 0) - 1];
-      const tags = chunk.tags[(chunk.tagCodes[index] ?? 0) - 1];
-      return {
-        variableId: chunk.variableId,
-        date: instant(date),
-        rawValue: chunk.values[index] ?? Number.NaN,
-        ...(version !== undefined && { version }),
-        versionTimestamp: instant(chunk.versionTimestampMicros[index] ?? 0),
-        ...(tags !== undefined && { tags: JSON.parse(tags) as Record<string, string> }),
-      };
-    }),
-  );
-}
-
-function instant(value: number): string {
-  const fraction = String(value % 1_000_000)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  const seconds = new Date(Math.floor(value / 1_000_000) * 1000).toISOString().slice(0, 19);
-  return `${seconds}${fraction === '' ? '' : `.${fraction}`}Z`;
-}
-
-const withoutUnits = (found: readonly Row[]) => found.map(({ unitId, ...row }) => row);
 
 describe('a selection of points', () => {
   type Case = readonly [rule: string, query: () => string, request: () => object, values: readonly number[]];
@@ -176,7 +139,7 @@ describe('a selection of points', () => {
       const found = await rows(query());
       expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
       const chunks = await reader.readPoints(request());
-      expect(toRows(chunks)).toEqual(withoutUnits(found));
+      expect(toRows(chunks)).toEqual(found);
       const body: Record<string, unknown> = {};
       for (const [name, value] of new URLSearchParams(query())) {
         const [, ...parts] = /^(?:(.*)\.)?(.*)$/.exec(name) ?? [];

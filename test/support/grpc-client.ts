@@ -33,6 +33,8 @@ export interface PointChunk {
   readonly versions: readonly string[];
   readonly tagCodes: readonly number[];
   readonly tags: readonly string[];
+  readonly aggregate: string;
+  readonly unitId?: number;
 }
 
 /** How a refused call ended. */

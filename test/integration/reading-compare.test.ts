@@ -167,7 +167,15 @@ test('any two versions are merged by date, in either order, whatever is held at 
   const hours = fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(hours, hours, fc.constantFrom('ASC' as const, 'DESC' as const), async (left, right, order) => {
-      await api.database.query('delete from point_version where variable_id = $1', [id]);
+      for (const table of ['point', 'point_version']) {
+        await api.database.query(`delete from ${table} where variable_id = $1`, [id]);
+      }
+      // Every date has a current value.
+      await api.database.query(
+        `insert into point select distinct timestamptz '2026-01-01' + hour * interval '1 hour', 0::float8,
+           timestamptz '2026-03-01', $1::int, 0, 0 from unnest($2::int[]) hour`,
+        [id, [...left, ...right]],
+      );
       await store(leftTag, 0, left);
       await store(rightTag, 1, right);
       const dates = [...new Set([...left, ...right])].sort((a, b) => (order === 'ASC' ? a - b : b - a));

@@ -153,14 +153,26 @@ async function readColumns(
     ...(fromMicros !== undefined && { fromMicros }),
     ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
     order: 'ASC',
+    limit: room + 1,
   };
-  for await (const chunk of readChunks(transaction, wanted, buckets)) {
-    columns.add(chunk);
-    if (columns.pointCount <= room) continue;
-    const message = `the inputs have more points than a run may read, counted up to ${input.alias}`;
-    throw new DomainError('invalid_input', message);
+  await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
+  if (columns.pointCount <= room) return columns;
+  const message = `the inputs have more points than a run may read, counted up to ${input.alias}`;
+  throw new DomainError('invalid_input', message);
+}
+
+/** Lets pass what follows a failure: to leave a read before its end would cost the connection, and the run its claim. */
+async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  for await (const item of items) {
+    if (failure) continue;
+    try {
+      visit(item);
+    } catch (error) {
+      failure = { error };
+    }
   }
-  return columns;
+  if (failure) throw failure.error;
 }
 
 function readChunks(

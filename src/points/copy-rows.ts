@@ -28,7 +28,7 @@ export async function* copyRows(
   const toBlock = (size: number): RowBlock => ({ view, rowCount: size / layout.rowBytes, layout });
   let skip = HEADER_BYTES;
   let size = 0;
-  let isWhole = false;
+  let hasEnded = false;
   try {
     for await (const piece of transaction.query(copyTo(`copy (${statement}) to stdout (format binary)`))) {
       let at = Math.min(skip, piece.length);
@@ -42,9 +42,13 @@ export async function* copyRows(
         size = 0;
       }
     }
-    isWhole = true;
+    hasEnded = true;
+  } catch (error) {
+    hasEnded = true;
+    throw error;
   } finally {
-    if (!isWhole) breakConnection(transaction);
+    // Whoever leaves does not come here by an error: those are the statement's own, and it has ended.
+    if (!hasEnded) breakConnection(transaction);
   }
   size -= TRAILER_BYTES;
   if (size % layout.rowBytes !== 0) throw new Error(`rows of ${layout.rowBytes} bytes came as ${size} bytes`);

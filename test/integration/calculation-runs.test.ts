@@ -120,10 +120,12 @@ describe('a run over many points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [MAX_INPUT_POINTS + 1, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+    // So many that reading has to be ended in the middle.
+    [100_000, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
   ])('of %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
-      `insert into point select timestamptz '2026-01-01' + n * interval '1 hour', n, now(), $1, 0, 0
+      `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
        from generate_series(1, $2::int) n`,
       [input, count],
     );

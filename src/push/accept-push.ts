@@ -3,35 +3,21 @@
  * committed; everything after is the ingester's (R-D1).
  */
 import { createHash } from 'node:crypto';
-import type { Caller } from '../identity/caller.ts';
 import type { Database } from '../platform/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { findLabelIds } from '../points/find-label-ids.ts';
 import type { Admission } from './admission.ts';
-import type { EncodedPush } from './encode-push.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
 import { findResent } from './find-resent.ts';
 import { type GroupCommit, openGroupCommit, type Submission } from './group-commit.ts';
-import type { PushAnswer } from './push-answer.ts';
+import { type PushAnswer, toAnswer } from './push-answer.ts';
 import type { OpenPush, PushReaders } from './push-readers.ts';
-import type { NewOperation } from './store-batches.ts';
-import { openTargetCache, type ResolvedTargets, type TargetCache } from './target-cache.ts';
+import type { TargetCache } from './target-cache.ts';
 import type { DirectWriter } from './write-directly.ts';
-
-export interface PushContext {
-  readonly caller: Caller;
-  /** The client's label, or one of ours. */
-  readonly label: string;
-  /** Whether the client gave the label: then the same body again is the same operation (R-D7). */
-  readonly isResendable: boolean;
-  readonly timeoutSec: number;
-  readonly requestId: string;
-  /** Of a custom format. */
-  readonly mapperId: string | null;
-}
 
 export interface AcceptServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
+  readonly targets: TargetCache;
   readonly readers: PushReaders;
   readonly admission: Admission;
   readonly directWriter: DirectWriter;
@@ -42,23 +28,17 @@ export interface AcceptServices {
 /** @throws DomainError malformed_json, invalid_input, body_too_large, queue_full. */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates'>;
 type EncodedSubmission = Submission & { readonly operation: EncodedOperation };
 
 // Stored, or found to be out of date, or found to be sent before long ago: never more than one of each.
 const MAX_ATTEMPTS = 3;
 
 interface Parts extends AcceptServices {
-  readonly targets: TargetCache;
   readonly group: GroupCommit;
 }
 
 export function createAcceptPush(services: AcceptServices): AcceptPush {
-  const parts: Parts = {
-    ...services,
-    targets: openTargetCache(services.database),
-    group: openGroupCommit(services.database),
-  };
+  const parts: Parts = { ...services, group: openGroupCommit(services.database) };
   // Those sent again while the first is still being worked on share its answer, instead of waiting for its commit.
   const underWay = new Map<string, Promise<PushAnswer>>();
   return async (context, bytes) => {
@@ -96,7 +76,7 @@ async function storePush(
   let isFresh = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const resolved = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
-    const operation = { ...(await toOperation(parts, context, push, resolved)), resendKey };
+    const operation = { ...(await encodeOperation(parts.dictionary, context, push, resolved.targets)), resendKey };
     const outcome = await store(parts, { ...context.caller, ...resolved, operation });
     switch (outcome.kind) {
       case 'stored':
@@ -123,33 +103,4 @@ async function store({ directWriter, group, admission, wake }: Parts, submission
   if (!direct) admission.noteQueued(operation.tuples.length);
   wake(accountId);
   return outcome;
-}
-
-async function toOperation(
-  { dictionary }: Parts,
-  { caller, label, requestId, timeoutSec, mapperId }: PushContext,
-  push: OpenPush,
-  { targets }: ResolvedTargets,
-): Promise<EncodedOperation> {
-  const rejected = targets.flatMap((target, index) => ('code' in target ? [{ index, ...target }] : []));
-  const { labelTable } = push.summary;
-  const labelIds = await findLabelIds(dictionary, caller.accountId, labelTable);
-  const { readingCount, ...encoded } = await push.encode({
-    variableIds: targets.map((target) => ('code' in target ? 0 : target.variableId)),
-    timeZoneIds: targets.map((target) => ('code' in target ? '' : target.timeZoneId)),
-    labelIds: labelTable.map(labelIds),
-  });
-  const places = rejected.map(({ index }) => index);
-  return {
-    ...encoded,
-    ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null },
-    acceptedElements: targets.length - rejected.length,
-    acceptedReadings: readingCount,
-    rejected,
-    rejectedElements: places.length === 0 ? [] : await push.elementTexts(places),
-  };
-}
-
-function toAnswer({ label, acceptedElements, acceptedReadings, rejected, warnings }: NewOperation): PushAnswer {
-  return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };
 }

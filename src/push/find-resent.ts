@@ -1,11 +1,11 @@
 /** The operation of a push that is sent again (R-D7). */
 import type { Database } from '../platform/database.ts';
-import type { PushAnswer } from './push-answer.ts';
+import { type PushAnswer, toAnswer } from './push-answer.ts';
 
 const HOURS = 24;
 
 const FIND = `
-  select label, accepted_elements as elements, accepted_readings as readings, rejected, warnings,
+  select label, accepted_elements as "acceptedElements", accepted_readings as "acceptedReadings", rejected, warnings,
          accepted_date < now() - interval '${HOURS} hours' as "isOld"
   from push_operation where resend_key = $1`;
 
@@ -13,20 +13,13 @@ const FORGET = `
   update push_operation set resend_key = null
   where resend_key = $1 and accepted_date < now() - interval '${HOURS} hours'`;
 
-interface Row extends Omit<PushAnswer, 'accepted'> {
-  readonly elements: number;
-  readonly readings: number;
-  readonly isOld: boolean;
-}
+type Row = Parameters<typeof toAnswer>[0] & { readonly isOld: boolean };
 
 /** @returns its answer; undefined when it was a day ago or longer, then the key is free again. */
 export async function findResent(database: Database, resendKey: Buffer): Promise<PushAnswer | undefined> {
   const { rows } = await database.query<Row>(FIND, [resendKey]);
   const [row] = rows;
-  if (row && !row.isOld) {
-    const { label, elements, readings, rejected, warnings } = row;
-    return { label, accepted: { elements, readings }, rejected, warnings };
-  }
+  if (row && !row.isOld) return toAnswer(row);
   await database.query(FORGET, [resendKey]);
   return undefined;
 }

@@ -22,3 +22,19 @@ export interface PushWarning {
   readonly code: 'ambiguous_local_date' | 'skipped_local_date';
   readonly message: string;
 }
+
+/** What was stored, as the client is told. */
+export function toAnswer(operation: AnsweredOperation): PushAnswer {
+  const { label, acceptedElements, acceptedReadings, rejected, warnings } = operation;
+  return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };
+}
+
+interface AnsweredOperation extends Omit<PushAnswer, 'accepted'> {
+  readonly acceptedElements: number;
+  readonly acceptedReadings: number;
+}
+
+/** The body of the answer (R-D1). */
+export function toBody({ label, accepted, rejected, warnings }: PushAnswer) {
+  return { operationId: label, accepted, rejected, ...(warnings.length > 0 && { warnings }) };
+}

@@ -4,30 +4,32 @@ import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http-body.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
 import { makeLabel } from './operation-label.ts';
-import type { PushAnswer } from './push-answer.ts';
+import { operationRoutes } from './operation-routes.ts';
+import { toBody } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
 
-export function pushRoutes({ admission, acceptPush, maxBodyBytes }: PushService): Hono<CallerEnv & RequestIdEnv> {
-  return new Hono<CallerEnv & RequestIdEnv>().post('/data', requirePermission('datapusher.standard'), async (c) => {
-    const { caller, requestId } = c.var;
-    const { operationId, timeoutSec } = parsePushQuery(c.req.url);
-    assertJsonType(c.req.raw);
-    await admission.assertQueueHasRoom();
-    const share = admission.openBody();
-    try {
-      const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
-      const label = operationId ?? makeLabel(Date.now());
-      const isResendable = operationId !== undefined;
-      const answer = await acceptPush({ caller, label, isResendable, timeoutSec, requestId, mapperId: null }, bytes);
-      return c.json(toBody(answer));
-    } finally {
-      share.release();
-    }
-  });
-}
-
-/** The body of the answer (R-D1). */
-export function toBody({ label, accepted, rejected, warnings }: PushAnswer) {
-  return { operationId: label, accepted, rejected, ...(warnings.length > 0 && { warnings }) };
+export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
+  const { admission, acceptPush, maxBodyBytes } = service;
+  const routes = new Hono<CallerEnv & RequestIdEnv>().post(
+    '/data',
+    requirePermission('datapusher.standard'),
+    async (c) => {
+      const { caller, requestId } = c.var;
+      const { operationId, timeoutSec } = parsePushQuery(c.req.url);
+      assertJsonType(c.req.raw);
+      await admission.assertQueueHasRoom();
+      const share = admission.openBody();
+      try {
+        const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
+        const label = operationId ?? makeLabel(Date.now());
+        const isResendable = operationId !== undefined;
+        const answer = await acceptPush({ caller, label, isResendable, timeoutSec, requestId, mapperId: null }, bytes);
+        return c.json(toBody(answer));
+      } finally {
+        share.release();
+      }
+    },
+  );
+  return routes.route('/', operationRoutes(service));
 }

@@ -6,6 +6,8 @@ import { type AcceptPush, createAcceptPush } from './accept-push.ts';
 import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
 import type { PushLimits } from './push-element.ts';
 import { openPushReaders } from './push-readers.ts';
+import { createReplay, type Replay } from './replay.ts';
+import { openTargetCache } from './target-cache.ts';
 import { openWaker } from './waker.ts';
 import { openDirectWriter } from './write-directly.ts';
 
@@ -26,6 +28,7 @@ export interface PushService {
   readonly database: Database;
   readonly admission: Admission;
   readonly acceptPush: AcceptPush;
+  readonly replay: Replay;
   readonly maxBodyBytes: number;
   close(): Promise<void>;
 }
@@ -36,9 +39,12 @@ export function openPushService(options: PushServiceOptions): PushService {
   const readers = openPushReaders({ limits, threads, log });
   const waker = openWaker(wakeIngester, log);
   const directWriter = openDirectWriter(database, directWrites, log);
-  const acceptPush = createAcceptPush({ database, dictionary, readers, admission, directWriter, wake: waker.wake });
+  const targets = openTargetCache(database);
+  const services = { database, dictionary, targets, readers, admission, wake: waker.wake };
   return {
-    ...{ database, admission, acceptPush },
+    ...{ database, admission },
+    acceptPush: createAcceptPush({ ...services, directWriter }),
+    replay: createReplay({ ...services, limits }),
     maxBodyBytes: limits.maxBodyBytes,
     close: async () => {
       await Promise.all([readers.close(), waker.close()]);

@@ -24,6 +24,8 @@ export interface NewOperation {
   /** SHA-256 over account, user, label and body; null: the client gave no label. */
   readonly resendKey: Buffer | null;
   readonly mapperId: string | null;
+  /** Elements rejected before, sent again by the service. */
+  readonly isReplay: boolean;
   /** COPY tuples; none when nothing was accepted. */
   readonly tuples: Buffer;
 }
@@ -55,20 +57,20 @@ const STORE = `
     select nextval('push_operation_id_seq') as id, batch.account_id, batch.is_queued, given.*,
            clock_timestamp() + timeout_sec * interval '1 second' as deadline
     from unnest($7::int[], $8::text[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::int[],
-                $15::text[], $16::text[], $17::text[], $18::text[]) with ordinality
+                $15::text[], $16::text[], $17::text[], $18::text[], $19::boolean[]) with ordinality
       given (batch_number, user_id, label, request_id, elements, readings, tuples, timeout_sec,
-             resend_key, mapper_id, rejected, warnings, ordinal)
+             resend_key, mapper_id, rejected, warnings, is_replay, ordinal)
     join batch on batch.number = given.batch_number
     order by ordinal
   ), operation as (
     insert into push_operation (id, account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
-                                rejected, warnings, resend_key, mapper_id, deadline,
+                                rejected, warnings, resend_key, mapper_id, is_replay, deadline,
                                 started_date, completed_date, announced_date)
     overriding system value
     select id, account_id, user_id, label, request_id,
            case when tuples = 0 then 'Completed' when is_queued then 'Queued' else 'Processing' end, elements, readings,
            coalesce(rejected, '[]')::jsonb, coalesce(warnings, '[]')::jsonb, decode(resend_key, 'hex'), mapper_id::uuid,
-           deadline, case when tuples = 0 or not is_queued then clock_timestamp() end,
+           is_replay, deadline, case when tuples = 0 or not is_queued then clock_timestamp() end,
            case when tuples = 0 then clock_timestamp() end, case when tuples = 0 then clock_timestamp() end
     from given order by ordinal
     on conflict (resend_key) where resend_key is not null do nothing
@@ -80,7 +82,7 @@ const STORE = `
   ), rejection as (
     insert into push_rejection (operation_id, place, code, message, element)
     select id, place, code, message, element
-    from unnest($19::int8[], $20::int[], $21::text[], $22::text[], $23::text[])
+    from unnest($20::int8[], $21::int[], $22::text[], $23::text[], $24::text[])
       rejected (ordinal, place, code, message, element)
     join given using (ordinal) join operation using (id)
   ), turn as materialized (
@@ -164,6 +166,7 @@ function operationColumns(batches: readonly NewBatch[], operations: readonly New
     sparseTextArray(operations.map(({ mapperId }) => mapperId)),
     sparseTextArray(operations.map(({ rejected }) => json(rejected))),
     sparseTextArray(operations.map(({ warnings }) => json(warnings))),
+    plainArray(operations.map(({ isReplay }) => isReplay)),
   ];
 }
 

@@ -1,0 +1,48 @@
+/** A push that was read, and whose targets are known → the operation to be stored, its readings encoded. */
+import type { Caller } from '../identity/caller.ts';
+import type { Dictionary } from '../points/dictionary.ts';
+import { findLabelIds } from '../points/find-label-ids.ts';
+import type { EncodedPush } from './encode-push.ts';
+import type { OpenPush } from './push-readers.ts';
+import type { Target, Unresolved } from './resolve-targets.ts';
+import type { NewOperation } from './store-batches.ts';
+
+export interface PushContext {
+  readonly caller: Caller;
+  /** The client's label, or one of ours. */
+  readonly label: string;
+  /** Whether the client gave the label: then the same body again is the same operation (R-D7). */
+  readonly isResendable: boolean;
+  readonly timeoutSec: number;
+  readonly requestId: string;
+  /** Of a custom format. */
+  readonly mapperId: string | null;
+}
+
+export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates'>;
+
+/** Creates the VersionTags and tag sets that are new. The operation has no key for being sent again. */
+export async function encodeOperation(
+  dictionary: Dictionary,
+  { caller, label, requestId, timeoutSec, mapperId }: PushContext,
+  push: OpenPush,
+  targets: readonly (Target | Unresolved)[],
+): Promise<EncodedOperation> {
+  const rejected = targets.flatMap((target, index) => ('code' in target ? [{ index, ...target }] : []));
+  const { labelTable } = push.summary;
+  const labelIds = await findLabelIds(dictionary, caller.accountId, labelTable);
+  const { readingCount, ...encoded } = await push.encode({
+    variableIds: targets.map((target) => ('code' in target ? 0 : target.variableId)),
+    timeZoneIds: targets.map((target) => ('code' in target ? '' : target.timeZoneId)),
+    labelIds: labelTable.map(labelIds),
+  });
+  const places = rejected.map(({ index }) => index);
+  return {
+    ...encoded,
+    ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null, isReplay: false },
+    acceptedElements: targets.length - rejected.length,
+    acceptedReadings: readingCount,
+    rejected,
+    rejectedElements: places.length === 0 ? [] : await push.elementTexts(places),
+  };
+}

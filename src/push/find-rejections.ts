@@ -1,0 +1,69 @@
+/** The elements that operations rejected, as they are kept (R-D8). */
+import type { Queryable } from '../platform/database.ts';
+import type { Paging } from '../platform/paging.ts';
+import type { Rejection } from './push-answer.ts';
+
+export interface KeptRejection extends Rejection {
+  readonly operationId: number;
+  /** The element as JSON. */
+  readonly element: string;
+}
+
+/** In the order of the operations and of their bodies. */
+export async function findRejections(
+  queryable: Queryable,
+  operationIds: readonly number[],
+  { limit, offset }: Paging,
+): Promise<readonly KeptRejection[]> {
+  const { rows } = await queryable.query<KeptRejection>(
+    `select operation_id as "operationId", place as index, code, message, element
+     from push_rejection where operation_id = any($1::int8[]) order by operation_id, place limit $2 offset $3`,
+    [operationIds, limit ?? null, offset],
+  );
+  return rows;
+}
+
+/** The first ones, as many as fit into one push: at least one, unless there is none. */
+export async function findReplayable(
+  queryable: Queryable,
+  operationIds: readonly number[],
+  maxElements: number,
+  maxBytes: number,
+): Promise<readonly KeptRejection[]> {
+  const { rows } = await queryable.query<KeptRejection>(
+    `select "operationId", index, code, message, element from (
+       select operation_id as "operationId", place as index, code, message, element,
+              octet_length(element) as bytes, sum(octet_length(element) + 1) over (order by operation_id, place) as total
+       from push_rejection where operation_id = any($1::int8[]) order by operation_id, place limit $2
+     ) kept
+     where total < $3 or total = bytes + 1`,
+    [operationIds, maxElements, maxBytes],
+  );
+  return rows;
+}
+
+/** @returns how many there were: fewer than asked for when somebody else has taken some. */
+export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
+  const { rowCount } = await queryable.query(
+    `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)
+     where push_rejection.operation_id = taken.operation_id and push_rejection.place = taken.place`,
+    [rejections.map(({ operationId }) => operationId), rejections.map(({ index }) => index)],
+  );
+  return rowCount ?? 0;
+}
+
+export async function countRejections(queryable: Queryable, operationIds: readonly number[]): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    'select count(*) as count from push_rejection where operation_id = any($1::int8[])',
+    [operationIds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** As JSON text: what was sent is written as it was. */
+export function toRejectionsBody(rejections: readonly KeptRejection[]): string {
+  const items = rejections.map(({ index, code, message, element }) => {
+    return `${JSON.stringify({ index, code, message }).slice(0, -1)},"element":${element}}`;
+  });
+  return `[${items.join()}]`;
+}

@@ -1,0 +1,84 @@
+/** `/api/operations/{operationId}`: what became of a push, what it rejected, and sending that again (R-D7, R-D8). */
+import { type Context, Hono } from 'hono';
+import type { CallerEnv } from '../identity/authenticate.ts';
+import { assertPermission, type Caller } from '../identity/caller.ts';
+import type { Database } from '../platform/database.ts';
+import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
+import { type Paging, parsePaging } from '../platform/paging.ts';
+import { parseQuery, type Query, queryFlag } from '../platform/query-string.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
+import {
+  countOperations,
+  getNewestOperation,
+  getOperations,
+  getRejectingOperations,
+  type RejectingOperation,
+  toOperationBody,
+} from './find-operations.ts';
+import { countRejections, findRejections, toRejectionsBody } from './find-rejections.ts';
+import { toBody } from './push-answer.ts';
+import { parsePushQuery } from './push-query.ts';
+import type { PushService } from './push-service.ts';
+
+type Env = CallerEnv & RequestIdEnv;
+
+// A listing without paging is one page, but not one without end.
+const MAX_ITEMS = 1000;
+
+export function operationRoutes({ database, admission, replay }: PushService): Hono<Env> {
+  return new Hono<Env>()
+    .get('/operations/:label', async (c) => {
+      const { caller } = c.var;
+      const query = parseQuery(c.req.url);
+      const label = c.req.param('label');
+      if (!queryFlag(query, 'all')) return c.json(toOperationBody(await getNewestOperation(database, caller, label)));
+      const operations = await getOperations(database, caller, label, bounded(parsePaging(query)));
+      if (isTotalWanted(c)) setTotalCount(c, await countOperations(database, caller, label));
+      return c.json(operations.map(toOperationBody));
+    })
+    .get('/operations/:label/rejected', async (c) => {
+      const query = parseQuery(c.req.url);
+      const ids = (await findMeant(database, c.var.caller, c.req.param('label'), query)).map(({ id }) => id);
+      const rejections = await findRejections(database, ids, bounded(parsePaging(query)));
+      if (isTotalWanted(c)) setTotalCount(c, await countRejections(database, ids));
+      return sendJsonText(c, toRejectionsBody(rejections));
+    })
+    .post('/operations/:label/replay', async (c) => {
+      const { caller, requestId } = c.var;
+      const label = c.req.param('label');
+      const operations = await findMeant(database, caller, label, parseQuery(c.req.url));
+      const mapperIds = new Set(operations.map(({ mapperId }) => mapperId));
+      for (const id of mapperIds) assertPermission(caller, id === null ? 'datapusher.standard' : 'datapusher.custom');
+      await admission.assertQueueHasRoom();
+      const [mapperId = null] = mapperIds;
+      const { timeoutSec } = parsePushQuery(c.req.url);
+      const context = { caller, label, requestId, timeoutSec, isResendable: false, mapperId };
+      return c.json(
+        toBody(
+          await replay(
+            context,
+            operations.map(({ id }) => id),
+          ),
+        ),
+      );
+    });
+}
+
+/** The newest operation of the label, or all with `all=true`. */
+async function findMeant(
+  database: Database,
+  caller: Caller,
+  label: string,
+  query: Query,
+): Promise<readonly RejectingOperation[]> {
+  if (queryFlag(query, 'all')) return getRejectingOperations(database, caller, label);
+  return [await getNewestOperation(database, caller, label)];
+}
+
+function bounded({ limit, offset }: Paging): Paging {
+  return { limit: limit ?? MAX_ITEMS, offset };
+}
+
+function sendJsonText(c: Context, text: string): Response {
+  return c.body(text, 200, { 'Content-Type': 'application/json' });
+}

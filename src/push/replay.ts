@@ -1,0 +1,58 @@
+/**
+ * Sends rejected elements again, once the structure is there (R-D8). A replay is an operation of its own, under the same
+ * label: it takes over the elements it was given, those it accepts and those it rejects again. One that can accept
+ * nothing changes nothing.
+ */
+import { withTransaction } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import type { AcceptServices } from './accept-push.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
+import { deleteRejections, findReplayable, type KeptRejection } from './find-rejections.ts';
+import { type PushAnswer, toAnswer } from './push-answer.ts';
+import type { PushLimits } from './push-element.ts';
+import { storeBatches } from './store-batches.ts';
+
+export interface ReplayServices extends Omit<AcceptServices, 'directWriter'> {
+  readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };
+}
+
+/**
+ * Replays what the operations have rejected, the oldest first, as much as one push may hold.
+ * @returns as of a push; `index` is the place in the listing of what was rejected.
+ * @throws DomainError conflict when somebody else replays the same elements.
+ */
+export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
+
+export function createReplay(services: ReplayServices): Replay {
+  const { database, readers, limits } = services;
+  return async (context, operationIds) => {
+    const kept = await findReplayable(database, operationIds, limits.maxElements, limits.maxBodyBytes - 2);
+    const push = await readers.read(Buffer.from(`[${kept.map(({ element }) => element).join()}]`), false);
+    try {
+      const { targets } = await services.targets.resolve(context.caller, push.summary.targets, true);
+      const encoded = await encodeOperation(services.dictionary, context, push, targets);
+      if (encoded.acceptedElements > 0) await store(services, context, kept, encoded);
+      return toAnswer(encoded);
+    } finally {
+      push.release();
+    }
+  };
+}
+
+async function store(
+  { database, admission, wake }: ReplayServices,
+  { caller }: PushContext,
+  kept: readonly KeptRejection[],
+  encoded: EncodedOperation,
+): Promise<void> {
+  const operation = { ...encoded, isReplay: true };
+  const batch = { accountId: caller.accountId, structureVersion: null, isQueued: true, operations: [operation] };
+  await withTransaction(database, async (transaction) => {
+    if ((await deleteRejections(transaction, kept)) < kept.length) {
+      throw new DomainError('conflict', 'the rejected elements are being replayed already');
+    }
+    await storeBatches(transaction, [batch]);
+  });
+  admission.noteQueued(operation.tuples.length);
+  wake(caller.accountId);
+}

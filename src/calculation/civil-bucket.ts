@@ -1,6 +1,6 @@
 /** Where buckets of civil time begin and end, as `aggregatePoints` draws them: in the zone of the source (R-H1). */
 import { Temporal } from 'temporal-polyfill';
-import type { Bucket } from '../points/aggregate-points.ts';
+import type { Bucket } from '../points/bucket.ts';
 import type { Micros } from '../points/point.ts';
 
 type CivilBucket = Exclude<Bucket, 'all'>;

@@ -1,5 +1,5 @@
 /** Granularity and aggregation of inputs (R-H1) in the words of the store. */
-import type { AggregateFunction, Bucket } from '../points/aggregate-points.ts';
+import type { AggregateFunction, Bucket } from '../points/bucket.ts';
 import type { Aggregate, Granularity } from '../structure/enumerations.ts';
 
 /** Undefined: raw points. */

@@ -1,6 +1,6 @@
 /** Points as they were read → the columns a script sees (R-H2), chunk by chunk: nothing is held twice. */
 import { DomainError } from '../platform/errors.ts';
-import type { AggregateChunk } from '../points/aggregate-points.ts';
+import type { AggregateChunk } from '../points/bucket.ts';
 import type { Labels } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { PointChunk } from '../points/point.ts';

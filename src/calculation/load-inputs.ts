@@ -1,7 +1,8 @@
 /** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
 import type { Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { type AggregateChunk, aggregatePoints, type Buckets } from '../points/aggregate-points.ts';
+import { aggregatePoints } from '../points/aggregate-points.ts';
+import type { AggregateChunk, Buckets } from '../points/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../points/point.ts';

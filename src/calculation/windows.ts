@@ -5,7 +5,7 @@
  * part of its points; only an absolute period is taken as it is.
  */
 import { Temporal } from 'temporal-polyfill';
-import type { Bucket } from '../points/aggregate-points.ts';
+import type { Bucket } from '../points/bucket.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import type { TimePeriod } from '../structure/enumerations.ts';

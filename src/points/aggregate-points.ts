@@ -17,8 +17,6 @@ import { scaleAggregates, unscaledFunction } from './scale-values.ts';
 import { type BucketSelection, selectBuckets } from './select-buckets.ts';
 import { groupsOf, streamFromIndexes } from './select-of-variables.ts';
 
-export type { AggregateChunk, AggregateFunction, Bucket, Buckets, Fill } from './bucket.ts';
-
 const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES]);
 const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';

@@ -1,5 +1,5 @@
 /** Points and aggregates as the rows readers get (R-G3), whatever the format. */
-import type { AggregateChunk, AggregateFunction } from '../points/aggregate-points.ts';
+import type { AggregateChunk, AggregateFunction } from '../points/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { RowLevel } from './read-request.ts';

@@ -10,7 +10,7 @@ import {
   queryIds,
   queryInteger,
 } from '../platform/query-string.ts';
-import type { Fill } from '../points/aggregate-points.ts';
+import type { Fill } from '../points/bucket.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { CivilDuration, Micros } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/enumerations.ts';

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Transaction } from '../platform/database.ts';
 import { queueMail } from '../platform/mail-outbox.ts';
 import { hashSecret, verifySecret } from '../platform/secret-hash.ts';
-import { endSessions } from './end-sessions.ts';
+import { endSessions, type KeptSession } from './end-sessions.ts';
 import { findPasswordProblem, type PasswordProblem } from './password-rules.ts';
 
 export interface NewPassword {
@@ -11,6 +11,8 @@ export interface NewPassword {
   readonly password: string;
   readonly repeated: string;
   readonly minLength: number;
+  /** Where the user chooses it, which stays open; default: everything ends. */
+  readonly kept?: KeptSession;
 }
 
 interface UserRow {
@@ -36,7 +38,7 @@ export function makeTemporaryPassword(): string {
 /** Gives a user the password they chose. @returns what is wrong with it; undefined when it is theirs now. */
 export async function choosePassword(
   transaction: Transaction,
-  { userId, password, repeated, minLength }: NewPassword,
+  { userId, password, repeated, minLength, kept }: NewPassword,
 ): Promise<PasswordProblem | 'gone' | undefined> {
   const { rows } = await transaction.query<UserRow>(
     `select user_name, email, first_name, language, password_hash, must_change_password
@@ -53,19 +55,10 @@ export async function choosePassword(
        failed_password_count = 0, sign_in_locked_until = null where id = $1`,
     [userId, await hashSecret(password)],
   );
-  await endSessions(transaction, userId);
+  await endSessions(transaction, userId, kept);
   // The first password was chosen with a secret from a mail: another mail would only tell what they just did.
   if (user.email && !user.must_change_password) await tellOfChange(transaction, userId, user, user.email);
   return undefined;
-}
-
-/** Whether this is the user's password now. Counts towards no lock: the caller does. */
-export async function isPasswordOf(transaction: Transaction, userId: string, password: string): Promise<boolean> {
-  const { rows } = await transaction.query<{ password_hash: string | null }>(
-    'select password_hash from app_user where id = $1',
-    [userId],
-  );
-  return verifySecret(password, rows[0]?.password_hash);
 }
 
 async function tellOfChange(transaction: Transaction, userId: string, user: UserRow, to: string): Promise<void> {

@@ -6,7 +6,8 @@
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import type { Caller, Role } from './caller.ts';
+import type { Actor, Caller, Role } from './caller.ts';
+import { type ExternalUsers, findExternalUser } from './find-external-user.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
 const MAX_CACHED = 10_000;
@@ -24,6 +25,10 @@ export interface CallersOptions {
   /** Seconds an answer may be reused: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
   readonly clock?: Clock;
+  /** The embedded issuer, whose `sub` is our own id; undefined: every issuer's is. */
+  readonly ownIssuer?: string;
+  /** How users of other issuers are known: config.EXTERNAL_USERS. */
+  readonly externalUsers?: ExternalUsers;
 }
 
 interface Access extends Omit<Caller, 'scopes'> {}
@@ -46,14 +51,15 @@ interface AccessRow {
 }
 
 /** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
-export function createCallers({ database, cacheSec, clock = systemClock }: CallersOptions): Callers {
+export function createCallers(options: CallersOptions): Callers {
+  const { cacheSec, clock = systemClock } = options;
   const cache = new Map<string, Entry>();
   const find: FindCaller = async (token) => {
     const now = clock.nowMillis();
-    const key = JSON.stringify([token.issuer, token.subject, token.accountId]);
+    const key = JSON.stringify([token.issuer, token.subject, token.accountId, token.actorSubject]);
     let entry = cache.get(key);
     if (!entry || entry.untilMs <= now) {
-      const access = findAccess(database, token, new Date(now));
+      const access = findAccess(options, token, new Date(now));
       const made: Entry = { access, untilMs: now + cacheSec * 1000 };
       entry = made;
       if (cache.size >= MAX_CACHED) cache.clear();
@@ -79,12 +85,15 @@ function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefine
   }
 }
 
-async function findAccess(database: Queryable, token: VerifiedToken, now: Date): Promise<Access> {
-  const { rows } = await database.query<AccessRow>(ACCESS_SQL, [token.subject, token.accountId ?? null, now]);
+async function findAccess(options: CallersOptions, token: VerifiedToken, now: Date): Promise<Access> {
+  const { database } = options;
+  const userId = await findUserId(options, token);
+  const { rows } = await database.query<AccessRow>(ACCESS_SQL, [userId ?? null, token.accountId ?? null, now]);
   const [row] = rows;
   if (!row) throw new DomainError('invalid_token', 'the user of the token does not exist');
   if (row.is_locked) throw new DomainError('invalid_token', `the user ${row.user_name} is locked`);
   if (row.account_id === null) throw new DomainError('permission_denied', 'the user has no access to the account');
+  const actor = await findActor(options, token, now);
   return {
     userId: row.id,
     userName: row.user_name,
@@ -92,7 +101,32 @@ async function findAccess(database: Queryable, token: VerifiedToken, now: Date):
     role: row.role,
     permissions: new Set(row.permissions),
     sites: row.role === 'USER' ? row.sites : 'all',
+    ...(actor && { actor }),
   };
+}
+
+async function findUserId(options: CallersOptions, token: VerifiedToken): Promise<string | undefined> {
+  const { database, ownIssuer, externalUsers = 'sub' } = options;
+  if (ownIssuer === undefined || token.issuer === ownIssuer) return token.subject;
+  return findExternalUser(database, token, externalUsers);
+}
+
+/** Whoever acts as somebody else must still be allowed to (R-B14). @throws DomainError invalid_token. */
+async function findActor(
+  { database, ownIssuer }: CallersOptions,
+  { actorSubject, issuer }: VerifiedToken,
+  now: Date,
+): Promise<Actor | undefined> {
+  if (actorSubject === undefined) return undefined;
+  const isOwn = ownIssuer === undefined || issuer === ownIssuer;
+  const { rows } = await database.query<Actor>(
+    `select id as "userId", user_name as "userName" from app_user
+     where id = $1 and role = 'ADMIN' and not (is_locked and coalesce(locked_until > $2, true))`,
+    [isOwn ? actorSubject : null, now],
+  );
+  const [actor] = rows;
+  if (!actor) throw new DomainError('invalid_token', 'the impersonation has ended');
+  return actor;
 }
 
 // The account of the token, or the active one for issuers that name none; membership is needed except for an ADMIN.

@@ -8,7 +8,11 @@ export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
 interface ClientRow {
   readonly client_id: string;
-  readonly secret_hash: string;
+  /** null: a public client. */
+  readonly secret_hash: string | null;
+  readonly name: string | null;
+  readonly redirect_uris: readonly string[];
+  readonly post_logout_redirect_uris: readonly string[];
   readonly allowed_scopes: readonly string[];
   readonly grant_types: readonly string[];
 }
@@ -17,20 +21,26 @@ interface ClientRow {
 export async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
   if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(
-    'select client_id, secret_hash, allowed_scopes, grant_types from oidc_client where client_id = $1',
+    `select client_id, secret_hash, name, redirect_uris, post_logout_redirect_uris, allowed_scopes, grant_types
+     from oidc_client where client_id = $1`,
     [clientId],
   );
   const [client] = rows;
-  return (
-    client && {
-      client_id: client.client_id,
-      client_secret: client.secret_hash,
-      grant_types: client.grant_types,
-      // Form fields and HTTP Basic are both accepted whichever of the two is named (R-B3).
-      token_endpoint_auth_method: 'client_secret_basic',
-      redirect_uris: [],
-      response_types: [],
-      [ALLOWED_SCOPES_MEMBER]: client.allowed_scopes.join(' '),
-    }
-  );
+  return client && toMetadata(client);
+}
+
+function toMetadata(client: ClientRow): AdapterPayload {
+  const isPublic = client.secret_hash === null;
+  return {
+    client_id: client.client_id,
+    ...(!isPublic && { client_secret: client.secret_hash }),
+    ...(client.name !== null && { client_name: client.name }),
+    grant_types: client.grant_types,
+    // Form fields and HTTP Basic are both accepted whichever of the two is named (R-B3).
+    token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
+    redirect_uris: client.redirect_uris,
+    post_logout_redirect_uris: client.post_logout_redirect_uris,
+    response_types: client.grant_types.includes('authorization_code') ? ['code'] : [],
+    [ALLOWED_SCOPES_MEMBER]: client.allowed_scopes.join(' '),
+  };
 }

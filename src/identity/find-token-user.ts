@@ -7,6 +7,8 @@ export interface TokenUser {
   readonly userName: string;
   readonly role: Role;
   readonly isLocked: boolean;
+  /** Their password is temporary (R-B10). */
+  readonly mustChangePassword: boolean;
   /** undefined: the account asked for is not theirs, or they have none. */
   readonly accountId: number | undefined;
 }
@@ -15,6 +17,7 @@ interface TokenUserRow {
   readonly user_name: string;
   readonly role: Role;
   readonly is_locked: boolean;
+  readonly must_change_password: boolean;
   readonly account_id: number | null;
 }
 
@@ -30,7 +33,7 @@ export async function findTokenUser(
 ): Promise<TokenUser | undefined> {
   const { rows } = await database.query<TokenUserRow>(
     `select u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
-            chosen.id as account_id
+            u.must_change_password, chosen.id as account_id
      from app_user u
      left join lateral (
        select a.id from account a left join account_member m on m.account_id = a.id and m.user_id = u.id
@@ -50,6 +53,7 @@ export async function findTokenUser(
       userName: row.user_name,
       role: row.role,
       isLocked: row.is_locked,
+      mustChangePassword: row.must_change_password,
       accountId: row.account_id ?? undefined,
     }
   );

@@ -16,12 +16,15 @@ export interface SignInPolicy {
 
 export type SignInResult =
   | { readonly kind: 'signed_in'; readonly userId: string }
+  /** The password is right, and temporary: it opens the page that changes it, nothing else (R-B10). */
+  | { readonly kind: 'must_change_password'; readonly userId: string }
   | { readonly kind: 'wrong_credentials' };
 
 interface CredentialRow {
   readonly id: string;
   readonly password_hash: string | null;
   readonly is_waiting: boolean;
+  readonly must_change_password: boolean;
 }
 
 interface SignIn {
@@ -39,7 +42,9 @@ export async function signIn(
   const now = new Date(clock.nowMillis());
   const user = await findCredential(database, userName, now);
   const isRight = await verifySecret(password, user?.password_hash);
-  if (isRight && user && (await writeSuccess(database, user.id, now))) return { kind: 'signed_in', userId: user.id };
+  if (isRight && user && (await writeSuccess(database, user.id, now))) {
+    return { kind: user.must_change_password ? 'must_change_password' : 'signed_in', userId: user.id };
+  }
   if (user && !isRight && !user.is_waiting) await writeFailure(database, user.id, policy, now);
   return { kind: 'wrong_credentials' };
 }
@@ -47,7 +52,7 @@ export async function signIn(
 async function findCredential(database: Queryable, userName: string, now: Date): Promise<CredentialRow | undefined> {
   if (!isStorableText(userName)) return undefined;
   const { rows } = await database.query<CredentialRow>(
-    `select id, password_hash, coalesce(sign_in_locked_until > $2, false) as is_waiting
+    `select id, password_hash, must_change_password, coalesce(sign_in_locked_until > $2, false) as is_waiting
      from app_user where lower(user_name) = lower($1)`,
     [userName.trim(), now],
   );

@@ -31,6 +31,12 @@ export interface VerifiedToken {
   readonly scopes: ReadonlySet<string>;
   /** Claims `roles` and Keycloak's `realm_access.roles` together. Informative: the database decides (R-B5). */
   readonly roles: ReadonlySet<string>;
+  /** Claim `act.sub`: who acts as the user (R-B14). */
+  readonly actorSubject: string | undefined;
+  /** Claim `email`, where `email_verified` is true (R-B5). */
+  readonly verifiedEmail: string | undefined;
+  /** Claim `businessId` (R-B5). */
+  readonly businessId: string | undefined;
 }
 
 /** @throws DomainError invalid_token; dependency_unavailable when the issuer's keys cannot be read. */
@@ -87,7 +93,7 @@ function refuse(error: errors.JOSEError): DomainError {
 }
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
-  const { sub = '', account, scope, roles, realm_access: realmAccess } = payload;
+  const { sub = '', account, scope, roles, realm_access: realmAccess, act } = payload;
   const accountId = Number(account);
   return {
     issuer,
@@ -95,7 +101,15 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     accountId: Number.isSafeInteger(accountId) && accountId > 0 ? accountId : undefined,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
+    // An actor without a name is nobody, and refused later: it must not be read as the user alone.
+    actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
+    verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
+    businessId: text(payload.businessId),
   };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function texts(value: unknown): readonly string[] {

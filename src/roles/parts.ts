@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
+import { issuerUrl } from '../identity/issuer-url.ts';
 import { trustedIssuers } from '../identity/trusted-issuers.ts';
 import { createTokenVerifier } from '../identity/verify-token.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
@@ -50,7 +51,12 @@ export function openParts(config: Config, log: Log): Parts {
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
-  const callers = createCallers({ database, cacheSec: config.ACCESS_CACHE_SEC });
+  const callers = createCallers({
+    database,
+    cacheSec: config.ACCESS_CACHE_SEC,
+    ownIssuer: issuerUrl(config),
+    externalUsers: config.EXTERNAL_USERS,
+  });
   const accessNews = openAccessNews({ ...queueOptions, onChange: callers.forget });
   return {
     config,

@@ -194,8 +194,19 @@ const SETTINGS = {
   CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Days the record of a run is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system; needed by the calculator.'),
   SANDBOX: setting(
-    z.enum(['bwrap', 'none']).default('bwrap'),
-    'How R is contained: bwrap, or none (a separate uid with rlimits only, see SANDBOX_ALLOW_NONE).',
+    z.enum(['bwrap', 'oci', 'none']).default('bwrap'),
+    'How R is contained: bwrap, oci (podman or docker), or none (a separate uid with rlimits only, see SANDBOX_ALLOW_NONE).',
+  ),
+  SANDBOX_OCI_COMMAND: setting(
+    z
+      .string()
+      .transform((text) => text.split(' ').filter(Boolean))
+      .default(['podman']),
+    'Container engine of SANDBOX=oci with options of its own, separated by blanks.',
+  ),
+  SANDBOX_OCI_IMAGE: setting(
+    z.string().optional(),
+    'Image with R for SANDBOX=oci; without it R_ROOT is imported as one.',
   ),
   SANDBOX_ALLOW_NONE: setting(
     flag.default(false),

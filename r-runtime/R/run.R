@@ -86,7 +86,7 @@ new_notes <- function(max_bytes) {
 
 add_note <- function(notes, kind, condition) {
   if (notes$room <= 0) return(invisible())
-  text <- clean_text(sub("\n$", "", paste(conditionMessage(condition), collapse = "\n")))
+  text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))
   call <- conditionCall(condition)
   if (kind == "warnings" && !is.null(call) && !identical(call, own_call)) text <- paste0("in ", call_text(call), ": ", text)
   bytes <- nchar(text, type = "bytes")
@@ -98,7 +98,7 @@ add_note <- function(notes, kind, condition) {
 
 call_text <- function(call) {
   text <- tryCatch(deparse(call, nlines = 1L, width.cutoff = 120L)[1], error = function(e) "")
-  substr(text, 1L, 300L)
+  substr(clean_text(text), 1L, 300L)
 }
 
 memory_pattern <- paste(
@@ -109,7 +109,7 @@ memory_pattern <- paste(
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
 describe_error <- function(condition, line) {
-  message <- conditionMessage(condition)
+  message <- clean_text(conditionMessage(condition))
   is_ours <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points", "tidemark_syntax_error"))
   status <- if (inherits(condition, "tidemark_too_many_points")) "output_size"
     else if (!is_ours && grepl(memory_pattern, message[1], ignore.case = TRUE)) "memory"
@@ -120,7 +120,7 @@ describe_error <- function(condition, line) {
   call <- conditionCall(condition)
   if (identical(call, own_call)) call <- NULL
   list(
-    status = status, message = substr(clean_text(paste(message, collapse = "\n")), 1L, 10000L),
+    status = status, message = substr(paste(message, collapse = "\n"), 1L, 10000L),
     call = if (is.null(call) || is_ours) "" else call_text(call), line = if (is.na(line)) 0L else line
   )
 }

@@ -1,4 +1,4 @@
-/** How a zygote's container comes into being. Two implementations: bwrap, and none (R-H7: never silently less isolation). */
+/** How a zygote's container comes into being. By bwrap, by an OCI engine, or none (R-H7: never silently less isolation). */
 import type { ChildProcess } from 'node:child_process';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';

@@ -12,6 +12,8 @@ import { encodeRequest } from './frame.ts';
 import type { Launcher } from './launcher.ts';
 import { createBwrapLauncher } from './launcher-bwrap.ts';
 import { createNoneLauncher } from './launcher-none.ts';
+import { createOciLauncher } from './launcher-oci.ts';
+import { ensureImage } from './oci-image.ts';
 import { decideOutcome } from './outcome.ts';
 import { type RunLimits, type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
 import { checkHealth, proveIsolation } from './self-check.ts';
@@ -20,6 +22,8 @@ import { Zygote } from './zygote.ts';
 
 /** Past the wall limit, for set-up and for moving large answers. */
 const GRACE_MS = 60_000;
+/** Of the container itself: zygote, supervisors, runners that wait. */
+const OWN_PROCESSES = 64;
 const CONNECT_PATIENCE_MS = 30_000;
 const CONNECT_RETRY_MS = 100;
 
@@ -40,6 +44,9 @@ type SandboxConfig = Pick<
   | 'R_ROOT'
   | 'SANDBOX'
   | 'SANDBOX_ALLOW_NONE'
+  | 'SANDBOX_OCI_COMMAND'
+  | 'SANDBOX_OCI_IMAGE'
+  | 'CALC_CONCURRENCY'
   | 'CALC_WALL_TIME_MS'
   | 'CALC_CPU_TIME_SEC'
   | 'CALC_MEMORY_BYTES'
@@ -73,16 +80,29 @@ export async function openSandboxPool(options: {
 
 async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher> {
   const rRoot = config.R_ROOT;
+  if (config.SANDBOX === 'oci' && config.SANDBOX_OCI_IMAGE) return ociLauncher(config, config.SANDBOX_OCI_IMAGE);
   if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
     throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime in it; build it with r-runtime/build.sh`);
   });
   if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot);
+  if (config.SANDBOX === 'oci') return ociLauncher(config, await ensureImage(config.SANDBOX_OCI_COMMAND, rRoot));
   if (!config.SANDBOX_ALLOW_NONE) {
     throw new SandboxUnavailableError('SANDBOX=none is refused unless SANDBOX_ALLOW_NONE=true');
   }
   log.warn('SCRIPTS RUN WITHOUT A SANDBOX: runs are not isolated from each other. Never do this with foreign scripts.');
   return createNoneLauncher(rRoot);
+}
+
+/** Together the runs get what each may use, and the warm R with its spares as much as one run. */
+function ociLauncher(config: SandboxConfig, image: string): Launcher {
+  const places = config.CALC_CONCURRENCY + 1;
+  return createOciLauncher({
+    command: config.SANDBOX_OCI_COMMAND,
+    image,
+    memoryBytes: places * config.CALC_MEMORY_BYTES,
+    maxProcesses: places * config.CALC_MAX_PROCESSES + OWN_PROCESSES,
+  });
 }
 
 function limitsOf(config: SandboxConfig): RunLimits {

@@ -1,0 +1,89 @@
+/**
+ * The container of a zygote by an OCI engine, podman or docker: no network, read-only root, all capabilities dropped, no
+ * new privileges, an unprivileged user, limits by control group. Runs still make namespaces of their own inside, so the
+ * engine's filter must allow that (../../container/calculator-seccomp.json) and /proc must not be masked.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  CONTAINER_ENVIRONMENT,
+  type Container,
+  HOST_ENVIRONMENT,
+  isRoot,
+  type Launcher,
+  SANDBOX_UID,
+  SOCKET_DIRECTORY,
+  SOCKET_NAME,
+  zygoteCommand,
+} from './launcher.ts';
+import { makeSocketDirectory } from './launcher-bwrap.ts';
+import { runOci } from './oci-image.ts';
+
+const SECCOMP_PROFILE = fileURLToPath(new URL('../../container/calculator-seccomp.json', import.meta.url));
+const ID_BYTES = 6;
+
+/**
+ * The engine's client is not the container's parent, so the container would outlive us: it ends when its standard input
+ * does, which is when we are gone, however we went.
+ */
+const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
+
+export interface OciSettings {
+  /** The engine and options of its own, such as `podman --runtime runc`. */
+  readonly command: readonly string[];
+  readonly image: string;
+  /** Of all runs together, in bytes. */
+  readonly memoryBytes: number;
+  /** Of all runs together. */
+  readonly maxProcesses: number;
+}
+
+export function createOciLauncher(settings: OciSettings): Launcher {
+  return { mode: 'namespaces', launch: () => launch(settings) };
+}
+
+async function launch(settings: OciSettings): Promise<Container> {
+  const directory = await makeSocketDirectory();
+  const name = `tidemark-r-${randomBytes(ID_BYTES).toString('hex')}`;
+  const [file = '', ...rest] = [...settings.command, ...runArguments(settings, name, directory)];
+  return {
+    process: spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
+    socketPath: join(directory, SOCKET_NAME),
+    remove: async () => {
+      // The client may be dead while the container lives. Docker knows no --time here, podman needs it to be quick.
+      const force = isDocker(settings.command) ? ['--force'] : ['--force', '--time', '0', '--ignore'];
+      await runOci(settings.command, ['rm', ...force, name]).catch(() => undefined);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function runArguments(settings: OciSettings, name: string, directory: string): readonly string[] {
+  const environment = Object.entries(CONTAINER_ENVIRONMENT).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+  const command = zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces');
+  const id = `${SANDBOX_UID}:${SANDBOX_UID}`;
+  return [
+    ...['run', '--rm', '--interactive', '--name', name, '--pull=never', '--network', 'none', '--hostname', 'tidemark'],
+    ...['--read-only', '--tmpfs', '/tmp:rw,nosuid,nodev,noexec,size=64m', '--workdir', '/tmp', '--user', id],
+    ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
+    ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
+    ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
+    // Below what engines ask for by default: where a hard limit may not be raised they fail.
+    ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
+    ...userNamespace(settings.command),
+    ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],
+    ...[settings.image, 'sh', '-c', END_WITH_STDIN, 'sh', ...command],
+  ];
+}
+
+/** Rootless, the user of the container is us outside, so that the socket is ours to connect to. */
+function userNamespace(command: readonly string[]): readonly string[] {
+  return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];
+}
+
+function isDocker([engine = '']: readonly string[]): boolean {
+  return basename(engine).startsWith('docker');
+}

@@ -1,0 +1,43 @@
+/** The image of an R root file system, imported once: nothing is pulled. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { HOST_ENVIRONMENT } from './launcher.ts';
+import { SandboxUnavailableError } from './sandbox-types.ts';
+
+const REPOSITORY = 'localhost/tidemark-r';
+
+/** @returns the name of the image. @throws SandboxUnavailableError when the engine cannot import it. */
+export async function ensureImage(command: readonly string[], rRoot: string): Promise<string> {
+  const image = `${REPOSITORY}:${basename(rRoot).replaceAll(/[^\w.-]/g, '-')}`;
+  const isThere = await runOci(command, ['image', 'inspect', '--format', 'there', image]).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) await importRoot(command, rRoot, image);
+  return image;
+}
+
+async function importRoot([file = '', ...options]: readonly string[], rRoot: string, image: string): Promise<void> {
+  const tar = spawn('tar', ['--create', '--directory', rRoot, '.'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const load = spawn(file, [...options, 'import', '-', image], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: HOST_ENVIRONMENT,
+  });
+  const [said, [code]] = await Promise.all([
+    text(load.stderr),
+    once(load, 'close'),
+    pipeline(tar.stdout, load.stdin).catch(() => 'the exit code tells more'),
+  ]);
+  if (code !== 0) throw new SandboxUnavailableError(`the R root file system could not be imported: ${said.trim()}`);
+}
+
+/** Runs the engine once. @returns its output. @throws SandboxUnavailableError with what it said when it fails. */
+export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
+  const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
+  const [output, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (code !== 0) throw new SandboxUnavailableError(`${file} ${args[0]} failed: ${said.trim()}`);
+  return output.trim();
+}

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
-import { type ParseError, parse as parseTolerant, printParseErrorCode } from 'jsonc-parser';
+import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from './errors.ts';
 
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
@@ -85,15 +85,24 @@ function locateFault(text: string, error: unknown): { readonly offset: number; r
   };
 }
 
-/** undefined where nesting is too deep for the tolerant parser, which recurses. */
-function findFirstError(text: string): ParseError | undefined {
-  const errors: ParseError[] = [];
+interface Fault {
+  readonly error: number;
+  readonly offset: number;
+}
+
+/** undefined where nesting is too deep for the tolerant reader, which recurses. It keeps nothing of what it reads. */
+function findFirstError(text: string): Fault | undefined {
+  let first: Fault | undefined;
+  const onError = (error: number, offset: number): never => {
+    first = { error, offset };
+    throw new RangeError('found');
+  };
   try {
-    parseTolerant(text, errors, { disallowComments: true, allowTrailingComma: false });
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  return errors[0];
+  return first;
 }
 
 function spaced(code: string): string {

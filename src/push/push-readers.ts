@@ -1,6 +1,6 @@
 /**
- * Reads pushes without holding up other requests: small ones at once, large ones in threads of their own, whose memory is
- * bounded. A thread that runs out of it, as a hostile body can make it do, is replaced; the process goes on.
+ * Reads pushes without holding up other requests: small ones at once, large ones in threads. Should a thread end, those it
+ * was reading are answered 503, and the next one starts another.
  */
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../platform/errors.ts';
@@ -33,8 +33,6 @@ export interface PushReaderOptions {
 
 // About a millisecond of the event loop: handing a body to a thread costs a fifth of that, and a slower start.
 const MAX_INLINE_BYTES = 128 * 1024;
-// Reading 50 MiB of the smallest readings takes 300 MB; what needs far more is not meant to be read.
-const THREAD_MEMORY_MEBIBYTES = 1024;
 
 export function openPushReaders({ limits, threads, log }: PushReaderOptions): PushReaders {
   const pool = Array.from({ length: threads }, () => new PushThread(log));
@@ -113,9 +111,7 @@ class PushThread {
 
   #start(): Worker {
     if (this.#worker) return this.#worker;
-    const worker = new Worker(new URL('./push-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MEBIBYTES },
-    });
+    const worker = new Worker(new URL('./push-worker.ts', import.meta.url));
     worker.unref();
     worker.on('message', (reply: PushReply) => {
       const waiting = this.#waiting.get(reply.id);
@@ -135,12 +131,7 @@ class PushThread {
     this.#waiting.clear();
     if (waiting.length === 0) return;
     this.#log.warn({ err: error, pushes: waiting.length }, 'a thread that reads pushes ended');
-    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const message = `reading the body takes more than ${THREAD_MEMORY_MEBIBYTES} MiB of memory`;
-    // Questions are answered in their order: the first is to blame, the others may be asked again.
-    for (const [place, { reject }] of waiting.entries()) {
-      reject(isMemory && place === 0 ? new DomainError('body_too_large', message) : lost());
-    }
+    for (const { reject } of waiting) reject(lost());
   }
 }
 

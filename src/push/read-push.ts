@@ -31,6 +31,7 @@ export interface ReadPush {
  * @throws DomainError malformed_json, invalid_input naming every place, body_too_large naming the limit (R-D1, R-D10).
  */
 export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolean): ReadPush {
+  assertContainers(bytes, limits);
   const body = parseJson(decodeText(bytes)) as readonly unknown[];
   const parsed = parsePush(body, limits);
   switch (parsed.kind) {
@@ -48,4 +49,26 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
     case 'too_large':
       throw new DomainError('body_too_large', parsed.message);
   }
+}
+
+// What is wrong with a smaller body is found by reading it.
+const ALLOWANCE = 200_000;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+
+/**
+ * Refuses a body of more objects and arrays than a push of the largest size has, before they are made: 50 MiB of `{}` would
+ * take 1.1 GB of memory and 17 s, and running out of memory cannot be survived. Brackets inside texts count as well.
+ */
+function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
+  // Reading and tags; element, its readings and tags; the body.
+  const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
+  if (bytes.length <= max) return;
+  let count = 0;
+  for (const byte of bytes) {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;
+  }
+  if (count <= max) return;
+  const message = `a push may have at most ${maxReadings} readings and ${maxElements} elements, got ${count} objects and arrays`;
+  throw new DomainError('body_too_large', message);
 }

@@ -135,6 +135,9 @@ export async function* streamInSnapshot<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await database.connect();
+  // It may have come while there was no connection free; this one is as good as new.
+  if (signal?.aborted) connection.release();
+  signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
   const watch = watchRead(watched, limitsOf.get(database) ?? DEFAULT_READ_LIMITS, signal);

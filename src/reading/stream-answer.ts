@@ -34,6 +34,8 @@ export async function streamAnswer(
   // A client that is gone before the answer begins: nobody reads the stream then, and nobody cancels it.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
+  // One that has left already will not be heard of again.
+  if (signal.aborted) end();
   const first = await pieces.next();
   if (signal.aborted) end();
   return c.body(toStream(c, first, pieces, end, log));

@@ -95,6 +95,22 @@ describe('a reader over HTTP', () => {
     });
   });
 
+  test('that leaves before its request is looked at begins no query that would last (R-G4)', async () => {
+    await whileRowsAreHeldUp(async () => {
+      for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
+        const read = startRead();
+        await once(read, 'finish');
+        if (reader % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
+        read.destroy();
+      }
+      await hasEnded();
+      const read = startRead();
+      await isRunning();
+      read.destroy();
+      await hasEnded();
+    });
+  });
+
   test('that asks for the head alone', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');

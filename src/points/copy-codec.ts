@@ -72,16 +72,36 @@ export function encodeTuples(entries: readonly PointEntry[]): Buffer {
 
 /** Gives every tuple the same VersionTimestamp, in place. */
 export function patchVersionTimestamps(tuples: Buffer, versionTimestamp: Micros): void {
-  const stamp = Buffer.alloc(8);
-  setMicros(viewOf(stamp), 0, versionTimestamp);
-  for (let offset = VERSION_TIMESTAMP; offset < tuples.length; offset += TUPLE_BYTES) stamp.copy(tuples, offset);
+  const stamp = toVersionStamp(versionTimestamp);
+  for (let offset = 0; offset < tuples.length; offset += TUPLE_BYTES) patchVersionTimestamp(tuples, offset, stamp);
 }
 
-/** Takes the VersionTag from every tuple of the given variables, in place. */
-export function clearVersionTags(tuples: Buffer, variableIds: ReadonlySet<number>): void {
-  eachTuple(tuples, (variableId, _dateMicros, offset) => {
-    if (variableIds.has(variableId)) tuples.writeInt32BE(0, offset + VERSION_TAG_ID);
-  });
+/** Gives one tuple its VersionTimestamp, in place. */
+export function patchVersionTimestamp(tuples: Buffer, offset: number, stamp: VersionStamp): void {
+  tuples.writeInt32BE(stamp.high, offset + VERSION_TIMESTAMP);
+  tuples.writeUInt32BE(stamp.low, offset + VERSION_TIMESTAMP + 4);
+}
+
+/** A VersionTimestamp as its two halves in a tuple: computed once, written into many. */
+export interface VersionStamp {
+  readonly high: number;
+  readonly low: number;
+}
+
+export function toVersionStamp(versionTimestamp: Micros): VersionStamp {
+  const bytes = Buffer.alloc(8);
+  setMicros(viewOf(bytes), 0, versionTimestamp);
+  return { high: bytes.readInt32BE(0), low: bytes.readUInt32BE(4) };
+}
+
+/** VersionTag id of the tuple at a byte offset. */
+export function versionTagIdOf(tuples: Buffer, offset: number): number {
+  return tuples.readInt32BE(offset + VERSION_TAG_ID);
+}
+
+/** Takes the VersionTag from the tuple at a byte offset, in place. */
+export function clearVersionTag(tuples: Buffer, offset: number): void {
+  tuples.writeInt32BE(0, offset + VERSION_TAG_ID);
 }
 
 /** Calls `visit` for every tuple with its byte offset. */

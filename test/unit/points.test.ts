@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clearVersionTags, eachTuple, encodeTuples, TUPLE_BYTES } from '../../src/points/copy-codec.ts';
+import { eachTuple, encodeTuples } from '../../src/points/copy-codec.ts';
 import { parseDate } from '../../src/points/date-rules.ts';
 import { encodeReadings } from '../../src/points/encode-readings.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../src/points/instant-rules.ts';
 import { canonicalTags, toLabels } from '../../src/points/label-rules.ts';
-import { planWrite } from '../../src/points/plan-write-rules.ts';
 import type { PointEntry } from '../../src/points/point.ts';
 
 const entry = fc.record({
@@ -60,43 +59,6 @@ describe('repeats within one body', () => {
           return !entries.slice(index + 1).some((later) => key(later) === key(one));
         });
         expect(decode([encodeReadings(entries)])).toEqual(expected);
-      }),
-    );
-  });
-});
-
-describe('the plan of a write', () => {
-  const mark = fc.option(fc.integer({ min: -2, max: 4 }), { nil: Number.NEGATIVE_INFINITY });
-  const marks = fc.dictionary(fc.constantFrom('1', '2', '3'), mark);
-
-  it('appends only variables whose dates ascend beyond all that is stored, and loses no row (architecture 2)', () => {
-    fc.assert(
-      fc.property(fc.array(fc.array(entry)), marks, (batches, given) => {
-        const highWaterMarks = new Map(Object.entries(given).map(([id, value]) => [Number(id), value]));
-        const plan = planWrite(batches.map(encodeTuples), highWaterMarks);
-        const known = batches.flat().filter(({ variableId }) => highWaterMarks.has(variableId));
-        const isAppend = (id: number) => {
-          const dates = known.filter(({ variableId }) => variableId === id).map(({ dateMicros }) => dateMicros);
-          return dates.every((date, index) => date > (dates[index - 1] ?? highWaterMarks.get(id) ?? 0));
-        };
-        expect(decode(plan.append)).toEqual(known.filter(({ variableId }) => isAppend(variableId)));
-        expect(decode(plan.merge)).toEqual(known.filter(({ variableId }) => !isAppend(variableId)));
-        for (const { variableId, fromMicros, toMicros, count } of plan.ranges) {
-          const dates = known.filter((one) => one.variableId === variableId).map(({ dateMicros }) => dateMicros);
-          expect([fromMicros, toMicros, count]).toEqual([Math.min(...dates), Math.max(...dates), dates.length]);
-        }
-      }),
-    );
-  });
-
-  it('can take the VersionTags of some variables away and leave everything else (R-F4)', () => {
-    fc.assert(
-      fc.property(fc.array(entry), (entries) => {
-        const tuples = encodeTuples(entries);
-        clearVersionTags(tuples, new Set([1, 3]));
-        const expected = entries.map((one) => ([1, 3].includes(one.variableId) ? { ...one, versionTagId: 0 } : one));
-        expect(decode([tuples])).toEqual(expected);
-        expect(tuples).toHaveLength(entries.length * TUPLE_BYTES);
       }),
     );
   });

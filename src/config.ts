@@ -143,6 +143,12 @@ const SETTINGS = {
     integer(1 << 20, 2 ** 40).default(134_217_728),
     'Bytes of push bodies a process may hold at the same time; past them pushes are answered 503.',
   ),
+  PUSH_BASIC_TOKEN_URL: setting(
+    z.url().optional(),
+    'Token endpoint where name and password of HTTP Basic on push are exchanged; default: the embedded issuer itself.',
+  ),
+  PUSH_BASIC_CLIENT_ID: setting(z.string().optional(), 'Client that asks there, with the grant "password".'),
+  PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of that client.'),
   PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads of a process that read large pushes.'),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
@@ -250,6 +256,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (problems.length > 0) throw new ConfigError(problems);
   const config = Object.fromEntries(entries) as Config;
   assertKeycloak(config);
+  assertBasic(config);
   const needed = poolNeeded(config);
   if (config.DATABASE_POOL_SIZE >= needed) return config;
   throw new ConfigError([
@@ -260,6 +267,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 function assertKeycloak(config: Config): void {
   if (config.USER_DIRECTORY !== 'keycloak' || (config.KEYCLOAK_URL && config.KEYCLOAK_CLIENT_SECRET)) return;
   throw new ConfigError(['KEYCLOAK_URL and KEYCLOAK_CLIENT_SECRET are required for USER_DIRECTORY=keycloak']);
+}
+
+function assertBasic({ PUSH_BASIC_TOKEN_URL, PUSH_BASIC_CLIENT_ID }: Config): void {
+  if (PUSH_BASIC_TOKEN_URL === undefined || PUSH_BASIC_CLIENT_ID !== undefined) return;
+  throw new ConfigError(['PUSH_BASIC_CLIENT_ID is required for PUSH_BASIC_TOKEN_URL']);
 }
 
 /** A calculation holds a connection while it runs and asks for another now and then; an ingest, a file, a direct write hold one. */

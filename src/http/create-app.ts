@@ -3,6 +3,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { type Authentication, authenticate, type CallerEnv } from '../identity/authenticate.ts';
+import { authenticatePush } from '../identity/authenticate-push.ts';
+import type { ExchangePassword } from '../identity/exchange-password.ts';
 import { type HealthCheck, healthRoutes } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
 import { type RequestIdEnv, requestId } from '../platform/request-id.ts';
@@ -10,11 +12,13 @@ import { apiVersion } from './api-version.ts';
 import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { routingPath } from './lenient-path.ts';
-import { limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
+import { countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 
 export interface AppParts {
   readonly authentication: Authentication;
+  /** For HTTP Basic on push; undefined: not accepted. */
+  readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<{ Bindings: HttpBindings }>;
   /** Whether a path is the issuer's. */
   readonly isIssuerPath: (path: string) => boolean;
@@ -34,7 +38,7 @@ const COMPRESSION_THRESHOLD_BYTES = 1024;
 const OPEN_DOORS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
 export function createApp(parts: AppParts): Hono<RequestIdEnv> {
-  const { authentication, issuer, healthChecks, push, api, open, rateLimits, log } = parts;
+  const { authentication, exchangePassword, issuer, healthChecks, push, api, open, rateLimits, log } = parts;
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
@@ -47,7 +51,10 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/', issuer);
   app.route('/', open);
   app.route('/health', healthRoutes(healthChecks));
-  app.use('/api/*', authenticate({ ...authentication, scope: 'push-data' }));
+  app.use(
+    '/api/*',
+    authenticatePush({ ...authentication, exchangePassword, beforeTry: (c) => countAddress(rateLimits, c) }),
+  );
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
   app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }), limitCaller(rateLimits));

@@ -25,13 +25,16 @@ export function limitCaller({ limiter, apiPerMinute }: RateLimits): MiddlewareHa
 
 /** What is only read there (keys, discovery, a page) is not counted. @param applies whether a path is such a door. */
 export function limitAddress(limits: RateLimits, applies: (path: string) => boolean): MiddlewareHandler {
-  const { limiter, tokenPerMinute, proxyHops } = limits;
   return async (c, next) => {
-    if (tokenPerMinute > 0 && c.req.method === 'POST' && applies(c.req.path)) {
-      assertInTime(c, await limiter.count(`address:${clientAddress(c, proxyHops)}`, tokenPerMinute));
-    }
+    if (c.req.method === 'POST' && applies(c.req.path)) await countAddress(limits, c);
     await next();
   };
+}
+
+/** Counts one try of a secret from the address of the request. @throws DomainError rate_limited. */
+export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
+  if (tokenPerMinute === 0) return;
+  assertInTime(c, await limiter.count(`address:${clientAddress(c, proxyHops)}`, tokenPerMinute));
 }
 
 function assertInTime(c: Context, waitMs: number): void {

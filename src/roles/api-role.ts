@@ -3,8 +3,10 @@ import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { declarations } from '../calculation/save-declaration.ts';
 import { createApp } from '../http/create-app.ts';
 import { openRateLimiter } from '../http/rate-limiter.ts';
+import { passwordExchange } from '../identity/exchange-password.ts';
 import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
+import { systemClock } from '../platform/clock.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
@@ -38,6 +40,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
   const limiter = openRateLimiter(parts.queueOptions);
   const app = createApp({
     authentication: parts.authentication,
+    exchangePassword: passwordExchange(config, database, parts.authentication.verifier, systemClock),
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,

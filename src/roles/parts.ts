@@ -6,6 +6,7 @@ import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
 import { issuerUrl } from '../identity/issuer-url.ts';
+import { rememberVerified } from '../identity/remember-verified.ts';
 import { trustedIssuers } from '../identity/trusted-issuers.ts';
 import { createTokenVerifier } from '../identity/verify-token.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
@@ -69,7 +70,7 @@ export function openParts(config: Config, log: Log): Parts {
     calculationQueue,
     outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
     authentication: {
-      verifier: createTokenVerifier({ issuers: trustedIssuers(config, database) }),
+      verifier: rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) })),
       callers,
     },
     accessNews,

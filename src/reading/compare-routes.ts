@@ -76,11 +76,11 @@ async function* pageOf(
 }
 
 /** `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, when all rows have gone by. */
-async function* writeCompared(head: string, table: Table, counter: CompareCounter): AsyncGenerator<string> {
-  let start = `${head.slice(0, -1)},"rows":`;
+async function* writeCompared(head: string, table: Table, counter: CompareCounter): AsyncGenerator<Uint8Array> {
+  let start = Buffer.from(`${head.slice(0, -1)},"rows":`);
   for await (const piece of writeJson(table)) {
-    yield start + piece;
-    start = '';
+    yield Buffer.concat([start, piece]);
+    start = Buffer.alloc(0);
   }
-  yield `,"summary":${JSON.stringify(counter.summary())}}`;
+  yield Buffer.from(`,"summary":${JSON.stringify(counter.summary())}}`);
 }

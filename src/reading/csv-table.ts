@@ -3,44 +3,36 @@
  * harmless for spreadsheets, because `-5` is a value, `+1d` may be a VersionTag, and a reader that is a program has to
  * get back what was pushed.
  */
-import { type CellTexts, cellWriter, instantWriters } from './cell-writers.ts';
+import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';
 
 const LINE_END = '\r\n';
 const NEEDS_QUOTES = /[",\r\n]/;
 
-const TEXTS: CellTexts = {
-  absent: '',
-  number: (value) => (Number.isFinite(value) ? `${value}` : ''),
-  instant: (text) => text,
-  text: quote,
-};
+const TEXTS: CellTexts = { none: '', text: quote };
 
 /** Pieces of the text, one per batch; the header comes with the first. */
-export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<string> {
+export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
-  let header = columns.map(({ name }) => quote(name)).join(',') + LINE_END;
+  const rows = new RowBytes();
+  rows.writeText(columns.map(({ name }) => quote(name)).join(',') + LINE_END);
+  let isBegun = false;
   for await (const batch of batches) {
-    yield header + joinLines(columns, batch, writers);
-    header = '';
+    rows.writeRows(lineParts(columns, batch, writers), batch.rowCount);
+    yield rows.take();
+    isBegun = true;
   }
-  if (header !== '') yield header;
+  if (!isBegun) yield rows.take();
 }
 
-function joinLines(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): string {
-  const cells = columns.map((column, index) =>
-    cellWriter(column, batch.cells[index] ?? { kind: 'absent' }, writers[index] ?? String, TEXTS),
-  );
-  let text = '';
-  for (let row = 0; row < batch.rowCount; row++) {
-    let separator = '';
-    for (const cell of cells) {
-      text += separator + (typeof cell === 'string' ? cell : cell(row));
-      separator = ',';
-    }
-    text += LINE_END;
-  }
-  return text;
+function lineParts(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): readonly Part[] {
+  const comma = Buffer.from(',');
+  const cells = columns.flatMap((column, index) => {
+    const own = batch.cells[index] ?? { kind: 'absent' };
+    const cell = partOf(column, own, writers[index] ?? ((_bytes, at) => at), TEXTS);
+    return index === 0 ? [cell] : [comma, cell];
+  });
+  return joinParts([...cells, Buffer.from(LINE_END)]);
 }
 
 function quote(text: string): string {

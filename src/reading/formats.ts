@@ -5,13 +5,10 @@ import { writeCsv } from './csv-table.ts';
 import { writeJson } from './json-table.ts';
 import type { Table } from './table.ts';
 
-/** Bytes, or text to be written as UTF-8. */
-export type Piece = string | Uint8Array;
-
 export interface Format {
   readonly contentType: string;
   /** Nothing is read before the first piece is asked for, nothing after the last is taken or the iteration ended. */
-  readonly write: (table: Table) => AsyncGenerator<Piece>;
+  readonly write: (table: Table) => AsyncGenerator<Uint8Array>;
 }
 
 const JSON_TYPE = 'application/json';

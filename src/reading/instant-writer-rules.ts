@@ -1,6 +1,6 @@
 /**
- * Instants as text, many of them: the same texts as `formatInstant` and `formatLocalInstant`, an order of magnitude
- * faster on series, because what neighbours have in common, the day and the offset, is written once.
+ * Instants as ASCII bytes, many of them: the same texts as `formatInstant` and `formatLocalInstant`, an order of
+ * magnitude faster on series, because what neighbours have in common, the day and the offset, is made once.
  */
 import { formatInstant } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
@@ -10,13 +10,15 @@ const MICROS_PER_SECOND = 1_000_000;
 const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
 const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 const DAY_CHARACTERS = '2026-03-01T'.length;
+const [ZERO, COLON, DOT] = [0x30, 0x3a, 0x2e];
 
-const TWO_DIGITS: readonly string[] = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+/** The longest: `2026-03-01T01:15:00.000001+01:00`. */
+export const INSTANT_BYTES = 32;
 
 /** A writer of `2026-03-01T00:15:00Z`. Each keeps the last day it wrote. */
 export function instantWriter(): InstantWriter {
   const writeClock = clockWriter();
-  return (micros) => `${writeClock(micros)}Z`;
+  return (bytes, at, micros) => writeAscii(bytes, writeClock(bytes, at, micros), 'Z');
 }
 
 /** A writer of `2026-03-01T01:15:00+01:00`. @param offsetAt of the zone from UTC, in microseconds. */
@@ -25,14 +27,20 @@ export function localInstantWriter(offsetAt: (micros: Micros) => number): Instan
   const dailyOffsetAt = rememberDay(offsetAt);
   let lastOffset = Number.NaN;
   let suffix = '';
-  return (micros) => {
+  return (bytes, at, micros) => {
     const offset = dailyOffsetAt(micros);
     if (offset !== lastOffset) {
       lastOffset = offset;
       suffix = formatOffset(offset);
     }
-    return writeClock(micros + offset) + suffix;
+    return writeAscii(bytes, writeClock(bytes, at, micros + offset), suffix);
   };
+}
+
+/** Writes a short text of ASCII characters. @returns the place after it. */
+export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
+  return at + text.length;
 }
 
 /** Asks once a day where the clock is not changed that day: no zone changes it there and back within one. */
@@ -53,7 +61,7 @@ function rememberDay(offsetAt: (micros: Micros) => number): (micros: Micros) => 
 function clockWriter(): InstantWriter {
   let lastDay = Number.NaN;
   let prefix = '';
-  return (micros) => {
+  return (bytes, at, micros) => {
     const day = Math.floor(micros / MICROS_PER_DAY);
     if (day !== lastDay) {
       lastDay = day;
@@ -63,14 +71,36 @@ function clockWriter(): InstantWriter {
     const seconds = Math.floor(inDay / MICROS_PER_SECOND);
     const minutes = (seconds / 60) | 0;
     const hours = (minutes / 60) | 0;
-    const time = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes - hours * 60]}:${TWO_DIGITS[seconds - minutes * 60]}`;
+    let next = writeAscii(bytes, at, prefix);
+    next = writeTwoDigits(bytes, next, hours);
+    bytes[next++] = COLON;
+    next = writeTwoDigits(bytes, next, minutes - hours * 60);
+    bytes[next++] = COLON;
+    next = writeTwoDigits(bytes, next, seconds - minutes * 60);
     const fraction = inDay - seconds * MICROS_PER_SECOND;
-    return fraction === 0 ? prefix + time : `${prefix}${time}.${formatFraction(fraction)}`;
+    return fraction === 0 ? next : writeFraction(bytes, next, fraction);
   };
 }
 
-function formatFraction(micros: number): string {
-  return String(micros).padStart(6, '0').replace(/0+$/, '');
+function writeTwoDigits(bytes: Uint8Array, at: number, value: number): number {
+  const tens = (value / 10) | 0;
+  bytes[at] = ZERO + tens;
+  bytes[at + 1] = ZERO + value - tens * 10;
+  return at + 2;
+}
+
+/** A point and six digits without trailing zeros. */
+function writeFraction(bytes: Uint8Array, at: number, micros: number): number {
+  bytes[at] = DOT;
+  let rest = micros;
+  let end = at + 1;
+  for (let place = at + 6; place > at; place--) {
+    const digit = rest % 10;
+    rest = (rest - digit) / 10;
+    bytes[place] = ZERO + digit;
+    if (digit !== 0 && end === at + 1) end = place + 1;
+  }
+  return end;
 }
 
 function formatOffset(offset: number): string {

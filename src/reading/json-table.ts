@@ -1,51 +1,49 @@
 /** A table as one JSON array of objects (R-G3). */
-import { type CellTexts, cellWriter, instantWriters } from './cell-writers.ts';
+import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';
 
 const TEXTS: CellTexts = {
-  absent: '',
-  // NaN, no value, and what a conversion of units pushed out of range have no number in JSON.
-  number: (value) => (Number.isFinite(value) ? `${value}` : 'null'),
-  instant: (text) => `"${text}"`,
+  none: 'null',
   text: (text, { kind }) => (kind === 'json' ? text : JSON.stringify(text)),
 };
 
+const OPEN_BRACKET = 0x5b;
+
 /** Pieces of the array, one per batch. */
-export async function* writeJson({ columns, batches }: Table): AsyncGenerator<string> {
+export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
-  let separator = '[';
+  const rows = new RowBytes();
+  let isBegun = false;
   for await (const batch of batches) {
-    yield separator + joinRows(columns, batch, writers);
-    separator = ',\n';
+    rows.writeRows(rowParts(columns, batch, writers), batch.rowCount);
+    const piece = rows.take();
+    // Every row begins with the comma behind the one before it.
+    if (!isBegun) piece[0] = OPEN_BRACKET;
+    isBegun = true;
+    yield piece;
   }
-  yield separator === '[' ? '[]' : ']';
+  yield Buffer.from(isBegun ? ']' : '[]');
 }
 
-function joinRows(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): string {
-  const members = columns.map((column, index) => memberWriter(column, batch, index, writers));
-  let text = '';
-  for (let row = 0; row < batch.rowCount; row++) {
-    text += row === 0 ? '{' : ',\n{';
-    for (const member of members) text += typeof member === 'string' ? member : member(row);
-    text += '}';
-  }
-  return text;
+function rowParts(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): readonly Part[] {
+  const members = columns.flatMap((column, index) => memberParts(column, batch, index, writers));
+  return joinParts([Buffer.from(',\n{'), ...members, Buffer.from('}')]);
 }
 
-/** A member with the comma before it; the first of a row is always there. */
-function memberWriter(
+/** A member with the comma before it; the first of a row is always there, labels only where there is one. */
+function memberParts(
   column: Column,
   { cells }: Batch,
   index: number,
   writers: readonly InstantWriter[],
-): ((row: number) => string) | string {
+): readonly Part[] {
   const own = cells[index] ?? { kind: 'absent' };
   const name = `${index === 0 ? '' : ','}${JSON.stringify(column.name)}:`;
-  const write = cellWriter(column, own, writers[index] ?? String, TEXTS);
-  if (typeof write === 'string') return write === '' ? '' : name + write;
-  if (own.kind !== 'codes') return (row) => name + write(row);
-  return (row) => {
-    const text = write(row);
-    return text === '' ? '' : name + text;
-  };
+  const write = (before?: string) => partOf(column, own, writers[index] ?? writeNothing, TEXTS, before);
+  if (own.kind === 'absent') return [];
+  if (own.kind === 'codes') return [write(name)];
+  const quote = own.kind === 'instants' ? '"' : '';
+  return [Buffer.from(name + quote), write(), Buffer.from(quote)];
 }
+
+const writeNothing: InstantWriter = (_bytes, at) => at;

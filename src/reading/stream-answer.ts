@@ -3,12 +3,12 @@
  * is answered with its error; what fails later breaks the transfer, never ends it as if it were whole. A client that
  * goes away ends the query.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
 import type { Log } from '../platform/log.ts';
 import { markStreamed } from '../platform/streamed-answer.ts';
-import type { Piece } from './formats.ts';
 
 /**
  * @param write begins the writing; the signal aborts when the client has left, or the answer is not wanted any more.
@@ -17,7 +17,7 @@ import type { Piece } from './formats.ts';
 export async function streamAnswer(
   c: Context<CallerEnv>,
   contentType: string,
-  write: (signal: AbortSignal) => AsyncGenerator<Piece>,
+  write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
   log: Log,
 ): Promise<Response> {
   markStreamed(c);
@@ -43,21 +43,23 @@ export async function streamAnswer(
 
 function toStream(
   c: Context,
-  first: IteratorResult<Piece>,
-  pieces: AsyncGenerator<Piece>,
+  first: IteratorResult<Uint8Array>,
+  pieces: AsyncGenerator<Uint8Array>,
   end: () => void,
   log: Log,
 ): ReadableStream {
-  let next: IteratorResult<Piece> | undefined = first;
+  let next: IteratorResult<Uint8Array> | undefined = first;
   let isLeft = false;
   return new ReadableStream({
     pull: async (controller) => {
       try {
         const piece = next ?? (await pieces.next());
         next = undefined;
+        // Rows that have already arrived would otherwise be written one batch after the other, and nobody else served.
+        await nextTurn();
         if (isLeft) return;
         if (piece.done) controller.close();
-        else controller.enqueue(typeof piece.value === 'string' ? Buffer.from(piece.value) : piece.value);
+        else controller.enqueue(piece.value);
       } catch (error) {
         if (isLeft || c.req.raw.signal.aborted) return;
         log.error({ err: error, requestId: c.get('requestId') }, 'an answer broke off');

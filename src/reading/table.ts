@@ -37,5 +37,5 @@ export interface Table {
   readonly batches: AsyncGenerator<Batch>;
 }
 
-/** Writes instants as text. */
-export type InstantWriter = (micros: Micros) => string;
+/** Writes an instant as ASCII text into `bytes` from `at` on. @returns the place after it. */
+export type InstantWriter = (bytes: Uint8Array, at: number, micros: Micros) => number;

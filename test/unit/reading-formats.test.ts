@@ -6,10 +6,9 @@ import { formatInstant, formatLocalInstant } from '../../src/points/instant-rule
 import { chooseType } from '../../src/reading/accept-rules.ts';
 import { writeArrow } from '../../src/reading/arrow-table.ts';
 import { writeCsv } from '../../src/reading/csv-table.ts';
-import type { Piece } from '../../src/reading/formats.ts';
-import { instantWriter, localInstantWriter } from '../../src/reading/instant-writer-rules.ts';
+import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../src/reading/instant-writer-rules.ts';
 import { writeJson } from '../../src/reading/json-table.ts';
-import type { Batch, Column, Table } from '../../src/reading/table.ts';
+import type { Batch, Column, InstantWriter, Table } from '../../src/reading/table.ts';
 import { zoneOffset } from '../../src/structure/time-zones.ts';
 
 const MICROS = Date.parse('2026-03-01T00:15:00Z') * 1000;
@@ -47,9 +46,9 @@ function table(...batches: readonly Batch[]): Table {
   };
 }
 
-async function joined(pieces: AsyncGenerator<Piece>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const piece of pieces) parts.push(Buffer.from(piece as string));
+async function joined(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of pieces) parts.push(piece);
   return Buffer.concat(parts);
 }
 
@@ -144,9 +143,13 @@ describe('instants written in rows (R-A8)', () => {
       fc.property(fc.array(fc.tuple(micros, fc.constantFrom(0, 1, 500_000, 999_999))), zone, (parts, timeZoneId) => {
         const offsetAt = zoneOffset(timeZoneId);
         const [write, writeLocal] = [instantWriter(), localInstantWriter(offsetAt)];
+        const textOf = (writer: InstantWriter, instant: number): string => {
+          const bytes = Buffer.alloc(INSTANT_BYTES + 1);
+          return bytes.toString('latin1', 1, writer(bytes, 1, instant));
+        };
         for (const instant of parts.map(([start, more]) => start + more)) {
-          expect(write(instant)).toBe(formatInstant(instant));
-          expect(writeLocal(instant)).toBe(formatLocalInstant(instant, offsetAt(instant)));
+          expect(textOf(write, instant)).toBe(formatInstant(instant));
+          expect(textOf(writeLocal, instant)).toBe(formatLocalInstant(instant, offsetAt(instant)));
         }
       }),
     );

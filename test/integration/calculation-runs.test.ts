@@ -153,6 +153,18 @@ describe('a run that cannot end as it should', () => {
     expect(await findDueVariables(store.database)).not.toContain(variableId);
   });
 
+  test('stores nothing when it was taken over meanwhile (R-H5, R-K3)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const takeOver = async () => {
+      await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
+      return ok([1]);
+    };
+    await expect(runWith(variableId, takeOver)).rejects.toThrow('was taken over');
+    expect(await store.read(variableId)).toEqual([]);
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
+  });
+
   test('is over when its variable was deleted after its calculator died', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});

@@ -13,7 +13,8 @@ export function requestLog(log: Log): MiddlewareHandler<Env> {
     if (c.req.path.startsWith('/health/')) return;
     const { requestId, caller } = c.var;
     const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
-    const account = caller && { accountId: caller.accountId, userId: caller.userId };
+    // Who really acts stands beside whom they act as (R-B14).
+    const account = caller && { accountId: caller.accountId, userId: caller.userId, actorUserId: caller.actor?.userId };
     log.info(
       { requestId, ...account, method: c.req.method, path: c.req.path, status: c.res.status, durationMs },
       'request',

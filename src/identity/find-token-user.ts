@@ -6,6 +6,8 @@ export interface TokenUser {
   readonly userId: string;
   readonly userName: string;
   readonly role: Role;
+  /** ISO 639-1. */
+  readonly language: string;
   readonly isLocked: boolean;
   /** Their password is temporary (R-B10). */
   readonly mustChangePassword: boolean;
@@ -16,6 +18,7 @@ export interface TokenUser {
 interface TokenUserRow {
   readonly user_name: string;
   readonly role: Role;
+  readonly language: string;
   readonly is_locked: boolean;
   readonly must_change_password: boolean;
   readonly account_id: number | null;
@@ -32,7 +35,7 @@ export async function findTokenUser(
   now: Date,
 ): Promise<TokenUser | undefined> {
   const { rows } = await database.query<TokenUserRow>(
-    `select u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
+    `select u.user_name, u.role, u.language, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
             u.must_change_password, chosen.id as account_id
      from app_user u
      left join lateral (
@@ -52,6 +55,7 @@ export async function findTokenUser(
       userId,
       userName: row.user_name,
       role: row.role,
+      language: row.language,
       isLocked: row.is_locked,
       mustChangePassword: row.must_change_password,
       accountId: row.account_id ?? undefined,

@@ -2,16 +2,25 @@
  * oidc-provider, configured: Keycloak's paths, which shipped clients know (§5); what is off and why. Every default
  * that would print a notice is replaced, so nothing but the log writes.
  */
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { AdapterPayload, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from './find-client.ts';
+import { createInteractionPolicy } from './interaction-policy.ts';
+import { AUTHORIZATION_PARAMETERS, makeGrant } from './issuer-authorization.ts';
 import { findTokenAccount, type GrantContext, tokenClaims } from './issuer-grants.ts';
 import { API_RESOURCE, apiResource } from './issuer-resource.ts';
+import { languageOf, sendExpired } from './pages/page-context.ts';
+import { showSignedOut, showSignOut } from './pages/sign-out-pages.ts';
 import { createPayloadAdapter } from './payload-adapter.ts';
 import type { IssuerKeys } from './signing-keys.ts';
 import { KNOWN_SCOPES } from './token-request-rules.ts';
 
 const PROTOCOL = '/protocol/openid-connect';
-const SHORT_TTL_SEC = 600;
+/** Somebody reads a mail, or looks for a password, while a page is open. */
+const INTERACTION_TTL_SEC = 1800;
+const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+const PROFILE_CLAIMS = [
+  ...['preferred_username', 'name', 'given_name', 'family_name', 'nickname', 'email', 'locale', 'roles'],
+];
 
 const ROUTES: NonNullable<Configuration['routes']> = {
   authorization: `${PROTOCOL}/auth`,
@@ -22,16 +31,30 @@ const ROUTES: NonNullable<Configuration['routes']> = {
   revocation: `${PROTOCOL}/revoke`,
 };
 
+export interface IssuerContext extends GrantContext {
+  /** Address of the issuer. */
+  readonly issuer: string;
+  /** The client its own pages sign in through. */
+  readonly ownClient: AdapterPayload;
+}
+
 /** The whole configuration of the provider. */
-export function issuerConfiguration(context: GrantContext, keys: IssuerKeys): Configuration {
+export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): Configuration {
   return {
-    adapter: (model: string) => createPayloadAdapter(context.database, model),
+    adapter: (model: string) => createPayloadAdapter(context.database, model, context.ownClient),
     jwks: keys.jwks,
-    cookies: { keys: [...keys.cookieKeys] },
+    cookies: { keys: [...keys.cookieKeys], long: COOKIE, short: COOKIE },
     routes: ROUTES,
     responseTypes: ['code'],
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     scopes: ['openid', ...KNOWN_SCOPES],
+    claims: { openid: ['sub', ...PROFILE_CLAIMS] },
+    extraParams: [...AUTHORIZATION_PARAMETERS],
+    interactions: {
+      policy: createInteractionPolicy(context),
+      url: (_ctx, { uid }) => `${context.issuer}/interaction/${uid}`,
+    },
+    loadExistingGrant: (ctx) => makeGrant(context, ctx),
     extraClientMetadata: { properties: [ALLOWED_SCOPES_MEMBER] },
     features: features(context),
     ttl: timesToLive(context),
@@ -40,7 +63,10 @@ export function issuerConfiguration(context: GrantContext, keys: IssuerKeys): Co
     // A confidential client authenticates on every refresh; rotating would only punish a lost answer (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    clientBasedCORS: () => false,
+    // A program in a browser is a public client: its own origin may ask for its tokens.
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientAuthMethod === 'none' &&
+      (client.redirectUris ?? []).some((address) => URL.parse(address)?.origin === origin),
     renderError,
   };
 }
@@ -51,8 +77,7 @@ function features({ policy }: GrantContext): Configuration['features'] {
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
     revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
-    // The pages of sign-out come with the other pages; until then there is no session to end.
-    rpInitiatedLogout: { enabled: false },
+    rpInitiatedLogout: { enabled: true, logoutSource: showSignOut, postLogoutSuccessSource: showSignedOut },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => API_RESOURCE,
@@ -69,12 +94,17 @@ function timesToLive({ policy }: GrantContext): Configuration['ttl'] {
     Grant: policy.refreshTokenTtlSec,
     Session: policy.refreshTokenTtlSec,
     IdToken: policy.accessTokenTtlSec,
-    Interaction: SHORT_TTL_SEC,
+    Interaction: INTERACTION_TTL_SEC,
     AuthorizationCode: 60,
   };
 }
 
+/** A person at the page of an authorization that cannot go on gets a page; a program gets JSON. */
 function renderError(ctx: KoaContextWithOIDC, out: object): void {
+  if (ctx.accepts('json', 'html') === 'html') {
+    sendExpired(ctx, languageOf(ctx));
+    return;
+  }
   ctx.type = 'json';
   ctx.body = out;
 }

@@ -11,11 +11,24 @@ import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import { captureResponse } from './captured-response.ts';
 import { compareClientSecret, encodeBasic } from './client-secret.ts';
-import { issuerConfiguration } from './issuer-configuration.ts';
+import { createEmbeddedDirectory } from './embedded-directory.ts';
+import { type IssuerContext, issuerConfiguration } from './issuer-configuration.ts';
 import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './issuer-grants.ts';
 import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
 import { issuerUrl } from './issuer-url.ts';
-import { getIssuerKeys } from './signing-keys.ts';
+import { ownClient } from './own-client.ts';
+import { issuerPages } from './pages/issuer-pages.ts';
+import type { PageContext } from './pages/page-context.ts';
+import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from './signing-keys.ts';
+import {
+  answerTokenExchange,
+  type ExchangeContext,
+  TOKEN_EXCHANGE_FIELDS,
+  TOKEN_EXCHANGE_GRANT,
+} from './token-exchange.ts';
+import type { UserDirectory } from './user-directory.ts';
+import { userinfo } from './userinfo.ts';
+import { createTokenVerifier } from './verify-token.ts';
 
 export interface Issuer {
   /** The `iss` of its tokens. */
@@ -24,6 +37,8 @@ export interface Issuer {
   handles(path: string): boolean;
   /** Answers a request whose path it handles. Its body must be unread. */
   handle(request: IncomingMessage): Promise<Response>;
+  /** Looks whether other keys are due; to be called every few minutes. */
+  refreshKeys(): Promise<void>;
 }
 
 export interface IssuerOptions {
@@ -31,20 +46,72 @@ export interface IssuerOptions {
   readonly database: Database;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Where passwords are administered; default: here. */
+  readonly directory?: UserDirectory;
+  /** Has waiting mails sent now. */
+  readonly wakeMail?: () => void;
+  /** Told of every impersonation before it begins. */
+  readonly onImpersonation?: ExchangeContext['onImpersonation'];
 }
 
+type Context = IssuerContext & ExchangeContext & PageContext;
+
 /** Starts the issuer on a migrated database, making its keys at the first start. */
-export async function createIssuer({ config, database, log, clock = systemClock }: IssuerOptions): Promise<Issuer> {
-  const url = issuerUrl(config);
-  const context: GrantContext = { database, clock, policy: grantPolicy(config) };
-  const provider = new Provider(url, issuerConfiguration(context, await getIssuerKeys(database)));
+export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
+  const { config, database, log } = options;
+  const context = createContext(options);
+  const keyPolicy = { ...DEFAULT_KEY_POLICY, rotateAfterMs: config.SIGNING_KEY_DAYS * 86_400_000 };
+  let keys = await getIssuerKeys(database, keyPolicy);
+  let handle = handlerOf(createProvider(context, keys, log), context.issuer, config.REALM_ALIASES);
+  return {
+    url: context.issuer,
+    handles: (path) => planIssuerPath(path, issuerPaths(context.issuer, config.REALM_ALIASES)) !== undefined,
+    handle: (request) => handle(request),
+    refreshKeys: async () => {
+      const current = await getIssuerKeys(database, keyPolicy);
+      if (kidsOf(current) === kidsOf(keys)) return;
+      keys = current;
+      handle = handlerOf(createProvider(context, keys, log), context.issuer, config.REALM_ALIASES);
+      log.info({ kids: kidsOf(keys) }, 'the issuer uses other keys');
+    },
+  };
+}
+
+function createContext(options: IssuerOptions): Context {
+  const { config, database, clock = systemClock } = options;
+  const issuer = issuerUrl(config);
+  const keys = { kind: 'database', database } as const;
+  return {
+    database,
+    clock,
+    issuer,
+    policy: grantPolicy(config),
+    ownClient: ownClient(issuer, config.RETURN_URLS),
+    passwordMinLength: config.PASSWORD_MIN_LENGTH,
+    directory: options.directory ?? createEmbeddedDirectory(issuer),
+    wakeMail: options.wakeMail ?? (() => {}),
+    onImpersonation: options.onImpersonation ?? (async () => {}),
+    verifier: createTokenVerifier({ issuers: [{ issuer, audience: config.TOKEN_AUDIENCE, keys }], clock }),
+  };
+}
+
+function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider {
+  const provider = new Provider(context.issuer, issuerConfiguration(context, keys));
   provider.registerGrantType('password', (ctx) => answerPasswordGrant(context, ctx), PASSWORD_GRANT_FIELDS);
+  provider.registerGrantType(TOKEN_EXCHANGE_GRANT, (ctx) => answerTokenExchange(context, ctx), TOKEN_EXCHANGE_FIELDS);
   provider.Client.prototype.compareClientSecret = compareClientSecret;
   provider.proxy = true;
   provider.use(answerInJson);
   provider.use(encodeBasic);
+  provider.use(userinfo(context));
+  provider.use(issuerPages(context, provider));
   logErrors(provider, log);
-  return mount(provider, url, config.REALM_ALIASES);
+  return provider;
+}
+
+/** In their order: the first signs. */
+function kidsOf({ jwks }: IssuerKeys): string {
+  return jwks.keys.map(({ kid }) => kid).join();
 }
 
 function grantPolicy(config: Config): GrantContext['policy'] {
@@ -93,22 +160,18 @@ function logErrors(provider: Provider, log: Log): void {
   koa.on('error', (error: Error) => log.error({ err: error }, 'issuer failed'));
 }
 
-function mount(provider: Provider, url: string, aliases: readonly string[]): Issuer {
+function handlerOf(provider: Provider, url: string, aliases: readonly string[]): Issuer['handle'] {
   const paths = issuerPaths(url, aliases);
   const { host, pathname, protocol } = new URL(url);
   const callback = provider.callback();
-  return {
-    url,
-    handles: (path) => planIssuerPath(path, paths) !== undefined,
-    async handle(request) {
-      const [path = '', query] = splitOnce(request.url ?? '/', '?');
-      const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
-      // Addresses in answers are the canonical ones, whichever name, alias or proxy the request came through.
-      request.headers.host = host;
-      request.headers['x-forwarded-proto'] = protocol.replace(':', '');
-      delete request.headers['x-forwarded-host'];
-      return captureResponse(callback, Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` }));
-    },
+  return (request) => {
+    const [path = '', query] = splitOnce(request.url ?? '/', '?');
+    const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
+    // Addresses in answers are the canonical ones, whichever name, alias or proxy the request came through.
+    request.headers.host = host;
+    request.headers['x-forwarded-proto'] = protocol.replace(':', '');
+    delete request.headers['x-forwarded-host'];
+    return captureResponse(callback, Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` }));
   };
 }
 

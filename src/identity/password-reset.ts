@@ -32,20 +32,20 @@ export async function makePasswordReset(database: Queryable, userId: string): Pr
 
 /** The user a live link is for. */
 export async function findPasswordReset(database: Queryable, token: string): Promise<string | undefined> {
-  const { rows } = await database.query<{ user_id: string }>(
-    `select r.user_id from password_reset r join app_user u on u.id = r.user_id
-     where r.token_hash = $1 and r.expires_date > now() and not (u.is_locked and coalesce(u.locked_until > now(), true))`,
-    [hashLinkToken(token)],
-  );
+  const { rows } = await database.query<{ user_id: string }>(FIND_SQL, [hashLinkToken(token)]);
   return rows[0]?.user_id;
 }
 
-/** As `findPasswordReset`, and the link is used up when the transaction commits: of two at once one gets it. */
-export async function usePasswordReset(transaction: Transaction, token: string): Promise<string | undefined> {
-  const userId = await findPasswordReset(transaction, token);
-  if (userId === undefined) return undefined;
-  const { rowCount } = await transaction.query('delete from password_reset where token_hash = $1', [
-    hashLinkToken(token),
-  ]);
-  return rowCount === 1 ? userId : undefined;
+/** As `findPasswordReset`, for one transaction at a time: of two at once the second finds what the first has left. */
+export async function lockPasswordReset(transaction: Transaction, token: string): Promise<string | undefined> {
+  const { rows } = await transaction.query<{ user_id: string }>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
+  return rows[0]?.user_id;
 }
+
+/** Uses the link up. */
+export async function deletePasswordReset(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.query('delete from password_reset where user_id = $1', [userId]);
+}
+
+const FIND_SQL = `select r.user_id from password_reset r join app_user u on u.id = r.user_id
+  where r.token_hash = $1 and r.expires_date > now() and not (u.is_locked and coalesce(u.locked_until > now(), true))`;

@@ -21,9 +21,12 @@ const IS_LIVE = '(expires_date is null or expires_date > now())';
 
 type Lookup = 'id' | 'uid' | 'user_code';
 
-/** @param model class name of oidc-provider; clients come from their own table and are read only. */
-export function createPayloadAdapter(database: Queryable, model: string): Adapter {
-  if (model === 'Client') return createClientAdapter(database);
+/**
+ * @param model class name of oidc-provider; clients come from their own table and are read only.
+ * @param ownClient the issuer's own, which is in no table.
+ */
+export function createPayloadAdapter(database: Queryable, model: string, ownClient: AdapterPayload): Adapter {
+  if (model === 'Client') return createClientAdapter(database, ownClient);
   const isBearer = BEARER_MODELS.has(model);
   const key = (id: string) => (isBearer ? createHash('sha256').update(id).digest('hex') : id);
   const find = (column: Lookup, value: string) => findPayload(database, model, column, value);
@@ -93,12 +96,12 @@ async function consumePayload(database: Queryable, model: string, id: string): P
   );
 }
 
-function createClientAdapter(database: Queryable): Adapter {
+function createClientAdapter(database: Queryable, ownClient: AdapterPayload): Adapter {
   const refuse = async () => {
     throw new Error('clients are registered by the operator, not through the issuer');
   };
   return {
-    find: (clientId) => findClientMetadata(database, clientId),
+    find: async (clientId) => (clientId === ownClient.client_id ? ownClient : findClientMetadata(database, clientId)),
     upsert: refuse,
     findByUid: refuse,
     findByUserCode: refuse,

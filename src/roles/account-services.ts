@@ -1,6 +1,8 @@
 /** Wires accounts: where passwords are administered, the mails that go out, and the routes. */
 import { accountRoutes } from '../accounts/account-routes.ts';
+import { writeAudit } from '../accounts/audit.ts';
 import { claimRoutes } from '../accounts/claim-routes.ts';
+import { invitationPage } from '../accounts/invitation-page.ts';
 import { invitationRoutes, registerRoutes } from '../accounts/invitation-routes.ts';
 import { listingRoutes } from '../accounts/listing-routes.ts';
 import { membershipRoutes } from '../accounts/membership-routes.ts';
@@ -11,7 +13,9 @@ import { userRoutes } from '../accounts/user-routes.ts';
 import type { Config } from '../config.ts';
 import type { AppParts } from '../http/create-app.ts';
 import { createEmbeddedDirectory } from '../identity/embedded-directory.ts';
+import type { IssuerOptions } from '../identity/issuer.ts';
 import { issuerUrl } from '../identity/issuer-url.ts';
+import type { Impersonation } from '../identity/token-exchange.ts';
 import { type MailSender, startMailSender } from '../platform/mail-sender.ts';
 import { openMailTransport } from '../platform/mail-transport.ts';
 import type { Parts } from './parts.ts';
@@ -22,6 +26,8 @@ export interface AccountRole {
   /** Mounted in front of it. */
   readonly open: AppParts['open'];
   readonly services: AccountServices;
+  /** What the issuer does through accounts. */
+  readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'onImpersonation'>;
   readonly mail: MailSender;
 }
 
@@ -54,10 +60,26 @@ export function startAccounts(parts: Parts): AccountRole {
   const invitations = ['/account/invitations', invitationRoutes(services)] as const;
   return {
     routes: [...mounted, invitations],
-    open: registerRoutes(services),
+    open: registerRoutes(services).route('/', invitationPage(services, new URL(apiUrl(config)).origin)),
     services,
+    issuerHooks: {
+      directory,
+      wakeMail: services.wakeMail,
+      onImpersonation: (impersonation) => auditImpersonation(database, impersonation),
+    },
     mail,
   };
+}
+
+/** Written into the trail of the account acted in, so that its managers see it. */
+function auditImpersonation(
+  database: Parts['database'],
+  { actor, user, accountId, requestId }: Impersonation,
+): Promise<void> {
+  const nothing = new Set<string>();
+  const caller = { ...user, accountId, actor, role: 'USER', permissions: nothing, scopes: nothing, sites: [] } as const;
+  const act = { action: 'ImpersonationStarted', targetId: user.userId, targetName: user.userName } as const;
+  return writeAudit(database, { caller, requestId }, act);
 }
 
 function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {

@@ -7,6 +7,7 @@ import { passwordExchange } from '../identity/exchange-password.ts';
 import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { systemClock } from '../platform/clock.ts';
+import { startSweeper } from '../platform/sweep.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
@@ -18,9 +19,13 @@ import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
 
+const KEY_INTERVAL_MS = 60_000;
+
 export async function startApi(parts: Parts, listener: HttpListener): Promise<Role> {
   const { config, database, dictionary, log, ingestQueue } = parts;
-  const issuer = await createIssuer({ config, database, log });
+  const accounts = startAccounts(parts);
+  const issuer = await createIssuer({ config, database, log, ...accounts.issuerHooks });
+  const keys = startSweeper('signing keys', KEY_INTERVAL_MS, issuer.refreshKeys, log);
   const push = openPushService({
     database,
     dictionary,
@@ -36,7 +41,6 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     wakeIngester: (accountIds) => ingestQueue.wake(accountIds.map(String)),
     log,
   });
-  const accounts = startAccounts(parts);
   const limiter = openRateLimiter(parts.queueOptions);
   const app = createApp({
     authentication: parts.authentication,
@@ -67,7 +71,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
   return {
     stop: async () => {
       await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
-      await accounts.mail.stop();
+      await Promise.all([accounts.mail.stop(), keys.stop()]);
       limiter.close();
       await push.close();
     },

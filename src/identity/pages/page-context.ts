@@ -1,0 +1,52 @@
+/** What the pages of the issuer work with, and how they answer. */
+import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Clock } from '../../platform/clock.ts';
+import type { Database } from '../../platform/database.ts';
+import type { SignInPolicy } from '../sign-in.ts';
+import type { UserDirectory } from '../user-directory.ts';
+import { type Page, renderPage } from './layout.ts';
+import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
+
+export interface PageContext {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly policy: SignInPolicy;
+  /** Address of the issuer. */
+  readonly issuer: string;
+  readonly passwordMinLength: number;
+  readonly directory: UserDirectory;
+  /** Has waiting mails sent now. */
+  readonly wakeMail: () => void;
+}
+
+export type PageRequest = KoaContextWithOIDC;
+
+/** A page handler. */
+export type AnswerPage = (context: PageContext, provider: Provider, ctx: PageRequest) => Promise<void>;
+
+const UNAUTHORIZED_FORM_STATUS = 400;
+
+export interface SentPage extends Page {
+  readonly status?: number;
+  readonly formTargets?: readonly string[];
+}
+
+export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...page }: SentPage): void {
+  const { html, headers } = renderPage(page, formTargets);
+  ctx.status = status;
+  for (const [name, value] of Object.entries(headers)) ctx.set(name, value);
+  ctx.body = html;
+}
+
+/** Says that a link or a page is too old, used, or of another browser: which of them is nobody's business. */
+export function sendExpired(ctx: PageRequest, language: PageLanguage): void {
+  const { expiredTitle: title, expiredLead } = PAGE_TEXTS[language];
+  sendPage(ctx, { status: UNAUTHORIZED_FORM_STATUS, language, title, body: `<p>${expiredLead}</p>` });
+}
+
+/** @param userLanguage of the user, where there is one. */
+export function languageOf(ctx: PageRequest, userLanguage?: string | null, uiLocales?: unknown): PageLanguage {
+  const wished = typeof uiLocales === 'string' ? uiLocales : undefined;
+  return choosePageLanguage(wished, userLanguage, ctx.get('accept-language'));
+}

@@ -1,0 +1,94 @@
+/** A forgotten password: asking for a link by mail, and the page the link leads to (R-B11). */
+import type Provider from 'oidc-provider';
+import { withTransaction } from '../../platform/database.ts';
+import { isStorableText } from '../../platform/storable-text.ts';
+import { choosePassword } from '../choose-password.ts';
+import { deletePasswordReset, findPasswordReset, lockPasswordReset } from '../password-reset.ts';
+import type { DirectoryUser } from '../user-directory.ts';
+import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
+import { languageOf, type PageContext, type PageRequest, sendExpired, sendPage } from './page-context.ts';
+import { PAGE_TEXTS } from './page-texts.ts';
+import { type FormProblem, passwordFormHtml } from './password-form.ts';
+import type { Form } from './read-form.ts';
+
+export async function showForgot(_context: PageContext, _provider: Provider, ctx: PageRequest): Promise<void> {
+  const language = languageOf(ctx);
+  const texts = PAGE_TEXTS[language];
+  const form = formHtml({
+    fields: [{ name: 'username', label: texts.userNameOrMail, type: 'text', autocomplete: 'username', isFirst: true }],
+    button: texts.sendLink,
+  });
+  sendPage(ctx, { language, title: texts.forgotTitle, body: `${paragraphHtml(texts.forgotLead)}\n${form}` });
+}
+
+/** The answer is the same whether or not there is such a user, and so is the time: the mail is made later. */
+export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
+  const language = languageOf(ctx);
+  const texts = PAGE_TEXTS[language];
+  await withTransaction(context.database, async (transaction) => {
+    const user = await findUser(transaction, username.trim());
+    if (user) await context.directory.sendPasswordReset(transaction, user);
+  });
+  context.wakeMail();
+  sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
+}
+
+export async function showReset(
+  context: PageContext,
+  ctx: PageRequest,
+  token: string,
+  problem?: FormProblem,
+): Promise<void> {
+  const language = languageOf(ctx);
+  if ((await findPasswordReset(context.database, token)) === undefined) return sendExpired(ctx, language);
+  const { passwordMinLength: minLength } = context;
+  // The token is in the address of the page, which the form posts to: it need not be in the form as well.
+  const body = passwordFormHtml({ language, minLength, asksCurrent: false, problem });
+  sendPage(ctx, { language, title: PAGE_TEXTS[language].resetTitle, body, status: problem ? 400 : 200 });
+}
+
+export async function takeReset(context: PageContext, ctx: PageRequest, token: string, form: Form): Promise<void> {
+  const { newPassword: password = '', repeatedPassword: repeated = '' } = form;
+  const { passwordMinLength: minLength, issuer } = context;
+  const outcome = await changeByLink(context, token, { password, repeated, minLength });
+  const language = languageOf(ctx);
+  if (outcome === 'gone') return sendExpired(ctx, language);
+  if (outcome !== undefined) return showReset(context, ctx, token, outcome);
+  context.wakeMail();
+  const texts = PAGE_TEXTS[language];
+  const body = `${paragraphHtml(texts.resetDone)}\n${linkHtml(`${issuer}/signed-in`, texts.signIn)}`;
+  sendPage(ctx, { language, title: texts.resetTitle, body });
+}
+
+/** A password that will not do leaves the link as it was. */
+async function changeByLink(
+  { database }: PageContext,
+  token: string,
+  chosen: { readonly password: string; readonly repeated: string; readonly minLength: number },
+) {
+  return withTransaction(database, async (transaction) => {
+    const userId = await lockPasswordReset(transaction, token);
+    if (userId === undefined) return 'gone';
+    const problem = await choosePassword(transaction, { userId, ...chosen });
+    if (problem === undefined) await deletePasswordReset(transaction, userId);
+    return problem;
+  });
+}
+
+async function findUser(
+  database: Parameters<typeof findPasswordReset>[0],
+  wanted: string,
+): Promise<DirectoryUser | undefined> {
+  if (wanted === '' || !isStorableText(wanted)) return undefined;
+  const { rows } = await database.query<DirectoryUser>(
+    `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language
+     from app_user
+     where (lower(user_name) = lower($1) or lower(email) = lower($1)) and email is not null
+       and not (is_locked and coalesce(locked_until > now(), true))
+     order by lower(user_name) = lower($1) desc limit 2`,
+    [wanted],
+  );
+  const [user, another] = rows;
+  // An address several users share names none of them.
+  return another && user?.userName.toLowerCase() !== wanted.toLowerCase() ? undefined : user;
+}

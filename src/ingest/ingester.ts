@@ -5,6 +5,7 @@ import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/purge-points.ts';
+import { purgeRequestedVersions } from '../points/purge-versions.ts';
 import { findWaitingAccounts, ingestAccount } from './ingest-account.ts';
 import { announceLateOperations } from './operation-upkeep.ts';
 import { noteFailedBatch } from './set-aside.ts';
@@ -68,6 +69,7 @@ export function startIngester({ database, queue, queueOptions, outbox, settings,
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await purgeDeletedVariable(database)));
+    while (!isStopped && (await purgeRequestedVersions(database)));
   };
   const worker = openWakeWorker(INGEST_QUEUE, settings.concurrency, drain, queueOptions);
   const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log);

@@ -69,12 +69,19 @@ export const RUN_STATEMENTS: Readonly<Record<keyof ChunkRuns, string>> = {
   limited: LIMIT,
 };
 
+const PLANNER = 'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off';
+const PLANNER_AGAIN = PLANNER.replaceAll('= off', '= default');
+
 /**
- * Session settings the statements need: a run is a range, so only a nested loop can use the key, and the planner does
- * not know how few rows a run meets.
+ * Runs statements whose only good plan is a nested loop over keys: a run is a range, which no other join can use, and the
+ * planner does not know how few rows it meets.
  */
-export const RUN_PLANNER = `set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off`;
-const DEFAULT_PLANNER = RUN_PLANNER.replaceAll('= off', '= default');
+export async function byKeys<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
+  await transaction.query(PLANNER);
+  const result = await work();
+  await transaction.query(PLANNER_AGAIN);
+  return result;
+}
 
 /** Makes way for the rows of a write. */
 export async function makeWay(transaction: Transaction, chunks: ReadonlyMap<number, ChunkRuns>): Promise<void> {
@@ -95,9 +102,9 @@ async function execute(
     sets.filter((set) => runs[set].variableIds.length > 0).map((set) => ({ set, values: toValues(chunk, runs[set]) })),
   );
   if (steps.length === 0) return;
-  await transaction.query(RUN_PLANNER);
-  for (const { set, values } of steps) await transaction.query(RUN_STATEMENTS[set], values);
-  await transaction.query(DEFAULT_PLANNER);
+  await byKeys(transaction, async () => {
+    for (const { set, values } of steps) await transaction.query(RUN_STATEMENTS[set], values);
+  });
 }
 
 /** Values of a run statement. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { makeControlGroup } from '../../src/calculation/sandbox/control-group.ts';
 import type { Container, Launcher } from '../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../src/calculation/sandbox/launcher-bwrap.ts';
 import { Zygote } from '../../src/calculation/sandbox/zygote.ts';
@@ -37,8 +38,25 @@ test('a zygote that cannot start says why (R-H7)', async () => {
   await expect(Zygote.open(launcher, log)).rejects.toThrow(/R could not be started in its sandbox: .*\nbwrap: /);
 });
 
-function recording(launched: Container[]): Launcher {
-  const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '');
+test('all runs together are bounded by a control group, where one can be made (R-H7)', async (context) => {
+  const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
+  const probe = await makeControlGroup(limits);
+  await probe?.remove();
+  if (!probe) return context.skip('this machine lets us make no control groups');
+  const launched: Container[] = [];
+  const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '', limits);
+  const zygote = await Zygote.open(recording(launched, launcher), log);
+  const groups = readFileSync(`/proc/${launched[0]?.process.pid}/cgroup`, 'utf8').match(/(?<=:)\/\S*tidemark-r-\w+$/gm);
+  await zygote.close();
+  expect(groups?.length).toBe(probe.directories.length);
+  const left = probe.directories.map((directory) => readdirSync(dirname(directory)));
+  expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
+});
+
+function recording(
+  launched: Container[],
+  launcher: Launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? ''),
+): Launcher {
   const launch = async () => {
     const container = await launcher.launch();
     launched.push(container);

@@ -8,6 +8,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
+import { makeControlGroup, type SharedLimits } from './control-group.ts';
 import {
   CONTAINER_ENVIRONMENT,
   type Container,
@@ -23,19 +24,27 @@ import {
 const BOUND_ROOT = '/mnt/root';
 const BOUND_DIRECTORY = '/mnt/socket';
 
-/** @param rRoot root directory of the R file system (mode 755). */
-export function createBwrapLauncher(rRoot: string): Launcher {
-  return { mode: 'namespaces', launch: () => launch(rRoot) };
+/**
+ * @param rRoot root directory of the R file system (mode 755).
+ * @param limits of all runs together, kept by a control group where one can be made.
+ */
+export function createBwrapLauncher(rRoot: string, limits?: SharedLimits): Launcher {
+  return { mode: 'namespaces', launch: () => launch(rRoot, limits) };
 }
 
-async function launch(rRoot: string): Promise<Container> {
+async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<Container> {
   const directory = await makeSocketDirectory();
+  const group = limits && (await makeControlGroup(limits));
   const zygote = zygoteCommand(`${SOCKET_DIRECTORY}/${SOCKET_NAME}`, 'namespaces');
-  const [file = '', ...rest] = containerCommand(rRoot, directory, zygote);
+  const command = containerCommand(rRoot, directory, zygote);
+  const [file = '', ...rest] = group ? group.join(command) : command;
   return {
     process: spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
-    remove: () => rm(directory, { recursive: true, force: true }),
+    remove: async () => {
+      await rm(directory, { recursive: true, force: true });
+      await group?.remove();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SharedLimits } from './control-group.ts';
 import {
   CONTAINER_ENVIRONMENT,
   type Container,
@@ -31,14 +32,10 @@ const ID_BYTES = 6;
  */
 const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
 
-export interface OciSettings {
+export interface OciSettings extends SharedLimits {
   /** The engine and options of its own, such as `podman --runtime runc`. */
   readonly command: readonly string[];
   readonly image: string;
-  /** Of all runs together, in bytes. */
-  readonly memoryBytes: number;
-  /** Of all runs together. */
-  readonly maxProcesses: number;
 }
 
 export function createOciLauncher(settings: OciSettings): Launcher {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../platform/log.ts';
+import type { SharedLimits } from './control-group.ts';
 import { ConnectError, exchange } from './exchange.ts';
 import { encodeRequest } from './frame.ts';
 import type { Launcher } from './launcher.ts';
@@ -85,7 +86,7 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
     throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime in it; build it with r-runtime/build.sh`);
   });
-  if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot);
+  if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot, sharedLimits(config));
   if (config.SANDBOX === 'oci') return ociLauncher(config, await ensureImage(config.SANDBOX_OCI_COMMAND, rRoot));
   if (!config.SANDBOX_ALLOW_NONE) {
     throw new SandboxUnavailableError('SANDBOX=none is refused unless SANDBOX_ALLOW_NONE=true');
@@ -95,14 +96,16 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
 }
 
 /** Together the runs get what each may use, and the warm R with its spares as much as one run. */
-function ociLauncher(config: SandboxConfig, image: string): Launcher {
+function sharedLimits(config: SandboxConfig): SharedLimits {
   const places = config.CALC_CONCURRENCY + 1;
-  return createOciLauncher({
-    command: config.SANDBOX_OCI_COMMAND,
-    image,
+  return {
     memoryBytes: places * config.CALC_MEMORY_BYTES,
     maxProcesses: places * config.CALC_MAX_PROCESSES + OWN_PROCESSES,
-  });
+  };
+}
+
+function ociLauncher(config: SandboxConfig, image: string): Launcher {
+  return createOciLauncher({ command: config.SANDBOX_OCI_COMMAND, image, ...sharedLimits(config) });
 }
 
 function limitsOf(config: SandboxConfig): RunLimits {

@@ -12,6 +12,7 @@ import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
+import { deleteRoutes } from '../reading/delete-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
@@ -64,6 +65,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
       ['/data/compare', compareRoutes(parts)],
       ['/data', dataRoutes(parts)],
+      ['/data', deleteRoutes(database)],
     ],
     log,
   });

@@ -1,22 +1,62 @@
-/** What versions a variable has (R-F8). */
-import { Hono } from 'hono';
-import type { CallerEnv } from '../identity/authenticate.ts';
-import type { Database } from '../platform/database.ts';
+/** What versions a variable has (R-F8), and cutting them to a limit that was lowered (R-F7). */
+import { type Context, Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
 import { setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
 import { parseQuery } from '../platform/query-string.ts';
+import { purgeVersions, requestVersionPurge } from '../points/purge-versions.ts';
 import { listVersions } from './list-versions.ts';
 import { getResource } from './resource.ts';
 import { parsePathId } from './resource-routes.ts';
 import { VARIABLE } from './variable.ts';
 
+// Below what makes the server cut the connection; the account's purge runs in the background instead.
+const PURGE_TIMEOUT_MS = 280_000;
+
 export function versionRoutes(database: Database): Hono<CallerEnv> {
-  return new Hono<CallerEnv>().get('/variables/:id/versions', async (c) => {
-    const variableId = parsePathId(c, 'id');
-    await getResource(database, VARIABLE, c.var.caller, variableId);
-    const versions = await listVersions(database, variableId);
-    const { limit, offset } = parsePaging(parseQuery(c.req.url));
-    setTotalCount(c, versions.length);
-    return c.json(versions.slice(offset, limit === undefined ? undefined : offset + limit));
+  const admin = requireRole('ADMIN');
+  return new Hono<CallerEnv>()
+    .get('/variables/:id/versions', (c) => answerVersions(database, c))
+    .post('/variables/:id/purgeVersions', admin, (c) => answerPurge(database, c))
+    .post('/variables/purgeVersions', admin, (c) => answerAccountPurge(database, c));
+}
+
+async function answerVersions(database: Database, c: Context<CallerEnv>): Promise<Response> {
+  const variableId = parsePathId(c, 'id');
+  await getResource(database, VARIABLE, c.var.caller, variableId);
+  const versions = await listVersions(database, variableId);
+  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  setTotalCount(c, versions.length);
+  return c.json(versions.slice(offset, limit === undefined ? undefined : offset + limit));
+}
+
+/** Removes at once what is beyond the variable's limit. Answers how many versions that were. */
+async function answerPurge(database: Database, c: Context<CallerEnv>): Promise<Response> {
+  const variableId = parsePathId(c, 'id');
+  const removed = await withTransaction(
+    database,
+    async (transaction) => {
+      await getResource(transaction, VARIABLE, c.var.caller, variableId);
+      return purgeVersions(transaction, [variableId]);
+    },
+    { statementTimeoutMs: PURGE_TIMEOUT_MS },
+  );
+  return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
+}
+
+/** Has all versioned variables of the account purged in the background. Answers how many they are. */
+async function answerAccountPurge(database: Database, c: Context<CallerEnv>): Promise<Response> {
+  const variableCount = await withTransaction(database, async (transaction) => {
+    const { rows } = await transaction.query<{ id: number }>(
+      'select id from variable where account_id = $1 and is_versioned order by id',
+      [c.var.caller.accountId],
+    );
+    await requestVersionPurge(
+      transaction,
+      rows.map(({ id }) => id),
+    );
+    return rows.length;
   });
+  return c.json({ variableCount });
 }

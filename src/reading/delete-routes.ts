@@ -1,0 +1,78 @@
+/** `DELETE /data` (R-G5): removes the points of a period for good, every version of them, or tells what that would be. */
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
+import { readJsonBody } from '../platform/http-body.ts';
+import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/lenient.ts';
+import { announcePoints } from '../points/announce-points.ts';
+import { DATE_RULE, parseDate } from '../points/date-rules.ts';
+import { deletePoints, findRemoved } from '../points/delete-points.ts';
+import { resolveSelection } from './selection.ts';
+
+const MAX_VARIABLES = 10_000;
+// Years of many variables take their time; below what makes the server cut the connection.
+const TIMEOUT_MS = 280_000;
+
+/** UTC where it has no zone: the members say so. */
+const dateSchema = z.string().transform((text, context) => {
+  const date = parseDate(text);
+  if (date) return date.micros;
+  context.addIssue({ code: 'custom', message: `${DATE_RULE}, got ${JSON.stringify(text)}` });
+  return z.NEVER;
+});
+
+const bodySchema = lenientObject({
+  variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
+  fromDateUtc: dateSchema.nullish(),
+  toDateUtc: dateSchema.nullish(),
+  whatIf: booleanSchema.nullish(),
+});
+
+/** To be mounted at `/data`. For MANAGER and ADMIN: what is removed cannot be brought back. */
+export function deleteRoutes(database: Database): Hono<CallerEnv> {
+  return new Hono<CallerEnv>().delete('/', requireRole('MANAGER'), async (c) => {
+    const request = parseInput(bodySchema, await readJsonBody(c.req.raw));
+    return c.json({ results: await removePoints(database, c.var.caller, request) });
+  });
+}
+
+/** What of a selection does not matter here. */
+const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0 } as const;
+
+interface RemovedPoints {
+  readonly variableId: number;
+  /** Dates, however many versions each had. */
+  readonly datapointCount: number;
+}
+
+/**
+ * @returns one result per variable, in the order asked for.
+ * @throws DomainError not_found when one is not the caller's to see: nothing is removed then.
+ */
+async function removePoints(
+  database: Database,
+  caller: Caller,
+  { variableIds, fromDateUtc, toDateUtc, whatIf }: z.output<typeof bodySchema>,
+): Promise<readonly RemovedPoints[]> {
+  const distinctIds = [...new Set(variableIds)];
+  const period = {
+    ...(typeof fromDateUtc === 'number' && { fromMicros: fromDateUtc }),
+    ...(typeof toDateUtc === 'number' && { toMicros: toDateUtc }),
+  };
+  const removal = { variableIds: distinctIds, ...period };
+  const ranges = await withTransaction(
+    database,
+    async (transaction) => {
+      await resolveSelection(transaction, caller, { ...removal, ...EVERYTHING });
+      if (whatIf) return findRemoved(transaction, removal);
+      const removed = await deletePoints(transaction, removal);
+      await announcePoints(transaction, caller.accountId, removed);
+      return removed;
+    },
+    { statementTimeoutMs: TIMEOUT_MS },
+  );
+  const counts = new Map(ranges.map(({ variableId, count }) => [variableId, count]));
+  return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));
+}

@@ -21,6 +21,7 @@ interface Run {
   readonly defaultVersion: string;
   readonly trigger: string;
   readonly wave: number;
+  readonly formulas: readonly object[];
   readonly inputs: readonly {
     readonly alias: string;
     readonly points: number;
@@ -272,6 +273,56 @@ describe('force-update (§6, R-H5)', () => {
   test('of a variable that is not calculated is 409', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
+  });
+});
+
+describe('a declaration with everything in it (R-H1)', () => {
+  test('gives the script buckets in another unit, form values and constants, from the formula valid then', async () => {
+    const { siteId, sourceId: own } = await createSource(api);
+    const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
+    await api.call('PUT', `/sites/${siteId}`, site);
+    const [KWH, WH] = [8, 7];
+    const input = await createVariable(api, own, { unitId: KWH, quantityType: 'Integrated' } as object);
+    const variables = [hourly(input, { granularity: 'Day', unitId: WH, period: 1, periodTimeBase: 'Day' })];
+    const entities = [{ alias: 'area', entityType: 'Site', path: "Form.Building.'Floor area'" }];
+    const constants = [{ alias: 'factor', value: 2 }];
+    const script = (sign: string) =>
+      `ts <- inputVariables$a$TimeSeries
+       list(TimeSeries = data.frame(Dates = ts$Dates, Values = ${sign} inputConstants$factor * ts$Values / inputForms$area))`;
+    const common = { variables, entities, constants };
+    const variable = await createVariable(api, own, {
+      calculated: {
+        calculatedVariableFormulas: [
+          { ...common, formula: script('-'), validUntil: '2026-03-02T00:00:00+01:00' },
+          { ...common, formula: script('+'), validFrom: '2026-03-02T00:00:00+01:00' },
+        ],
+      },
+    });
+    await push(input, [
+      { date: '2026-03-01T08:00:00Z', value: 1 },
+      { date: '2026-03-01T09:00:00Z', value: 2 },
+      { date: '2026-03-02T08:00:00Z', value: 4 },
+    ]);
+    const run = await lastRun(variable);
+    expect(run).toMatchObject({
+      state: 'Succeeded',
+      counts: { stored: 2 },
+      formulas: [{ formula: 0 }, { formula: 1 }],
+    });
+    // Days of the source, which is an hour ahead of UTC.
+    expect(await read(variable)).toMatchObject([
+      { date: '2026-02-28T23:00:00Z', rawValue: -120 },
+      { date: '2026-03-01T23:00:00Z', rawValue: 160 },
+    ]);
+  });
+
+  test('with a schedule runs when its time comes (R-H5)', async () => {
+    const script = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = 1))';
+    const everySecond = { calculatedVariableFormulas: [{ formula: script, schedule: '* * * * * *' }] };
+    const variable = await createVariable(api, sourceId, { calculated: everySecond });
+    const run = await lastRun(variable, ({ trigger }) => trigger === 'Schedule');
+    expect(run).toMatchObject({ state: 'Succeeded', counts: { stored: 1 } });
+    await api.call('DELETE', `/sources/${sourceId}/variables/${variable}?hardDelete=true`);
   });
 });
 

@@ -14,6 +14,7 @@ const TAKE_TASK = `
   update calculation_preview set state = 'Running' where id = $1 and state = 'Waiting'
   returning variable_id as "variableId", task`;
 const STORE_ANSWER = `update calculation_preview set state = 'Done', answer = $2, file = $3 where id = $1`;
+const PUT_BACK = `update calculation_preview set state = 'Waiting' where id = $1`;
 const FIND_WAITING = `select id from calculation_preview where state = 'Waiting' order by id limit 100`;
 // Whoever asked has given up by then.
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
@@ -42,7 +43,11 @@ export async function answerPreview(services: RunServices, id: number, signal: A
   if (!row) return false;
   const { answer, file } = await withConnection(services.database, (connection) =>
     perform(services, connection, row.variableId, row.task, signal),
-  );
+  ).catch(async (error: unknown) => {
+    // Another calculator, or this one in a moment, may do better while somebody still waits.
+    await services.database.query(PUT_BACK, [id]);
+    throw error;
+  });
   await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
   return true;
 }
@@ -82,7 +87,8 @@ async function perform(
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };
   const { result } = computed;
-  return { answer: { error: result.kind === 'failed' ? result.message : 'there is nothing to sample at these dates' } };
+  if (result.kind === 'failed') return { answer: { error: result.message } };
+  return { answer: { error: outcome ? 'the sample data are too large' : 'no formula is valid for these dates' } };
 }
 
 async function findDates(

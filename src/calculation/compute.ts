@@ -81,7 +81,8 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    if (error instanceof DomainError) return error;
+    // What is away for a while is not the author's to mend.
+    if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });
   const durations = { load: performance.now() - startMs };
@@ -223,7 +224,8 @@ function mergeNotes(outcomes: readonly SandboxOutcome[], plannedCount: number): 
   const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
   return {
     messages: notes.flatMap(({ messages }) => messages),
-    warnings: notes.flatMap(({ warnings }) => warnings),
+    // What a script calls an error beside its series is a warning of the run (R-H3).
+    warnings: [...notes.flatMap(({ warnings }) => warnings), ...errors],
     output: notes.map(({ output }) => output).join(''),
     ...(outcomes.every(({ kind }) => kind === 'ok') && { errors }),
     ...describeFailure(outcomes.at(-1)),

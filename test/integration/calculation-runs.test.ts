@@ -188,6 +188,13 @@ describe('whatever a script says or returns', () => {
     expect(await runsOf(variableId)).toEqual([{ state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' }]);
   });
 
+  test('Errors beside a series are warnings of the run, and the series is stored (R-H3)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const result = await runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
+    expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
+  });
+
   test('a Version that cannot be stored fails the run', async () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);

@@ -50,12 +50,13 @@ create index stored_file_uploaded on stored_file (uploaded_date);
 create table stored_file_part (
   file_id uuid not null references stored_file (id) on delete cascade,
   part int not null,
+  is_compressed boolean not null,
   bytes bytea not null,
   -- A part of a file; the cascade.
   primary key (file_id, part)
 );
-comment on column stored_file_part.part is 'from 0; all but the last have 1 MiB';
--- Compressing costs more than it saves: workbooks are compressed already.
+comment on column stored_file_part.part is 'from 0; all but the last have 1 MiB when inflated';
+comment on column stored_file_part.is_compressed is 'bytes are zstd, which makes CSV a tenth; workbooks are compressed already';
 alter table stored_file_part alter column bytes set storage external;
 
 create table stored_file_error (

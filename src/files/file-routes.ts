@@ -11,7 +11,7 @@ import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
 import { receiveUpload } from './receive-upload.ts';
 import type { FileFormat } from './standard-file.ts';
 import { storeFile } from './store-file.ts';
-import { PART_BYTES, readPart } from './stored-parts.ts';
+import { readContent } from './stored-parts.ts';
 
 const SHOWN_ERRORS = 1000;
 const ERRORS_PER_PAGE = 5000;
@@ -55,7 +55,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv> {
   routes.get('/storage/:id/content', async (c) => {
     const { id, filename, format, progress } = await getFile(database, c.var.caller, c.req.param('id'));
     c.header('Content-Length', String(progress.totalBytes));
-    return download(c, Readable.from(content(database, id, progress.totalBytes)), TYPES[format], filename);
+    return download(c, Readable.from(readContent(database, id, progress.totalBytes)), TYPES[format], filename);
   });
   routes.get('/storage/:id/events', async (c) => {
     const { id } = await getFile(database, c.var.caller, c.req.param('id'));
@@ -94,10 +94,6 @@ async function* errorRows(database: Database, fileId: string): AsyncGenerator<re
     if (!last || page.length < ERRORS_PER_PAGE) return;
     after = last.id;
   }
-}
-
-async function* content(database: Database, fileId: string, sizeBytes: number): AsyncGenerator<Buffer> {
-  for (let part = 0; part * PART_BYTES < sizeBytes; part += 1) yield await readPart(database, fileId, part);
 }
 
 /** An event `progress` for every change, `end` with the last one; a comment when nothing changes for a while. */

@@ -72,7 +72,7 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
 
 function createHelp({ database, dictionary, log }: IngestFileServices, file: TakenFile): ParseHelp {
   return {
-    readPart: async (index) => new Uint8Array(await readPart(database, file.id, index)),
+    readPart: (index) => readPart(database, file.id, index),
     resolve: (request) => resolve(database, dictionary, file, request),
     onHeader: (ignored) => {
       noteIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {

@@ -23,6 +23,7 @@ export async function storeFile(
   maxBytes: number,
 ): Promise<string> {
   const fileId = await insertFile(database, caller, filename, format);
+  let storing: Promise<void> = Promise.resolve();
   try {
     let sizeBytes = 0;
     let part = 0;
@@ -30,9 +31,13 @@ export async function storeFile(
       sizeBytes += bytes.length;
       if (sizeBytes > maxBytes) throw new DomainError('body_too_large', `a file may have at most ${maxBytes} bytes`);
       if (part === 0) refuseForeign(format, bytes);
-      await addPart(database, fileId, part, bytes);
+      // While one part is stored the next arrives.
+      await storing;
+      storing = addPart(database, fileId, part, bytes);
+      storing.catch(() => {});
       part += 1;
     }
+    await storing;
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the file is empty');
     await database.query(
       `update stored_file
@@ -42,6 +47,7 @@ export async function storeFile(
     );
     return fileId;
   } catch (error) {
+    await storing.catch(() => {});
     // Should this fail too, the purge finds it.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;

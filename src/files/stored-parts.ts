@@ -1,6 +1,7 @@
-/** The bytes of files, in parts, in the database. */
-import type { Database } from '../platform/database.ts';
-import { withTransaction } from '../platform/database.ts';
+/** The bytes of files, in parts, in the database: a part counts with its file, so none is waited for by itself. */
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { type Database, withTransaction } from '../platform/database.ts';
 import { readBytea } from '../platform/read-bytea.ts';
 
 /** Every part of a file but the last has this many bytes. */
@@ -13,21 +14,50 @@ export function isFileId(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Appends a part. Committed when it returns. */
+const compress = promisify(zstdCompress);
+const inflate = promisify(zstdDecompress);
+// One piece of output instead of many of 16 KiB.
+const COMPRESSING = { chunkSize: 1 << 18 };
+const INFLATING = { chunkSize: PART_BYTES, maxOutputLength: PART_BYTES };
+
+// A part counts only with its file, whose commit waits for the disk and so for everything before it.
+const ADD = `
+  with unhurried as materialized (select set_config('synchronous_commit', 'off', true))
+  insert into stored_file_part (file_id, part, is_compressed, bytes) select $1, $2, $3, $4 from unhurried`;
+
+/** Appends a part, compressed where that makes it smaller: CSV takes a tenth of the room, and of the time to store it. */
 export async function addPart(database: Database, fileId: string, part: number, bytes: Buffer): Promise<void> {
-  await database.query('insert into stored_file_part (file_id, part, bytes) values ($1, $2, $3)', [
-    fileId,
-    part,
-    bytes,
-  ]);
+  const smaller = await compress(bytes, COMPRESSING);
+  const isCompressed = smaller.length < bytes.length;
+  await database.query(ADD, [fileId, part, isCompressed, isCompressed ? smaller : bytes]);
+}
+
+/** A part as it is stored; `inflatePart` gives its bytes. */
+export interface StoredPart {
+  readonly isCompressed: boolean;
+  readonly bytes: Uint8Array;
 }
 
 /** @throws Error when there is no such part: the file was purged meanwhile. */
-export async function readPart(database: Database, fileId: string, part: number): Promise<Buffer> {
+export async function readPart(database: Database, fileId: string, part: number): Promise<StoredPart> {
   // COPY takes no parameters.
   if (!isFileId(fileId) || !Number.isSafeInteger(part)) throw new Error('no file has such a part');
-  const query = `select bytes from stored_file_part where file_id = '${fileId}' and part = ${part}`;
-  const [bytes] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });
-  if (!bytes) throw new Error(`part ${part} of file ${fileId} is gone`);
-  return bytes;
+  const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from stored_file_part
+                 where file_id = '${fileId}' and part = ${part}`;
+  const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });
+  if (!found) throw new Error(`part ${part} of file ${fileId} is gone`);
+  return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
+}
+
+/** Takes some 2 ms: for threads that hold up nobody. */
+export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
+  return isCompressed ? zstdDecompressSync(bytes, INFLATING) : bytes;
+}
+
+/** The bytes of a file from its first to its last. */
+export async function* readContent(database: Database, fileId: string, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  for (let part = 0; part * PART_BYTES < sizeBytes; part += 1) {
+    const { isCompressed, bytes } = await readPart(database, fileId, part);
+    yield isCompressed ? await inflate(bytes, INFLATING) : bytes;
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
+import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write-points.ts';
 import type { ParsedChunk } from './parsing/parser-messages.ts';
 import type { FilePosition, RowError } from './standard-file.ts';
@@ -11,6 +12,7 @@ import { endFile, type TakenFile } from './take-file.ts';
 
 const WRITE_TIMEOUT_MS = 600_000;
 const MAX_WARNINGS = 100;
+const BATCH_BYTES = 2048 * TUPLE_BYTES;
 
 const ADVANCE = `
   update stored_file
@@ -44,8 +46,7 @@ export async function writeChunk(
       if (rowCount !== 1) return false;
       await storeErrors(transaction, id, errors);
       if (chunk.tuples.length > 0) {
-        const { buffer, byteOffset, byteLength } = chunk.tuples;
-        const { ranges } = await writePoints(transaction, [Buffer.from(buffer, byteOffset, byteLength)]);
+        const { ranges } = await writePoints(transaction, inBatches(chunk.tuples));
         await announcePoints(transaction, accountId, ranges);
       }
       if (isLast) await endFile(transaction, id);
@@ -53,6 +54,15 @@ export async function writeChunk(
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
+}
+
+/** As slices: COPY begins with the first one while the others are on their way. */
+function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
+  const batches: Buffer[] = [];
+  for (let start = 0; start < byteLength; start += BATCH_BYTES) {
+    batches.push(Buffer.from(buffer, byteOffset + start, Math.min(BATCH_BYTES, byteLength - start)));
+  }
+  return batches;
 }
 
 async function storeErrors(transaction: Transaction, fileId: string, errors: readonly RowError[]): Promise<void> {

@@ -90,7 +90,7 @@ describe('a CSV', () => {
       { row: 2, code: 'ambiguous_local_date' },
       { row: 3, code: 'skipped_local_date' },
     ]);
-    expect(points.map(({ date }) => date)).toEqual(['2026-10-25T01:30:00.000Z', '2026-03-29T01:30:00.000Z']);
+    expect(points.map(({ date }) => date)).toEqual(['2026-03-29T01:30:00.000Z', '2026-10-25T01:30:00.000Z']);
   });
 });
 

@@ -1,7 +1,7 @@
 /** A CSV as rows (R-E2): the bytes are read part by part, and again from a record's first byte after a crash (R-E5). */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
 import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
-import { CHUNK_ROWS, type FileSource, type ParseJob } from '../parsing/parse-source.ts';
+import { type FileSource, isChunk, type ParseJob } from '../parsing/parse-source.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { decodeUtf8 } from '../parsing/utf8.ts';
 import { type FilePosition, FileRefusal } from '../standard-file.ts';
@@ -45,7 +45,7 @@ export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob
         `the file must have at most ${limits.maxRows} rows; reading stopped there`,
       );
     }
-    if (collector.count >= CHUNK_ROWS || part === lastPart) await emit(collector, here());
+    if (part === lastPart || isChunk(collector.count, reader.rows - collector.count)) await emit(collector, here());
   }
 }
 

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { FileRefusal } from '../standard-file.ts';
+import type { StoredPart } from '../stored-parts.ts';
 import type {
   FromParser,
   ParsedChunk,
@@ -16,7 +17,7 @@ import type {
 
 /** What the parser needs from outside while it reads. */
 export interface ParseHelp {
-  readPart(index: number): Promise<Uint8Array>;
+  readPart(index: number): Promise<StoredPart>;
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
   /** Told once, before the first chunk. */
   onHeader(ignored: readonly string[]): void;
@@ -33,8 +34,8 @@ export interface FileParser {
 }
 
 const THREAD = new URL('./parser-thread.ts', import.meta.url);
-// Texts and rows of a chunk take some 60 MB at most; buffers are not counted here.
-const HEAP_MB = 256;
+// Buffers are not counted here. Young texts are many and die at once: more room for them is never given back.
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
 export function openFileParser(): FileParser {
   const idle: Worker[] = [];
@@ -60,7 +61,7 @@ export function openFileParser(): FileParser {
 }
 
 async function startThread(): Promise<Worker> {
-  const worker = new Worker(THREAD, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+  const worker = new Worker(THREAD, { execArgv: [], resourceLimits: HEAP_LIMITS });
   await once(worker, 'online');
   worker.unref();
   // An error that comes while the thread is being ended concerns nobody any more.
@@ -118,7 +119,7 @@ type Question = Exclude<FromParser, { readonly kind: 'chunk' | 'end' | 'refused'
 async function answer(worker: Worker, question: Question, help: ParseHelp): Promise<void> {
   switch (question.kind) {
     case 'wantPart':
-      tell(worker, { kind: 'part', index: question.index, bytes: await help.readPart(question.index) });
+      tell(worker, { kind: 'part', index: question.index, part: await help.readPart(question.index) });
       break;
     case 'resolve':
       tell(worker, { kind: 'resolved', answer: await help.resolve(question.request) });

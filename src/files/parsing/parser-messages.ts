@@ -3,6 +3,7 @@ import type { Labels } from '../../points/label-rules.ts';
 import type { TargetIdentifiers } from '../../push/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
+import type { StoredPart } from '../stored-parts.ts';
 import type { LabelIds } from './label-table.ts';
 
 /** A file to be parsed. */
@@ -37,7 +38,7 @@ export interface ParsedChunk {
 
 export type ToParser =
   | { readonly kind: 'parse'; readonly order: ParseOrder }
-  | { readonly kind: 'part'; readonly index: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'part'; readonly index: number; readonly part: StoredPart }
   | { readonly kind: 'resolved'; readonly answer: ResolveAnswer }
   | { readonly kind: 'taken' };
 

@@ -5,6 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import { readCsv } from '../csv/read-csv.ts';
 import { FileRefusal } from '../standard-file.ts';
+import { inflatePart } from '../stored-parts.ts';
 import { readXlsx } from '../xlsx/read-xlsx.ts';
 import type { EmitRows, FileSource } from './parse-source.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
@@ -36,7 +37,7 @@ parentPort?.on('message', (message: ToParser) => {
       );
       break;
     case 'part':
-      waitingForParts.get(message.index)?.(message.bytes);
+      waitingForParts.get(message.index)?.(inflatePart(message.part));
       waitingForParts.delete(message.index);
       break;
     case 'resolved':
@@ -85,7 +86,7 @@ const emit: EmitRows = async (collector, position) => {
     });
   }
   room -= 1;
-  send({ kind: 'chunk', chunk: { tuples, ...rows, position } });
+  send({ kind: 'chunk', chunk: { tuples, ...rows, position } }, transferable(tuples));
 };
 
 async function resolveAll({ targets, labels }: RowCollector): Promise<void> {
@@ -97,4 +98,9 @@ async function resolveAll({ targets, labels }: RowCollector): Promise<void> {
   });
   for (const { id, target } of answer.targets) targets.resolve(id, target);
   for (const { id, ids } of answer.labels) labels.resolve(id, ids);
+}
+
+/** Large buffers have their memory to themselves: it changes hands instead of being copied. */
+function transferable({ buffer, byteLength }: Buffer): readonly ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

@@ -2,12 +2,12 @@
  * Rows as they were read → a chunk: good rows as columns, bad ones as errors. When the targets and labels of its rows
  * are known, the chunk becomes COPY tuples. Runs in the parser's thread; sees every row, so it makes no object per row.
  */
-import { encodeReadings } from '../../points/encode-readings.ts';
+import { TupleWriter } from '../../points/copy-codec.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
-import type { PointEntry } from '../../points/point.ts';
 import type { Columns } from '../columns-rules.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
 import { LabelTable } from './label-table.ts';
+import { orderRows } from './order-rows-rules.ts';
 import { TargetTable } from './target-table.ts';
 
 const FIRST_CAPACITY = 65_536;
@@ -34,6 +34,7 @@ export class RowCollector {
   #values = new Float64Array(FIRST_CAPACITY);
   #targetIds = new Int32Array(FIRST_CAPACITY);
   #labelIds = new Int32Array(FIRST_CAPACITY);
+  #tagSetIds = new Int32Array(FIRST_CAPACITY);
   #errors: RowError[] = [];
   #warnings: RowWarning[] = [];
   #warningCount = 0;
@@ -66,14 +67,11 @@ export class RowCollector {
 
   /** Ends the chunk; every target and label must be resolved. The collector is empty afterwards. */
   encode(): EncodedRows {
-    const entries: PointEntry[] = [];
-    for (let place = 0; place < this.#size; place += 1) {
-      const entry = this.#toEntry(place);
-      if (entry) entries.push(entry);
-    }
+    const size = this.#settle();
+    const columns = { size, variableIds: this.#targetIds, dates: this.#dates, versionTagIds: this.#labelIds };
     const encoded = {
-      tuples: encodeReadings(entries),
-      ingested: entries.length,
+      tuples: this.#toTuples(size, orderRows(columns)),
+      ingested: size,
       errors: this.#errors.sort((a, b) => a.row - b.row),
       warnings: this.#warnings,
       warningCount: this.#warningCount,
@@ -82,26 +80,50 @@ export class RowCollector {
     return encoded;
   }
 
-  #toEntry(place: number): PointEntry | undefined {
-    const target = this.targets.get(this.#targetIds[place] ?? 0);
-    const labels = this.labels.get(this.#labelIds[place] ?? 0);
-    const row = this.#rows[place] ?? 0;
-    if (target.kind === 'problem') {
-      this.reject(row, target.problem.code, target.problem.message);
-      return undefined;
+  /**
+   * Moves the rows that are ingested to the front, with ids of variables, VersionTags and tag sets in place of our own
+   * numbers, and instants in place of local dates. The others become errors.
+   * @returns how many are left.
+   */
+  #settle(): number {
+    let count = 0;
+    for (let place = 0; place < this.#size; place += 1) {
+      const target = this.targets.get(this.#targetIds[place] as number);
+      const labels = this.labels.get(this.#labelIds[place] as number);
+      const row = this.#rows[place] as number;
+      const problem = target.kind === 'problem' ? target.problem : 'code' in labels ? labels : undefined;
+      if (problem) this.reject(row, problem.code, problem.message);
+      if (target.kind === 'problem' || 'code' in labels) continue;
+      let date = this.#dates[place] as number;
+      if (this.#isLocal[place] === 1) {
+        const { micros, kind } = target.clock(date);
+        if (kind !== 'exact') this.#warn(row, kind, date, micros, target.timeZoneId);
+        date = micros;
+      }
+      this.#targetIds[count] = target.variableId;
+      this.#dates[count] = date;
+      this.#values[count] = this.#values[place] as number;
+      this.#labelIds[count] = labels.versionTagId;
+      this.#tagSetIds[count] = labels.tagSetId;
+      count += 1;
     }
-    if ('code' in labels) {
-      this.reject(row, labels.code, labels.message);
-      return undefined;
+    return count;
+  }
+
+  #toTuples(size: number, order: Uint32Array | undefined): Buffer {
+    const count = order?.length ?? size;
+    const writer = new TupleWriter(count);
+    for (let index = 0; index < count; index += 1) {
+      const place = order ? (order[index] as number) : index;
+      writer.add(
+        this.#targetIds[place] as number,
+        this.#dates[place] as number,
+        this.#values[place] as number,
+        this.#labelIds[place] as number,
+        this.#tagSetIds[place] as number,
+      );
     }
-    let dateMicros = this.#dates[place] ?? 0;
-    if (this.#isLocal[place] === 1) {
-      const { micros, kind } = target.clock(dateMicros);
-      if (kind !== 'exact') this.#warn(row, kind, dateMicros, micros, target.timeZoneId);
-      dateMicros = micros;
-    }
-    const { versionTagId, tagSetId } = labels;
-    return { variableId: target.variableId, dateMicros, value: this.#values[place] ?? 0, versionTagId, tagSetId };
+    return writer.finish();
   }
 
   #warn(row: number, kind: 'ambiguous' | 'skipped', localMicros: number, micros: number, timeZoneId: string): void {
@@ -130,6 +152,7 @@ export class RowCollector {
     this.#values = grown(this.#values, new Float64Array(capacity));
     this.#targetIds = grown(this.#targetIds, new Int32Array(capacity));
     this.#labelIds = grown(this.#labelIds, new Int32Array(capacity));
+    this.#tagSetIds = grown(this.#tagSetIds, new Int32Array(capacity));
   }
 }
 

@@ -3,7 +3,7 @@ import type { ParsedDate } from '../../points/date-rules.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
 import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
-import { CHUNK_ROWS, type HeaderNote, type ParseJob } from '../parsing/parse-source.ts';
+import { type HeaderNote, isChunk, type ParseJob } from '../parsing/parse-source.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { FileRefusal } from '../standard-file.ts';
 import { type DateSystem, serialToMicros } from './serial-date-rules.ts';
@@ -41,7 +41,7 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
         `the file must have at most ${limits.maxRows} rows; reading stopped there`,
       );
     }
-    if (rows.collector && rows.collector.count >= CHUNK_ROWS) await emitRows();
+    if (rows.isChunk()) await emitRows();
   }
   scanner.end();
   if (!rows.collector) throw new FileRefusal('empty_file', 'the first sheet is empty');
@@ -68,6 +68,11 @@ class SheetRows implements RowVisitor {
     this.#strings = strings;
     this.#doneRows = doneRows;
     this.#onHeader = onHeader;
+  }
+
+  isChunk(): boolean {
+    const collected = this.collector?.count ?? 0;
+    return isChunk(collected, this.rows - this.#doneRows - collected);
   }
 
   row(row: number, cells: SheetCells): void {

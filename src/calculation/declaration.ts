@@ -7,6 +7,7 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../pl
 import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Micros } from '../points/point.ts';
+import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../reading/duration-rules.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
 import { FORM_PATH_RULE, parseFormPath } from './form-path-rules.ts';
 import { scheduleSchema } from './schedule.ts';
@@ -41,6 +42,13 @@ const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<S
 const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
 const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
+/** A tag that must be there, as readers write it (R-G2). */
+const tagSchema = z
+  .string()
+  .max(1000)
+  .regex(/^[^:]+:/, 'must be key:value');
+
+// The words for versions are those of reading (R-G2).
 const inputSchema = lenientObject({
   alias: aliasSchema,
   variableId: idSchema,
@@ -55,7 +63,21 @@ const inputSchema = lenientObject({
   canBeUsedAsATrigger: withDefault(booleanSchema, true),
   version: z.union([versionTagSchema, z.array(versionTagSchema).max(MAX_VERSION_TAGS)]).nullish(),
   asOf: instantSchema.nullish(),
-}).superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'));
+  relativeVersion: z
+    .string()
+    .refine((text) => parseRelative(text) !== undefined, { error: RELATIVE_RULE })
+    .nullish(),
+  horizon: z
+    .string()
+    .refine((text) => parseDuration(text) !== undefined, { error: DURATION_RULE })
+    .nullish(),
+  tags: z.union([tagSchema, z.array(tagSchema).max(MAX_VERSION_TAGS)]).nullish(),
+})
+  .superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'))
+  .superRefine(({ asOf, relativeVersion }, context) => {
+    if (!asOf || !relativeVersion) return;
+    context.addIssue({ code: 'custom', path: ['relativeVersion'], message: 'does not go together with asOf' });
+  });
 
 const entitySchema = lenientObject({
   alias: aliasSchema,

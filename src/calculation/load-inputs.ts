@@ -8,7 +8,8 @@ import { formatInstant } from '../points/instant-rules.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../points/point.ts';
 import { readPoints } from '../points/read-points.ts';
 import { startOfDay } from '../structure/time-zones.ts';
-import { type InputDeclaration, instantMicros } from './declaration.ts';
+import { chooseVersion } from './choose-version.ts';
+import type { InputDeclaration } from './declaration.ts';
 import type { DateRange } from './formula-period-rules.ts';
 import { BUCKETS, FUNCTIONS } from './input-buckets.ts';
 import { InputColumns } from './input-columns.ts';
@@ -30,7 +31,10 @@ export interface InputRecord {
   readonly granularity?: string;
   readonly aggregation?: string;
   readonly version?: string | readonly string[];
+  /** Also what a relative version meant at the time of the run. */
   readonly asOf?: string;
+  readonly horizon?: string;
+  readonly tags?: readonly string[];
   /** Greatest VersionTimestamp the input had: reading its window as of then gives the same again. */
   readonly lastVersionTimestamp: string | null;
 }
@@ -67,7 +71,9 @@ export async function loadInputs(
   const records: InputRecord[] = [];
   let pointCount = 0;
   for (const [index, input] of declared.entries()) {
-    const plan = planInput(input, getVariable(input, variables), scales[index]);
+    const variable = getVariable(input, variables);
+    const version = await chooseVersion(transaction, input, variable.timeZoneId);
+    const plan = planInput(input, variable, version, scales[index]);
     const window = await windowOf(transaction, plan, changed);
     const columns = await readColumns(transaction, plan, window, room - pointCount);
     pointCount += columns.pointCount;
@@ -106,7 +112,12 @@ async function findScales(
   });
 }
 
-function planInput(input: InputDeclaration, variable: KnownVariable, scale: LinearScale | undefined): InputPlan {
+function planInput(
+  input: InputDeclaration,
+  variable: KnownVariable,
+  version: VersionChoice,
+  scale: LinearScale | undefined,
+): InputPlan {
   const bucket = BUCKETS[input.granularity];
   const { timeZoneId } = variable;
   const buckets: Buckets | undefined = bucket && {
@@ -118,16 +129,10 @@ function planInput(input: InputDeclaration, variable: KnownVariable, scale: Line
   };
   const selection = {
     variableIds: [input.variableId],
-    version: versionChoice(input),
+    version,
     ...(scale && { scales: new Map([[input.variableId, scale]]) }),
   };
   return { input, variable, selection, buckets };
-}
-
-function versionChoice({ version, asOf }: InputDeclaration): VersionChoice {
-  const asOfMicros = instantMicros(asOf);
-  const versionTags = version ? [version].flat() : [];
-  return { ...(versionTags.length > 0 && { versionTags }), ...(asOfMicros !== undefined && { asOfMicros }) };
 }
 
 function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
@@ -199,12 +204,13 @@ async function findLastVersionTimestamps(
 
 function toRecord(
   formula: number,
-  { input, buckets }: InputPlan,
+  { input, buckets, selection }: InputPlan,
   { fromMicros, toMicros }: Window,
   { pointCount }: InputColumns,
   lastVersionTimestamp: string | null,
 ): InputRecord {
-  const { alias, variableId, granularity, version, asOf } = input;
+  const { alias, variableId, granularity, version, horizon, tags } = input;
+  const { asOfMicros } = selection.version;
   return {
     ...{ formula, alias, variableId },
     from: fromMicros === undefined ? null : formatInstant(fromMicros),
@@ -212,7 +218,9 @@ function toRecord(
     points: pointCount,
     ...(buckets && { granularity, aggregation: buckets.functionOf(variableId) }),
     ...(version && { version }),
-    ...(asOf && { asOf }),
+    ...(asOfMicros !== undefined && { asOf: formatInstant(asOfMicros) }),
+    ...(horizon && { horizon }),
+    ...(tags && { tags: [tags].flat() }),
     lastVersionTimestamp,
   };
 }

@@ -127,6 +127,43 @@ describe('LastNPoints (R-H6)', () => {
   });
 });
 
+describe('the versions of an input, in the words of reading (R-G2)', () => {
+  const both = async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    await store.write(variableId, [[START, 1, 'V1']]);
+    await store.write(variableId, [[START, 2, 'V2']]);
+    return variableId;
+  };
+
+  test.each([
+    [{ version: ['V1', 'V2'] }, 2],
+    [{ version: 'V1' }, 1],
+    [{ relativeVersion: 'Current' }, 2],
+    [{ relativeVersion: 'last 3 days' }, undefined],
+    [{ horizon: 'P1D' }, undefined],
+    [{ tags: 'quality:estimated' }, undefined],
+  ])('%j', async (members, value) => {
+    const rows = await rowsFor(input(await both(), members), [START]);
+    expect(rows?.map((row) => row[1])).toEqual(value === undefined ? [] : [value]);
+  });
+
+  test('a horizon is counted back from each date: what was known a day before it', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    const tomorrow = (Math.floor(Date.now() / 3_600_000) + 40) * HOUR;
+    await store.write(variableId, [[tomorrow, 7]]);
+    const rows = await rowsFor(input(variableId, { horizon: 'P1D' }), [tomorrow]);
+    expect(rows?.map((row) => row[1])).toEqual([7]);
+  });
+
+  test.each([{ horizon: 'a day' }, { relativeVersion: 'soon' }, { tags: 'quality' }, { version: '' }])(
+    '%j is refused when saved',
+    async (members) => {
+      const refused = calculations.addCalculated(formula(input(await both(), members)));
+      await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });
+    },
+  );
+});
+
 describe('the unit of an input (R-C8)', () => {
   const [KWH, WH, CELSIUS] = [8, 7, 95];
 

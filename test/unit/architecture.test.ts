@@ -45,7 +45,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   push: FEATURES,
   files: [...FEATURES, 'push'],
   ingest: FEATURES,
-  calculation: [...FEATURES, 'root'],
+  calculation: [...FEATURES, 'reading', 'root'],
   reading: FEATURES,
   grpc: [...FEATURES, 'reading'],
   http: ['platform', 'identity'],

@@ -150,6 +150,12 @@ const SETTINGS = {
   PUSH_BASIC_CLIENT_ID: setting(z.string().optional(), 'Client that asks there, with the grant "password".'),
   PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of that client.'),
   PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads of a process that read large pushes.'),
+  MAPPER_TIMEOUT_MS: setting(
+    integer(100, 60_000).default(8000),
+    'Longest run of the mapper of a custom format in milliseconds.',
+  ),
+  MAPPER_MEMORY_MEBIBYTES: setting(integer(64, 65_536).default(512), 'Most memory a mapper may use, in MiB.'),
+  MAPPER_PROCESSES: setting(integer(1, 64).default(2), 'Mappers a process runs at the same time.'),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
     'Large pushes of new dates a process may write at once as it accepts them, a connection each; 0: none.',

@@ -44,7 +44,7 @@ export function createAcceptPush(services: AcceptServices): AcceptPush {
   return async (context, bytes) => {
     const push = await parts.readers.read(bytes, context.isResendable);
     try {
-      const resendKey = resendKeyOf(context, push.summary.bodyHash);
+      const resendKey = resendKeyOf(context, context.bodyHash ?? push.summary.bodyHash);
       if (!resendKey) return await storePush(parts, context, push, null);
       const key = resendKey.toString('base64');
       const first = underWay.get(key);

@@ -17,6 +17,8 @@ export interface PushContext {
   readonly requestId: string;
   /** Of a custom format. */
   readonly mapperId: string | null;
+  /** Of what the client sent, where that is not what is pushed. */
+  readonly bodyHash?: Uint8Array | undefined;
 }
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates'>;

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http-body.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
+import { genericRoutes } from './generic-routes.ts';
 import { makeLabel } from './operation-label.ts';
 import { operationRoutes } from './operation-routes.ts';
 import { toBody } from './push-answer.ts';
@@ -31,5 +32,5 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
       }
     },
   );
-  return routes.route('/', operationRoutes(service));
+  return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
 }

@@ -4,6 +4,7 @@ import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { type AcceptPush, createAcceptPush } from './accept-push.ts';
 import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
+import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import type { PushLimits } from './push-element.ts';
 import { openPushReaders } from './push-readers.ts';
 import { createReplay, type Replay } from './replay.ts';
@@ -19,6 +20,7 @@ export interface PushServiceOptions {
   readonly threads: number;
   /** Large pushes written at once as they are accepted. */
   readonly directWrites: number;
+  readonly mappers: MapperLimits;
   /** Wakes the ingester; it may fail, the sweeper finds the batch. */
   readonly wakeIngester: (accountIds: readonly number[]) => Promise<void>;
   readonly log: Log;
@@ -29,6 +31,8 @@ export interface PushService {
   readonly admission: Admission;
   readonly acceptPush: AcceptPush;
   readonly replay: Replay;
+  readonly mapperRunner: MapperRunner;
+  readonly limits: PushLimits;
   readonly maxBodyBytes: number;
   close(): Promise<void>;
 }
@@ -38,16 +42,17 @@ export function openPushService(options: PushServiceOptions): PushService {
   const admission = openAdmission(database, limits);
   const readers = openPushReaders({ limits, threads, log });
   const waker = openWaker(wakeIngester, log);
+  const mapperRunner = openMapperRunner(options.mappers, log);
   const directWriter = openDirectWriter(database, directWrites, log);
   const targets = openTargetCache(database);
   const services = { database, dictionary, targets, readers, admission, wake: waker.wake };
   return {
-    ...{ database, admission },
+    ...{ database, admission, mapperRunner, limits },
     acceptPush: createAcceptPush({ ...services, directWriter }),
     replay: createReplay({ ...services, limits }),
     maxBodyBytes: limits.maxBodyBytes,
     close: async () => {
-      await Promise.all([readers.close(), waker.close()]);
+      await Promise.all([readers.close(), waker.close(), mapperRunner.close()]);
     },
   };
 }

@@ -8,6 +8,7 @@ import { createIssuer } from '../identity/issuer.ts';
 import { issuerRoutes } from '../identity/issuer-routes.ts';
 import { systemClock } from '../platform/clock.ts';
 import { startSweeper } from '../platform/sweep.ts';
+import { mapperRoutes } from '../push/mapper/mapper-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
@@ -39,6 +40,11 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     },
     threads: config.PUSH_THREADS,
     directWrites: config.PUSH_DIRECT_WRITES,
+    mappers: {
+      timeoutMs: config.MAPPER_TIMEOUT_MS,
+      memoryMebibytes: config.MAPPER_MEMORY_MEBIBYTES,
+      processes: config.MAPPER_PROCESSES,
+    },
     wakeIngester: (accountIds) => ingestQueue.wake(accountIds.map(String)),
     log,
   });
@@ -58,6 +64,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     healthChecks: parts.healthChecks,
     push: pushRoutes(push),
     api: [
+      ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits })],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],

@@ -325,7 +325,15 @@ async function callerOfManager(): Promise<Caller> {
 function openService(): PushService {
   const { database, dictionary, log } = api.parts;
   return openPushService({
-    ...{ database, dictionary, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
+    ...{
+      database,
+      dictionary,
+      log,
+      threads: 1,
+      directWrites: 1,
+      mappers: { timeoutMs: 1000, memoryMebibytes: 128, processes: 1 },
+      wakeIngester: async () => {},
+    },
     limits: {
       ...{ maxBodyBytes: 1 << 20, maxElements: 100, maxReadings: 10_000 },
       ...{ maxMemoryBytes: 1 << 24, maxQueueBytes: 1 << 24 },

@@ -1,0 +1,47 @@
+/** `POST /api/generic/{guid}` (R-D9): a body of the client's own format, mapped to push elements and pushed. */
+import { Hono } from 'hono';
+import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
+import { DomainError } from '../platform/errors.ts';
+import { readBytes } from '../platform/http-body.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
+import { bodyFormat } from './mapper/body-format.ts';
+import { getMapper } from './mapper/mappers.ts';
+import { makeLabel } from './operation-label.ts';
+import { toBody } from './push-answer.ts';
+import { parsePushQuery } from './push-query.ts';
+import type { PushService } from './push-service.ts';
+
+type Env = CallerEnv & RequestIdEnv;
+
+export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
+  return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
+    const { caller, requestId } = c.var;
+    const { operationId, timeoutSec } = parsePushQuery(c.req.url);
+    const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
+    if (!mapper.isEnabled) throw new DomainError('not_found', 'there is no such mapper');
+    const format = bodyFormat(c.req.raw);
+    await admission.assertQueueHasRoom();
+    const share = admission.openBody();
+    try {
+      const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
+      // Of what was sent: what a mapper makes of it may differ from time to time.
+      const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
+      const body = { format, hasHeader: mapper.hasHeader, bytes };
+      const key = `${mapper.id} ${mapper.modifiedDate}`;
+      const reply = await mapperRunner.run(key, { expression: mapper.expression, body });
+      const elements = new TextEncoder().encode(reply.kind === 'mapped' ? reply.json : '[]');
+      if (elements.length > maxBodyBytes)
+        throw new DomainError('body_too_large', `the mapped body must be at most ${maxBodyBytes} bytes`);
+      const label = operationId ?? makeLabel(Date.now());
+      const context = { caller, label, isResendable: operationId !== undefined, timeoutSec, requestId };
+      return c.json(toBody(await acceptPush({ ...context, mapperId: mapper.id, bodyHash }, elements)));
+    } finally {
+      share.release();
+    }
+  });
+}
+
+async function hash(bytes: Uint8Array<ArrayBuffer>, mapperId: string): Promise<Uint8Array> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Buffer.concat([Buffer.from(mapperId), digest]);
+}

@@ -1,0 +1,20 @@
+/** What kind of body a request of a custom format has, by its Content-Type. */
+import { DomainError } from '../../platform/errors.ts';
+import type { BodyFormat } from './mapper-process.ts';
+
+const FORMATS: readonly (readonly [BodyFormat, RegExp])[] = [
+  ['json', /^application\/([\w.+-]+\+)?json\b/i],
+  ['xml', /^(application|text)\/([\w.+-]+\+)?xml\b/i],
+  ['csv', /^text\/(csv|plain)\b/i],
+];
+
+/** @throws DomainError unsupported_media_type. */
+export function bodyFormat(request: Request): BodyFormat {
+  const contentType = request.headers.get('content-type') ?? '';
+  const found = FORMATS.find(([, pattern]) => pattern.test(contentType));
+  if (found) return found[0];
+  throw new DomainError(
+    'unsupported_media_type',
+    `the body must be JSON, XML, text/csv or text/plain, got ${contentType || 'no type'}`,
+  );
+}

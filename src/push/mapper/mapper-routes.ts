@@ -1,0 +1,93 @@
+/** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
+import { Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
+import type { Database } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { readBytes, readJsonBody } from '../../platform/http-body.ts';
+import { parseInput } from '../../platform/lenient.ts';
+import { setTotalCount } from '../../platform/listing-response.ts';
+import { parsePush } from '../parse-push-rules.ts';
+import type { PushLimits } from '../push-element.ts';
+import { bodyFormat } from './body-format.ts';
+import {
+  deleteMapper,
+  getMapper,
+  insertMapper,
+  listMappers,
+  type MapperFields,
+  mapperSchema,
+  updateMapper,
+} from './mappers.ts';
+import type { MapperRunner } from './run-mapper.ts';
+
+export interface MapperServices {
+  readonly database: Database;
+  readonly runner: MapperRunner;
+  readonly limits: PushLimits;
+}
+
+const MAX_SAMPLE_BYTES = 1 << 20;
+
+export function mapperRoutes({ database, runner, limits }: MapperServices): Hono<CallerEnv> {
+  /** @throws DomainError invalid_input naming the place in the expression. */
+  const parseFields = async (request: Request): Promise<MapperFields> => {
+    const fields = parseInput(mapperSchema, await readJsonBody(request));
+    try {
+      await runner.run(undefined, { expression: fields.expression });
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'mapping_failed') throw error;
+      throw new DomainError('invalid_input', error.message, [{ path: '$.expression', message: error.message }]);
+    }
+    return fields;
+  };
+  return new Hono<CallerEnv>()
+    .use('/mappers/*', requireRole('MANAGER'))
+    .use('/mappers', requireRole('MANAGER'))
+    .get('/mappers', async (c) => {
+      const mappers = await listMappers(database, c.var.caller.accountId);
+      setTotalCount(c, mappers.length);
+      return c.json(mappers);
+    })
+    .post('/mappers', async (c) =>
+      c.json(await insertMapper(database, c.var.caller.accountId, await parseFields(c.req.raw))),
+    )
+    .get('/mappers/:id', async (c) => c.json(await getMapper(database, c.var.caller.accountId, c.req.param('id'))))
+    .put('/mappers/:id', async (c) => {
+      await updateMapper(database, c.var.caller.accountId, c.req.param('id'), await parseFields(c.req.raw));
+      return c.body(null, 204);
+    })
+    .delete('/mappers/:id', async (c) => {
+      await deleteMapper(database, c.var.caller.accountId, c.req.param('id'));
+      return c.body(null, 204);
+    })
+    .post('/mappers/:id/test', async (c) => {
+      const mapper = await getMapper(database, c.var.caller.accountId, c.req.param('id'));
+      const format = bodyFormat(c.req.raw);
+      const bytes = await readBytes(c.req.raw, MAX_SAMPLE_BYTES);
+      return c.json(await trySample(runner, limits, mapper, { format, hasHeader: mapper.hasHeader, bytes }));
+    });
+}
+
+type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;
+
+/** The elements, and what a push of them would be refused for; or why there are none. Nothing is stored. */
+async function trySample(
+  runner: MapperRunner,
+  limits: PushLimits,
+  { expression }: Pick<MapperFields, 'expression'>,
+  body: Sample,
+): Promise<object> {
+  try {
+    const reply = await runner.run(undefined, { expression, body });
+    const elements: unknown = JSON.parse(reply.kind === 'mapped' ? reply.json : '[]');
+    const parsed = parsePush(elements, limits);
+    if (parsed.kind === 'ok') return { elements };
+    return {
+      elements,
+      problems: parsed.kind === 'invalid' ? parsed.details : [{ path: '$', message: parsed.message }],
+    };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'mapping_failed') throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}

@@ -1,0 +1,96 @@
+/** Mappers of an account (R-D9): what is stored of them, and who finds which. */
+import { z } from 'zod';
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { booleanSchema, lenientObject } from '../../platform/lenient.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+
+export interface Mapper {
+  /** The GUID of `POST /api/generic/{guid}`. */
+  readonly id: string;
+  readonly name: string;
+  /** JSONata. */
+  readonly expression: string;
+  /** Whether the first row of CSV names the columns. */
+  readonly hasHeader: boolean;
+  /** A mapper that is not is answered as if it did not exist. */
+  readonly isEnabled: boolean;
+  readonly createdDate: string;
+  readonly modifiedDate: string;
+}
+
+const text = (max: number) => z.string().min(1).max(max).refine(isStorableText, STORABLE_RULE);
+
+/** What a client writes; other fields of a mapper that was read are ignored. */
+export const mapperSchema = lenientObject({
+  name: text(200),
+  expression: text(65_536),
+  hasHeader: booleanSchema.default(true),
+  isEnabled: booleanSchema.default(true),
+});
+export type MapperFields = z.output<typeof mapperSchema>;
+
+const GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as "isEnabled",
+  created_date as "createdDate", modified_date as "modifiedDate"`;
+
+export async function listMappers(queryable: Queryable, accountId: number): Promise<readonly Mapper[]> {
+  const { rows } = await queryable.query<Mapper>(
+    `select ${COLUMNS} from mapper where account_id = $1 order by name, id`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** @throws DomainError not_found, also for a mapper of another account. */
+export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
+  if (!GUID.test(id)) throw notFound();
+  const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
+    accountId,
+    id,
+  ]);
+  return rows[0] ?? fail();
+}
+
+export async function insertMapper(queryable: Queryable, accountId: number, fields: MapperFields): Promise<Mapper> {
+  const { rows } = await queryable.query<Mapper>(
+    `insert into mapper (account_id, name, expression, has_header, is_enabled) values ($1, $2, $3, $4, $5)
+     returning ${COLUMNS}`,
+    [accountId, fields.name, fields.expression, fields.hasHeader, fields.isEnabled],
+  );
+  return rows[0] ?? fail();
+}
+
+/** @throws DomainError not_found. */
+export async function updateMapper(
+  queryable: Queryable,
+  accountId: number,
+  id: string,
+  fields: MapperFields,
+): Promise<void> {
+  if (!GUID.test(id)) throw notFound();
+  const { rowCount } = await queryable.query(
+    `update mapper set name = $3, expression = $4, has_header = $5, is_enabled = $6, modified_date = clock_timestamp()
+     where account_id = $1 and id = $2`,
+    [accountId, id, fields.name, fields.expression, fields.hasHeader, fields.isEnabled],
+  );
+  if (rowCount === 0) throw notFound();
+}
+
+/** @throws DomainError not_found. */
+export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {
+  const isGuid = GUID.test(id);
+  const { rowCount } = await queryable.query('delete from mapper where account_id = $1 and id::text = $2', [
+    accountId,
+    isGuid ? id.toLowerCase() : '',
+  ]);
+  if (rowCount === 0) throw notFound();
+}
+
+function fail(): never {
+  throw notFound();
+}
+
+function notFound(): DomainError {
+  return new DomainError('not_found', 'there is no such mapper');
+}

@@ -1,0 +1,72 @@
+/** CSV as texts (RFC 4180): comma, semicolon or tab, whichever the first line has most of; quoted fields; any line end. */
+
+const SEPARATORS = [',', ';', '\t'] as const;
+
+export type CsvRow = readonly string[];
+
+/** @returns rows of fields, empty lines left out; undefined when a quote is not closed. */
+export function parseCsv(text: string): readonly CsvRow[] | undefined {
+  const separator = findSeparator(text);
+  const rows: CsvRow[] = [];
+  let row: string[] = [];
+  let place = text.startsWith('\ufeff') ? 1 : 0;
+  while (place < text.length) {
+    const field = readField(text, place, separator);
+    if (!field) return undefined;
+    row.push(field.value);
+    place = field.end;
+    if (text[place] === separator) {
+      place += 1;
+      if (place < text.length) continue;
+      row.push('');
+    }
+    if (row.length > 1 || row[0] !== '') rows.push(row);
+    row = [];
+    if (text[place] === '\r') place += 1;
+    if (text[place] === '\n') place += 1;
+  }
+  return rows;
+}
+
+/** Rows as objects by the names of the first row. */
+export function toRecords([header = [], ...rows]: readonly CsvRow[]): readonly Readonly<Record<string, string>>[] {
+  return rows.map((row) => Object.fromEntries(header.map((name, index) => [name.trim(), row[index] ?? ''])));
+}
+
+interface Field {
+  readonly value: string;
+  /** Where the separator or the line end stands. */
+  readonly end: number;
+}
+
+function readField(text: string, start: number, separator: string): Field | undefined {
+  if (text[start] !== '"') {
+    const end = findEnd(text, start, separator);
+    return { value: text.slice(start, end), end };
+  }
+  let value = '';
+  let place = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', place);
+    if (quote < 0) return undefined;
+    value += text.slice(place, quote);
+    place = quote + 1;
+    if (text[place] !== '"') break;
+    value += '"';
+    place += 1;
+  }
+  const end = findEnd(text, place, separator);
+  return { value: value + text.slice(place, end), end };
+}
+
+function findEnd(text: string, start: number, separator: string): number {
+  let end = start;
+  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1;
+  return end;
+}
+
+function findSeparator(text: string): string {
+  const line = text.slice(0, Math.max(0, text.search(/[\r\n]|$/)));
+  const counts = SEPARATORS.map((separator) => line.split(separator).length);
+  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
+}

@@ -1,0 +1,58 @@
+/** A calculator that is stopped in the middle of a run hands it back; the next one runs it (R-K2, R-K3). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+/** Longer than the stop may take. */
+const SLOW_SEC = 25;
+
+let world: World;
+let front: RoleProcess;
+let api: ApiClient;
+beforeAll(async () => {
+  world = await createWorld();
+  front = await startRoles(['api', 'ingester'], world.environment);
+  api = await signIn(front.http);
+}, 60_000);
+afterAll(async () => {
+  await front?.kill('SIGTERM');
+  await world?.close();
+});
+
+const startCalculator = () =>
+  startRoles(['calculator'], { ...world.environment, R_ROOT: testRRoot(), SHUTDOWN_TIMEOUT_MS: '8000' });
+
+const runsOf = async (variableId: number) =>
+  (
+    await world.database.query<{ state: string; outcome: string | null; attempt: number }>(
+      'select state, outcome, attempt from calculation_run where variable_id = $1 order by id',
+      [variableId],
+    )
+  ).rows;
+
+test('SIGTERM does not wait for R: the run is handed back and run again, uncounted (R-K2)', async () => {
+  const { sourceId } = await createSource(api);
+  const input = await createVariable(api, sourceId);
+  // Slow the first time only: the form of the source says which it is.
+  const script = `if (is.null(inputForms$fast)) Sys.sleep(${SLOW_SEC})
+    list(TimeSeries = data.frame(Dates = triggerDate, Values = 1))`;
+  const declaration = calculated(script, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
+  const [formula] = declaration.calculatedVariableFormulas;
+  const entities = [{ alias: 'fast', entityType: 'Source', path: 'fast' }];
+  const variable = await createVariable(api, sourceId, {
+    calculated: { calculatedVariableFormulas: [{ ...formula, entities }] },
+  });
+  const first = await startCalculator();
+  await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
+  await eventually('the run', async () => (await runsOf(variable)).some(({ state }) => state === 'Running'));
+  expect(await first.kill('SIGTERM')).toBe(0);
+  expect(await runsOf(variable)).toEqual([{ state: 'Abandoned', outcome: 'stopped', attempt: 0 }]);
+  await api.call('PUT', `/sources/${sourceId}`, { clientData: { fast: true } });
+  const second = await startCalculator();
+  await eventually('the second run', async () => (await runsOf(variable)).at(-1)?.state === 'Succeeded');
+  await second.kill('SIGTERM');
+  expect(await runsOf(variable)).toMatchObject([{ outcome: 'stopped' }, { outcome: 'ok', attempt: 0 }]);
+}, 60_000);

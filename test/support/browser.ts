@@ -16,7 +16,11 @@ export interface BrowserPage {
 export interface Browser {
   open(url: string): Promise<BrowserPage>;
   /** Posts the form of the page with these values; hidden fields go along. */
-  submit(page: BrowserPage, values?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): Promise<BrowserPage>;
+  submit(
+    page: BrowserPage,
+    values?: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<BrowserPage>;
   /** `name=value` of the cookies that would go to an address. */
   cookiesFor(url: string): string;
 }

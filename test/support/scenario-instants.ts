@@ -1,0 +1,57 @@
+/** Instants and lengths of time as scenario files write them: ISO 8601, as short as can be, UTC where no zone is given. */
+import { Temporal } from 'temporal-polyfill';
+
+const MICROS_PER_MILLI = 1000;
+const NANOS_PER_MICRO = 1000n;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2}(?:\.\d{1,6})?))?)?)?(Z|[+-]\d{2}:\d{2})?$/;
+
+/** @returns microseconds since 1970, undefined for what is no instant. */
+export function parseInstant(text: string): number | undefined {
+  const match = INSTANT.exec(text);
+  if (!match) return undefined;
+  const [, date, hour = '00', minute = '00', second = '00', zone = 'Z'] = match;
+  try {
+    return toMicros(Temporal.Instant.from(`${date}T${hour}:${minute}:${second}${zone}`));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `2026-03-01T00:15Z`; seconds and their fraction only where there are some. */
+export function formatInstant(micros: number): string {
+  const text = toInstant(micros).toString();
+  return text.replace(/:00Z$/, 'Z');
+}
+
+/** @returns undefined for what is no ISO 8601 duration, or a negative one. */
+export function parseDuration(text: string): Temporal.Duration | undefined {
+  try {
+    const duration = Temporal.Duration.from(text);
+    return duration.sign < 0 ? undefined : duration;
+  } catch {
+    return undefined;
+  }
+}
+
+export function toInstant(micros: number): Temporal.Instant {
+  return Temporal.Instant.fromEpochNanoseconds(BigInt(micros) * NANOS_PER_MICRO);
+}
+
+export function toMicros(instant: Temporal.Instant): number {
+  const millis = instant.epochMilliseconds;
+  const rest = instant.epochNanoseconds - BigInt(millis) * 1_000_000n;
+  return millis * MICROS_PER_MILLI + Number(rest / NANOS_PER_MICRO);
+}
+
+/**
+ * An instant so much earlier: years to days back on the calendar of the zone, where a local time that comes twice is
+ * the later one and one that is skipped is moved forward by the gap (R-D4); hours and less on the clock.
+ */
+export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
+  const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;
+  const clock = Temporal.Duration.from({ hours, minutes, seconds, milliseconds, microseconds });
+  const instant = toInstant(micros);
+  if (years + months + weeks + days === 0) return toMicros(instant.subtract(clock));
+  const local = instant.toZonedDateTimeISO(timeZoneId).toPlainDateTime().subtract({ years, months, weeks, days });
+  return toMicros(local.toZonedDateTime(timeZoneId, { disambiguation: 'later' }).toInstant().subtract(clock));
+}

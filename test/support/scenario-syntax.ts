@@ -1,0 +1,160 @@
+/** What a scenario file says, once it is read (grammar: test/scenarios/README.md). */
+
+/** Where something stands, for messages. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface Scenario {
+  readonly title: string;
+  readonly place: Place;
+  readonly commands: readonly Command[];
+}
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** When a write is made: named, to be referred to, or stated, and then that is what the clock of the database says. */
+export type Moment =
+  | { readonly kind: 'label'; readonly label: string }
+  | { readonly kind: 'instant'; readonly micros: number };
+
+export interface Reading {
+  readonly dateMicros: number;
+  readonly value: number;
+  readonly version?: string;
+  readonly tags?: Tags;
+}
+
+export interface PushElement {
+  readonly variable: string;
+  readonly version?: string;
+  readonly tags?: Tags;
+  readonly readings: readonly Reading[];
+}
+
+/** One body: its repeats are settled before it is written (R-D5). */
+export type PushBody = readonly PushElement[];
+
+/** A row a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
+export interface ScriptRow {
+  readonly dateMicros: number;
+  readonly value: number;
+  readonly version?: string;
+  readonly tags?: string;
+}
+
+export interface ScriptOutput {
+  readonly rows: readonly ScriptRow[];
+  /** Instead of the rows' own, a whole column of whatever length. */
+  readonly versionColumn?: readonly string[];
+  readonly tagsColumn?: readonly string[];
+}
+
+/** Up to which moment versions are known to the reader. */
+export type KnownAt =
+  | { readonly kind: 'label'; readonly label: string; readonly isBefore: boolean }
+  | { readonly kind: 'instant'; readonly micros: number }
+  | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
+
+/** A length of time as ISO 8601 writes it, counted back on the calendar of a zone. */
+export interface Horizon {
+  readonly duration: string;
+  readonly timeZoneId: string;
+}
+
+/** Which versions are asked for (R-G2). */
+export interface Choice {
+  readonly knownAt?: KnownAt;
+  readonly horizon?: Horizon;
+  readonly versionTags?: readonly string[];
+  readonly tags?: readonly (readonly [key: string, value: string])[];
+  readonly isEvery: boolean;
+}
+
+export const AGGREGATES = ['sum', 'min', 'max', 'avg', 'count', 'variance', 'stdev'] as const;
+export type Aggregate = (typeof AGGREGATES)[number];
+
+export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'year', 'all'] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+export const FILLS = ['none', 'previous', 'linear', 'null'] as const;
+export type Fill = (typeof FILLS)[number];
+
+export interface Aggregation {
+  readonly aggregate: Aggregate;
+  readonly bucket: Bucket;
+  readonly timeZoneId: string;
+  readonly fill: Fill;
+  /** A bucket of fewer points has no value. */
+  readonly minCount: number;
+}
+
+export interface Period {
+  readonly fromMicros?: number;
+  readonly toMicros?: number;
+  readonly isToIncluded: boolean;
+}
+
+export interface Query extends Period {
+  readonly variables: readonly string[];
+  readonly choice: Choice;
+  readonly aggregation?: Aggregation;
+  readonly order: 'asc' | 'desc';
+  readonly page?: { readonly number: number; readonly size: number };
+}
+
+/** A row as it is expected. What is absent is not looked at; a null is looked for. */
+export interface ExpectedRow {
+  readonly place: Place;
+  readonly variable: string;
+  readonly dateMicros: number;
+  readonly value: number | null;
+  readonly version: string | null;
+  readonly tags?: Tags;
+  /** The write that gave the row its VersionTimestamp, or that VersionTimestamp itself. */
+  readonly moment?: Moment;
+}
+
+/** A line of the listing of versions (R-F8). */
+export interface ExpectedVersion {
+  readonly place: Place;
+  /** Null for the versions without a VersionTag. */
+  readonly version: string | null;
+  readonly count: number;
+  readonly first?: Moment;
+  readonly last?: Moment;
+}
+
+export type Action =
+  | { readonly kind: 'account-limit'; readonly limit: number }
+  | {
+      readonly kind: 'variable';
+      readonly variable: string;
+      readonly isVersioned: boolean;
+      readonly limit: number | null;
+    }
+  | { readonly kind: 'toggle'; readonly variable: string; readonly isVersioned: boolean }
+  | { readonly kind: 'limit'; readonly variable: string; readonly limit: number | null }
+  | { readonly kind: 'write'; readonly bodies: readonly PushBody[]; readonly moment?: Moment }
+  | { readonly kind: 'calculate'; readonly variable: string; readonly atMicros: number; readonly output: ScriptOutput }
+  | { readonly kind: 'copy'; readonly variable: string; readonly atMicros: number; readonly input: string }
+  | { readonly kind: 'purge'; readonly variables: readonly string[] };
+
+export type Look =
+  | { readonly kind: 'read'; readonly query: Query; readonly expected: readonly ExpectedRow[] }
+  | { readonly kind: 'count'; readonly query: Query; readonly expected: number }
+  | { readonly kind: 'versions'; readonly variable: string; readonly expected: readonly ExpectedVersion[] }
+  | {
+      readonly kind: 'delete';
+      readonly variable: string;
+      readonly period: Period;
+      readonly isWhatIf: boolean;
+      readonly expected?: number;
+    };
+
+export type Command = (Action | Look) & {
+  readonly place: Place;
+  /** Words of the refusal that is expected. */
+  readonly expectedError?: string;
+};

@@ -1,0 +1,191 @@
+/**
+ * What the Python clients that exist for this interface put on the wire, byte by byte where it matters, against the
+ * product's own processes. Uploads of files (`POST /storage?filename=`) are not among it.
+ */
+import { request } from 'node:http';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const CLIENT = { id: 'test-client', secret: 'test-secret' };
+const USER = { username: 'manager@example.test', password: 'correct horse battery staple' };
+const READ_TIMEOUT_MS = 10_000;
+const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+let world: World;
+let roles: RoleProcess;
+let variableIds: number[];
+
+beforeAll(async () => {
+  world = await createWorld();
+  roles = await startRoles(['api', 'ingester'], world.environment);
+  const api = await signIn(roles.http);
+  const { sourceId } = await createSource(api);
+  variableIds = await Promise.all(Array.from({ length: 8 }, () => createVariable(api, sourceId)));
+}, 60_000);
+afterAll(async () => {
+  await roles?.kill('SIGTERM');
+  await world?.close();
+});
+
+/** As `requests.post(url, data=…, timeout=10)`: the path as it is given, no answer for ten seconds is an error. */
+function post(path: string, body: string | Buffer, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const { hostname, port } = new URL(roles.http);
+  return new Promise((resolve, reject) => {
+    const common = { 'User-Agent': 'python-requests/2.31.0', 'Accept-Encoding': 'gzip, deflate', Accept: '*/*' };
+    const length = { 'Content-Length': String(Buffer.byteLength(body)) };
+    const sent = request({ hostname, port, path, method: 'POST', headers: { ...common, ...length, ...headers } });
+    sent.setTimeout(READ_TIMEOUT_MS, () => sent.destroy(new Error('read timed out')));
+    sent.on('error', reject).on('response', (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        const plain = answer.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: plain.toString() });
+      });
+    });
+    sent.end(body);
+  });
+}
+
+/** As urllib3's Retry with a status list: the same request again, after what Retry-After says. */
+async function postWithRetries(path: string, body: string | Buffer, headers: Readonly<Record<string, string>>) {
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await post(path, body, headers).catch(() => undefined);
+    if (answer && !RETRIED.has(answer.status)) return answer;
+    if (attempt === 5) throw new Error(`no answer after ${attempt} retries: ${answer?.status}`);
+    const waitMs = Number(answer?.headers['retry-after'] ?? 0.1) * 1000;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`;
+const tokenPath = (realm: string) => `/realms/${realm}/protocol/openid-connect/token`;
+
+async function token(realm = 'opinum'): Promise<{ readonly access: string; readonly refresh: string }> {
+  const form = new URLSearchParams({ grant_type: 'password', ...USER, scope: 'datahub-api push-data' });
+  const { status, text } = await post(tokenPath(realm), form.toString(), { ...FORM, Authorization: basic });
+  expect(status, text).toBe(200);
+  const { access_token: access, refresh_token: refresh, expires_in: expiresIn, token_type: type } = JSON.parse(text);
+  // A life of two minutes or less would make them renew on every call.
+  expect(expiresIn).toBeGreaterThan(120);
+  expect(type.toLowerCase()).toBe('bearer');
+  return { access, refresh };
+}
+
+const push = (access: string, body: unknown, query = '') =>
+  postWithRetries(`/api/data/${query}`, JSON.stringify(body), {
+    ...{ Authorization: `Bearer ${access}`, 'Content-Type': 'application/json', 'X-Opisense-Api-Version': '1.1' },
+  });
+
+describe('a shipped client', () => {
+  test('signs in by the password grant with its own credentials in HTTP Basic, under the old realm name (R-B2, R-B3)', async () => {
+    expect((await token()).access).not.toBe('');
+    expect((await token('tidemark')).access).not.toBe('');
+  });
+
+  test('refreshes with its credentials in the body, and with an account (R-B3, R-B4)', async () => {
+    const { refresh } = await token();
+    for (const account of [{}, { account: String(world.accountId) }]) {
+      const form = { grant_type: 'refresh_token', refresh_token: refresh, ...account };
+      const body = new URLSearchParams({ ...form, client_id: CLIENT.id, client_secret: CLIENT.secret });
+      const { status, text } = await post(tokenPath('opinum'), body.toString(), FORM);
+      expect(status, text).toBe(200);
+      expect((await push(JSON.parse(text).access_token, [])).status).toBe(200);
+    }
+  });
+
+  test('pushes to the path with a trailing slash, whatever its query looks like (R-A3)', async () => {
+    const { access } = await token();
+    for (const query of [
+      '',
+      '?op1',
+      '?operationId=op1?operationTimeoutSec=30',
+      '?operationId=op2&operationTimeoutSec=x',
+    ]) {
+      const { status, text } = await push(access, [{ VariableId: String(variableIds[0]), Data: [] }], query);
+      expect(status, `${query} ${text}`).toBe(200);
+    }
+  });
+
+  test('sends names in any case, ids and values as text, dates without a zone, null members, gzip (R-A3, R-A4, R-D4)', async () => {
+    const { access } = await token();
+    const body = [
+      {
+        ...{ VARIABLEID: String(variableIds[1]), sourceSerialNumber: null, MappingConfig: null, Version: null },
+        Data: [
+          { Date: '2026-01-01T01:00:00', VALUE: '1.5' },
+          { date: '2026-01-01T00:15:00+0000', value: 2 },
+        ],
+      },
+    ];
+    const headers = {
+      Authorization: `Bearer ${access}`,
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'gzip',
+    };
+    const { status, text } = await postWithRetries('/api/data/', gzipSync(JSON.stringify(body)), headers);
+    expect(status, text).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({ accepted: { elements: 1, readings: 2 }, rejected: [] });
+    const api = await signIn(roles.http);
+    // The site is in Europe/Brussels.
+    const rows = await eventually('both readings', async () => {
+      const found = await api.call<{ date: string; rawValue: number }[]>('GET', `/data?variableId=${variableIds[1]}`);
+      return found.length === 2 && found;
+    });
+    expect(rows.map(({ date, rawValue }) => [date, rawValue])).toEqual([
+      ['2026-01-01T00:00:00Z', 1.5],
+      ['2026-01-01T00:15:00Z', 2],
+    ]);
+  });
+
+  test('pushes from many threads at once, sends again what it did not hear of, and has each reading once (R-D1, R-D7)', async () => {
+    const { access } = await token();
+    const start = Date.UTC(2026, 1, 1);
+    const threads = variableIds.slice(2).map(async (variableId, thread) => {
+      for (let turn = 0; turn < 20; turn += 1) {
+        const data = Array.from({ length: 10 }, (_, index) => ({
+          date: new Date(start + (turn * 10 + index) * 60_000).toISOString(),
+          value: turn,
+        }));
+        const query = `?operationId=thread-${thread}-${turn}`;
+        const sends = turn % 5 === 0 ? 2 : 1;
+        const answers = await Promise.all(
+          Array.from({ length: sends }, () => push(access, [{ variableId, data }], query)),
+        );
+        for (const { status } of answers) expect(status).toBe(200);
+      }
+    });
+    await Promise.all(threads);
+    const count = async (sql: string) => (await world.database.query<{ count: number }>(sql)).rows[0]?.count;
+    const all = (variableIds.length - 2) * 200;
+    await eventually('all readings', async () => {
+      return (await count(`select count(*) as count from point where date >= '2026-02-01'`)) === all;
+    });
+    expect(await count(`select count(*) as count from push_operation where label like 'thread-%'`)).toBe(all / 10);
+  });
+
+  test('is told to come back when it is too early, and does (R-D10, R-A5)', async () => {
+    const variableId = variableIds[0];
+    await roles.kill('SIGTERM');
+    roles = await startRoles(['api', 'ingester'], { ...world.environment, PUSH_MAX_MEMORY_BYTES: '1048576' });
+    const { access } = await token();
+    const data = Array.from({ length: 12_000 }, (_, index) => ({
+      date: new Date(Date.UTC(2024, 0, 1) + index * 60_000).toISOString(),
+      value: index,
+    }));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => push(access, [{ variableId, data }])));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  }, 60_000);
+});

@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ingestFile } from '../../src/files/ingest-file.ts';
 import { type FileParser, openFileParser } from '../../src/files/parsing/file-parser.ts';
@@ -96,6 +99,23 @@ describe('a file that is not processed in one go', () => {
     await expect(ingest(undefined, { parse: broken })).rejects.toThrow('dies');
     expect((await stack.status(fileId)).progress.rows).toBeGreaterThan(0);
     await ingest();
+    await expectOnce(fileId);
+  });
+
+  it('is continued after its process was killed (R-E5, R-K3)', async () => {
+    const fileId = await stack.upload('killed.csv', csv);
+    const program = fileURLToPath(new URL('./files-process.ts', import.meta.url));
+    const child = fork(program, [String(stack.api.accountId)], {
+      execPath: process.execPath,
+      execArgv: [],
+      env: { ...process.env, DATABASE_URL: stack.api.parts.config.DATABASE_URL },
+    });
+    const exited = once(child, 'exit');
+    await once(child, 'message');
+    child.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
+    while (await ingest());
     await expectOnce(fileId);
   });
 

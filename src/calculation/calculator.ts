@@ -3,9 +3,9 @@ import type { Log } from '../platform/log.ts';
 import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
-import { answerPreview, findWaitingPreviews } from './answer-preview.ts';
 import { PREVIEW_KEY } from './ask-calculator.ts';
 import { findDueVariables } from './claim-run.ts';
+import { createPreviewer } from './previewer.ts';
 import { purgeRuns } from './purge-runs.ts';
 import { type RunServices, runCalculation } from './run-calculation.ts';
 import { fireSchedules } from './schedules.ts';
@@ -36,25 +36,10 @@ export interface Calculator {
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const stopping = new AbortController();
-  let previewing = 0;
   // Authors must not keep the runs waiting: with more than one place, one is kept for them.
-  const maxPreviews = Math.max(1, settings.concurrency - 1);
-  const preview = async (id: number): Promise<void> => {
-    if (previewing >= maxPreviews) return;
-    previewing += 1;
-    try {
-      await answerPreview(services, id, stopping.signal);
-    } finally {
-      previewing -= 1;
-    }
-    await wakePreviews();
-  };
-  const wakePreviews = async (): Promise<void> => {
-    const waiting = await findWaitingPreviews(services.database);
-    if (waiting.length > 0) await queue.wake(waiting.map((id) => `${PREVIEW_KEY}${id}`));
-  };
+  const previews = createPreviewer(services, Math.max(1, settings.concurrency - 1), stopping.signal);
   const look = async (key: string): Promise<void> => {
-    if (key.startsWith(PREVIEW_KEY)) return preview(Number(key.slice(PREVIEW_KEY.length)));
+    if (key.startsWith(PREVIEW_KEY)) return previews.look(Number(key.slice(PREVIEW_KEY.length)));
     const result = await runCalculation(services, Number(key), stopping.signal);
     if (result.kind !== 'ended') return;
     const { run, report } = result;
@@ -68,7 +53,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
     await fireSchedules(services.database, services.clock);
     const due = await findDueVariables(services.database);
     if (due.length > 0) await queue.wake(due.map(String));
-    await wakePreviews();
+    await previews.wakeWaiting();
     await outbox.relay();
   };
   const worker = openWakeWorker(CALCULATION_QUEUE, settings.concurrency, look, queueOptions);

@@ -14,6 +14,7 @@ import { loadFormValues } from './form-values.ts';
 import type { DateRange } from './formula-period-rules.ts';
 import { MAX_R_SECONDS } from './input-columns.ts';
 import { type InputRecord, loadInputs } from './load-inputs.ts';
+import { mergeNotes, sumTimings } from './merge-outcomes.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
@@ -214,39 +215,4 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };
-}
-
-/** What the scripts said, formula by formula; of the one that failed also where. */
-function mergeNotes(outcomes: readonly SandboxOutcome[], plannedCount: number): Readonly<Record<string, unknown>> {
-  if (plannedCount === 0) return { warnings: ['no formula is valid for these dates'] };
-  const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
-  if (notes.length === 0) return {};
-  const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
-  return {
-    messages: notes.flatMap(({ messages }) => messages),
-    // What a script calls an error beside its series is a warning of the run (R-H3).
-    warnings: [...notes.flatMap(({ warnings }) => warnings), ...errors],
-    output: notes.map(({ output }) => output).join(''),
-    ...(outcomes.every(({ kind }) => kind === 'ok') && { errors }),
-    ...describeFailure(outcomes.at(-1)),
-  };
-}
-
-function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<string, unknown>> {
-  switch (outcome?.kind) {
-    case 'script_error':
-      return { call: outcome.call, line: outcome.line };
-    case 'limit':
-      return { limit: outcome.limit };
-    case 'killed':
-      return { signal: outcome.signal };
-    default:
-      return {};
-  }
-}
-
-function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
-  const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
-    outcomes.reduce((total, { timing }) => total + pick(timing), 0);
-  return { r: sum(({ runMs }) => runMs), sandboxWait: sum(({ waitMs }) => waitMs) };
 }

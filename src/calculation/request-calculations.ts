@@ -33,6 +33,7 @@ const CHANGES = `
     left join lateral (
       select run.ancestors || run.variable_id as way from calculation_run run
       where given.is_result and run.variable_id = given.variable_id and run.wave = given.wave
+        and run.state = 'Succeeded'
       order by run.id desc limit 1
     ) result on true
   ),

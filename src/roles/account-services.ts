@@ -12,7 +12,7 @@ import { userMails } from '../accounts/user-mails.ts';
 import { userRoutes } from '../accounts/user-routes.ts';
 import type { Config } from '../config.ts';
 import type { AppParts } from '../http/create-app.ts';
-import { createEmbeddedDirectory } from '../identity/embedded-directory.ts';
+import { createDirectory } from '../identity/create-directory.ts';
 import type { IssuerOptions } from '../identity/issuer.ts';
 import { issuerUrl } from '../identity/issuer-url.ts';
 import type { Impersonation } from '../identity/token-exchange.ts';
@@ -34,7 +34,7 @@ export interface AccountRole {
 export function startAccounts(parts: Parts): AccountRole {
   const { config, database, log, accessNews } = parts;
   const issuer = issuerUrl(config);
-  const directory = createEmbeddedDirectory(issuer);
+  const directory = createDirectory(config);
   const mail = startMailSender({
     database,
     transport: openMailTransport({

@@ -1,0 +1,152 @@
+/**
+ * The calls of Keycloak's admin REST interface that are used, as a service account. A PUT of a user replaces the whole of
+ * it since Keycloak 24, so a change reads, changes and writes everything back.
+ */
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { DomainError } from '../../platform/errors.ts';
+
+export interface KeycloakUser {
+  readonly id?: string;
+  readonly username: string;
+  readonly email?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly enabled?: boolean;
+  readonly emailVerified?: boolean;
+  readonly requiredActions?: readonly string[];
+  readonly attributes?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface KeycloakAdmin {
+  /** @returns the id; undefined when the user name or the address is taken. */
+  createUser(user: KeycloakUser): Promise<string | undefined>;
+  /** By exact user name, which Keycloak keeps in lower case. */
+  findUserByName(userName: string): Promise<KeycloakUser | undefined>;
+  findUser(id: string): Promise<KeycloakUser | undefined>;
+  updateUser(id: string, user: KeycloakUser): Promise<void>;
+  /** A user who is not there counts as deleted. */
+  deleteUser(id: string): Promise<void>;
+  setPassword(id: string, password: string, isTemporary: boolean): Promise<void>;
+  /** Mails a link that leads to these actions. */
+  sendActions(id: string, actions: readonly string[], link: ActionsLink): Promise<void>;
+  /** Ends all sessions. */
+  logOut(id: string): Promise<void>;
+}
+
+export interface ActionsLink {
+  readonly lifespanSec: number;
+  readonly clientId: string;
+  readonly redirectUri: string | undefined;
+}
+
+export interface KeycloakAdminOptions {
+  /** Address of Keycloak, without /realms. */
+  readonly url: string;
+  readonly realm: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+}
+
+interface CallOptions {
+  readonly body?: unknown;
+  /** Statuses besides 2xx that are answers, not failures. */
+  readonly allowed?: readonly number[];
+}
+
+const TIMEOUT_MS = 10_000;
+/** A token is renewed so long before it ends. */
+const EARLY_MS = 10_000;
+
+export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
+  const base = `${options.url.replace(/\/+$/, '')}/admin/realms/${encodeURIComponent(options.realm)}`;
+  const call = createCall(options);
+  const user = (id: string) => `${base}/users/${encodeURIComponent(id)}`;
+  return {
+    createUser: async (body) => {
+      const response = await call('POST', `${base}/users`, { body, allowed: [409] });
+      if (response.status === 409) return undefined;
+      return new URL(response.headers.get('location') ?? '', base).pathname.split('/').at(-1);
+    },
+    findUserByName: async (userName) => {
+      const query = new URLSearchParams({ username: userName, exact: 'true' });
+      const found = (await (await call('GET', `${base}/users?${query}`)).json()) as readonly KeycloakUser[];
+      return found[0];
+    },
+    findUser: async (id) => {
+      const response = await call('GET', user(id), { allowed: [404] });
+      return response.status === 404 ? undefined : ((await response.json()) as KeycloakUser);
+    },
+    updateUser: async (id, body) => {
+      const response = await call('PUT', user(id), { body, allowed: [409] });
+      if (response.status === 409)
+        throw new DomainError('conflict', `userName must be unique, ${body.username} is taken`);
+    },
+    deleteUser: async (id) => void (await call('DELETE', user(id), { allowed: [404] })),
+    setPassword: async (id, value, temporary) => {
+      await call('PUT', `${user(id)}/reset-password`, { body: { type: 'password', value, temporary } });
+    },
+    sendActions: async (id, actions, { lifespanSec, clientId, redirectUri }) => {
+      const query = new URLSearchParams({ lifespan: String(lifespanSec), client_id: clientId });
+      if (redirectUri !== undefined) query.set('redirect_uri', redirectUri);
+      await call('PUT', `${user(id)}/execute-actions-email?${query}`, { body: actions });
+    },
+    logOut: async (id) => void (await call('POST', `${user(id)}/logout`, { allowed: [404] })),
+  };
+}
+
+/** A call with the token of the service account, renewed before it ends and once more when it is refused. */
+function createCall(options: KeycloakAdminOptions) {
+  const { clock = systemClock } = options;
+  let token: { readonly value: string; readonly untilMs: number } | undefined;
+  const getToken = async (): Promise<string> => {
+    if (!token || token.untilMs <= clock.nowMillis()) token = await requestToken(options, clock);
+    return token.value;
+  };
+  return async (method: string, url: string, { body, allowed = [] }: CallOptions = {}): Promise<Response> => {
+    const send = async () =>
+      request(options, url, {
+        method,
+        headers: {
+          authorization: `Bearer ${await getToken()}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    let response = await send();
+    if (response.status === 401) {
+      token = undefined;
+      response = await send();
+    }
+    if (response.ok || allowed.includes(response.status)) return response;
+    throw unavailable(`${method} ${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
+  };
+}
+
+async function requestToken(options: KeycloakAdminOptions, clock: Clock) {
+  const { url, realm, clientId, clientSecret } = options;
+  const address = `${url.replace(/\/+$/, '')}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  const response = await request(options, address, { method: 'POST', body: new URLSearchParams(form) });
+  if (!response.ok) throw unavailable(`the token of ${clientId} was refused with ${response.status}`);
+  const { access_token: value, expires_in: lifeSec } = (await response.json()) as Readonly<Record<string, unknown>>;
+  if (typeof value !== 'string') throw unavailable('the answer to the token request holds no token');
+  return { value, untilMs: clock.nowMillis() + Number(lifeSec ?? 0) * 1000 - EARLY_MS };
+}
+
+async function request(options: KeycloakAdminOptions, url: string, init: RequestInit): Promise<Response> {
+  const send = options.fetch ?? fetch;
+  try {
+    return await send(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch (error) {
+    throw unavailable('Keycloak cannot be reached', error);
+  }
+}
+
+/** What Keycloak said is for the log, not for who called us. */
+function unavailable(what: string, cause?: unknown): DomainError {
+  const error = new DomainError('dependency_unavailable', 'the administration of users does not answer as it should');
+  error.cause = new Error(what, { cause });
+  return error;
+}

@@ -1,0 +1,148 @@
+/**
+ * User administration at Keycloak. Our users are linked to Keycloak's by `user_identity`: whoever is not linked yet is
+ * looked for by user name, else made. Keycloak asks for a new password on its own pages, and for the current one when the
+ * sign-in is older than five minutes (its default for this action), as §5 wants.
+ */
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { makeTemporaryPassword } from '../choose-password.ts';
+import { PASSWORD_RESET_TTL_SEC } from '../password-reset.ts';
+import type { DirectoryUser, UserDirectory } from '../user-directory.ts';
+import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
+
+const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
+/** The attribute the mapper of the claim `account` reads. */
+const ACCOUNT_ATTRIBUTE = 'account';
+
+export interface KeycloakDirectoryOptions {
+  readonly admin: KeycloakAdmin;
+  /** Address of the realm: the `iss` of its tokens. */
+  readonly issuer: string;
+  /** Public client whose pages users are led to. */
+  readonly accountClientId: string;
+}
+
+export function createKeycloakDirectory(options: KeycloakDirectoryOptions): UserDirectory {
+  const { admin, issuer, accountClientId } = options;
+  const subjectOf = (transaction: Queryable, userId: string) => getSubject(options, transaction, userId);
+  const change = async (transaction: Queryable, userId: string, more: Partial<KeycloakUser>) => {
+    const id = await subjectOf(transaction, userId);
+    const { attributes, ...members } = more;
+    const current = await getUser(admin, id);
+    await admin.updateUser(id, { ...current, ...members, attributes: { ...current.attributes, ...attributes } });
+  };
+  return {
+    create: async (transaction, user) => {
+      await subjectOf(transaction, user.userId);
+    },
+    update: (transaction, user) => change(transaction, user.userId, toKeycloak(user)),
+    remove: async (transaction, userId) => {
+      const subject = await findSubject(transaction, issuer, userId);
+      if (subject !== undefined) await admin.deleteUser(subject);
+    },
+    setLock: async (transaction, userId, isLocked) => {
+      await change(transaction, userId, { enabled: !isLocked });
+      if (isLocked) await admin.logOut(await subjectOf(transaction, userId));
+    },
+    setActiveAccount: (transaction, userId, accountId) =>
+      change(transaction, userId, { attributes: { [ACCOUNT_ATTRIBUTE]: [String(accountId)] } }),
+    setTemporaryPassword: async (transaction, userId) => {
+      const id = await subjectOf(transaction, userId);
+      const { requiredActions = [] } = await getUser(admin, id);
+      // Keycloak takes the action off once the user has chosen a password.
+      if (!requiredActions.includes(UPDATE_PASSWORD)) return undefined;
+      const password = makeTemporaryPassword();
+      await admin.setPassword(id, password, true);
+      return password;
+    },
+    sendPasswordReset: async (transaction, { userId }) => {
+      const id = await subjectOf(transaction, userId);
+      const link = { lifespanSec: PASSWORD_RESET_TTL_SEC, clientId: accountClientId, redirectUri: undefined };
+      await admin.sendActions(id, [UPDATE_PASSWORD], link);
+    },
+    updatePasswordLink: (userName, returnUrl) => updateLink(issuer, accountClientId, userName, returnUrl),
+    signInLink: () => `${issuer}/account`,
+  };
+}
+
+function updateLink(issuer: string, clientId: string, userName: string, returnUrl: string): string {
+  const address = new URL(`${issuer}/protocol/openid-connect/auth`);
+  const parameters = {
+    client_id: clientId,
+    response_type: 'code',
+    scope: 'openid',
+    redirect_uri: returnUrl,
+    kc_action: UPDATE_PASSWORD,
+    login_hint: userName,
+  };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  return address.href;
+}
+
+async function findSubject(database: Queryable, issuer: string, userId: string): Promise<string | undefined> {
+  const { rows } = await database.query<{ subject: string }>(
+    'select subject from user_identity where issuer = $1 and user_id = $2 order by subject limit 1',
+    [issuer, userId],
+  );
+  return rows[0]?.subject;
+}
+
+/** The id in Keycloak of one of our users, linked or made now. */
+async function getSubject(
+  { admin, issuer }: KeycloakDirectoryOptions,
+  database: Queryable,
+  userId: string,
+): Promise<string> {
+  const known = await findSubject(database, issuer, userId);
+  if (known !== undefined) return known;
+  const user = await readUser(database, userId);
+  const made = await admin.createUser({
+    ...toKeycloak(user),
+    enabled: true,
+    emailVerified: false,
+    requiredActions: [UPDATE_PASSWORD],
+    attributes: { locale: [user.language], ...(user.accountId !== null && { account: [String(user.accountId)] }) },
+  });
+  // Made before by an attempt that was undone here, or by the operator.
+  const subject = made ?? (await admin.findUserByName(user.userName))?.id;
+  if (subject === undefined) throw taken(user.userName);
+  const { rowCount } = await database.query(
+    'insert into user_identity (issuer, subject, user_id) values ($1, $2, $3) on conflict do nothing',
+    [issuer, subject, userId],
+  );
+  if (rowCount !== 1) throw taken(user.userName);
+  return subject;
+}
+
+function taken(userName: string): DomainError {
+  return new DomainError('conflict', `userName and email must be unique at the identity provider, got ${userName}`);
+}
+
+async function getUser(admin: KeycloakAdmin, id: string): Promise<KeycloakUser> {
+  const user = await admin.findUser(id);
+  if (user) return user;
+  throw new DomainError('conflict', 'the user no longer exists at the identity provider');
+}
+
+async function readUser(database: Queryable, userId: string) {
+  const { rows } = await database.query<DirectoryUser & { readonly accountId: number | null }>(
+    `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language,
+       active_account_id as "accountId"
+     from app_user where id = $1`,
+    [userId],
+  );
+  const [user] = rows;
+  if (!user) throw new Error(`user ${userId} is gone within its own transaction`);
+  return user;
+}
+
+/** Empty text clears: what is left out would be cleared as well, but not in every version. */
+function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
+  return {
+    username: userName,
+    email: email ?? '',
+    firstName: firstName ?? '',
+    lastName: lastName ?? '',
+    attributes: { locale: [language] },
+  };
+}

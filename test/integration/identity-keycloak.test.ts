@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type KeycloakDouble, startKeycloakDouble } from '../support/keycloak-double.ts';
+import { type Mailbox, openMailbox, passwordIn } from '../support/mailbox.ts';
+import { addPerson, userIdOf } from '../support/people.ts';
+import { startTestApi, type TestApi } from '../support/start-api.ts';
+import { createTestClient, type TestClient } from '../support/test-client.ts';
+
+const PROFILE = 'https://app.example/profile';
+const AUTH_URL = 'https://auth.tidemark.example';
+
+let keycloak: KeycloakDouble;
+let mailbox: Mailbox;
+let api: TestApi;
+beforeAll(async () => {
+  keycloak = await startKeycloakDouble();
+  mailbox = await openMailbox();
+  const { issuer } = keycloak;
+  const jwksUri = `${issuer}/protocol/openid-connect/certs`;
+  const own = { issuer: `${AUTH_URL}/realms/tidemark`, jwksUri: `${AUTH_URL}/unused`, audience: 'tidemark' };
+  api = await startTestApi({
+    ...{ USER_DIRECTORY: 'keycloak', KEYCLOAK_URL: keycloak.url, KEYCLOAK_CLIENT_SECRET: keycloak.clientSecret },
+    ...{ AUTH_URL, RETURN_URLS: PROFILE, SMTP_URL: mailbox.url },
+    TRUSTED_ISSUERS: JSON.stringify([own, { issuer, jwksUri, audience: 'tidemark' }]),
+  });
+});
+afterAll(async () => {
+  await api.close();
+  await mailbox.close();
+  await keycloak.close();
+});
+
+const create = (name: string, more = {}) =>
+  api.manager.post('/account/user/create', { userName: name, email: `${name}@north.example`, ...more });
+const inKeycloak = (name: string) => [...keycloak.users.values()].find(({ username }) => username === name);
+
+async function signInAt(name: string): Promise<TestClient> {
+  return createTestClient(api.origin, await keycloak.tokenOf(inKeycloak(name)?.id ?? ''));
+}
+
+describe('a user who is created', () => {
+  it('is made at Keycloak, gets a temporary password there, and is known by its tokens (R-B2, R-B5)', async () => {
+    expect((await create('Nora', { firstName: 'Nora', language: 'fr' })).status).toBe(200);
+    expect(inKeycloak('nora')).toMatchObject({
+      ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },
+      requiredActions: ['UPDATE_PASSWORD'],
+      attributes: { locale: ['fr'], account: [String(api.accountId)] },
+    });
+    const mail = await mailbox.next('Nora@north.example');
+    expect(passwordIn(mail)).toBe(keycloak.passwords.get(inKeycloak('nora')?.id ?? ''));
+    expect(mail.text).toContain(`${keycloak.issuer}/account`);
+    const client = await signInAt('nora');
+    expect((await client.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
+    const { rows } = await api.database.query(`select password_hash from app_user where user_name = 'Nora'`);
+    expect(rows).toEqual([{ password_hash: null }]);
+  });
+
+  it('whose name or address another user of Keycloak has is refused, and not made here (R-B2)', async () => {
+    await create('first');
+    const taken = await create('second', { email: 'first@north.example' });
+    expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    const { rows } = await api.database.query(`select from app_user where user_name = 'second'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('left over at Keycloak by an attempt that failed is taken over by the next (R-B2)', async () => {
+    await create('halfway');
+    await api.database.query(`delete from app_user where user_name = 'halfway'`);
+    const id = inKeycloak('halfway')?.id;
+    expect((await create('halfway')).status).toBe(200);
+    expect(inKeycloak('halfway')?.id).toBe(id);
+    expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
+  });
+
+  it('who has chosen a password meanwhile gets no temporary one (R-B10)', async () => {
+    await create('quick', { email: 'quick@north.example' });
+    await mailbox.next('quick@north.example');
+    const user = inKeycloak('quick');
+    keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), requiredActions: [] });
+    await api.database.query(
+      `update mail set state = 'Waiting', not_before_date = now() where to_address = 'quick@north.example'`,
+    );
+    await create('after');
+    await mailbox.next('after@north.example');
+    const { rows } = await api.database.query(`select state from mail where to_address = 'quick@north.example'`);
+    expect(rows).toEqual([{ state: 'Obsolete' }]);
+  });
+});
+
+describe('what a manager does', () => {
+  it('to names and language is written back whole: nothing else is lost at Keycloak (R-B2)', async () => {
+    await create('wanda');
+    const user = inKeycloak('wanda');
+    const attributes = { ...user?.attributes, badge: ['7'] };
+    keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), attributes });
+    const id = await userIdOf(api, 'wanda');
+    expect((await api.manager.post(`/account/user/${id}`, { firstName: 'Wanda', language: 'nl' })).status).toBe(200);
+    expect(inKeycloak('wanda')).toMatchObject({
+      ...{ firstName: 'Wanda', email: 'wanda@north.example', enabled: true, requiredActions: ['UPDATE_PASSWORD'] },
+      attributes: { badge: ['7'], locale: ['nl'], account: [String(api.accountId)] },
+    });
+  });
+
+  it('to claims and sites is none of Keycloak’s business (R-B5)', async () => {
+    const id = await userIdOf(api, 'wanda');
+    const before = keycloak.calls.length;
+    await api.manager.post(`/account/user/${id}/claims/add`, { claimType: 'datapusher.standard' });
+    expect(keycloak.calls).toHaveLength(before);
+  });
+
+  it('locking disables the user there and ends the sessions (R-B11)', async () => {
+    await create('lock');
+    const id = await userIdOf(api, 'lock');
+    const client = await signInAt('lock');
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
+    expect(inKeycloak('lock')?.enabled).toBe(false);
+    expect(keycloak.loggedOut).toContain(inKeycloak('lock')?.id);
+    expect((await client.get('/account')).status).toBe(401);
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: false });
+    expect(inKeycloak('lock')?.enabled).toBe(true);
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
+  it('resetting a password has Keycloak mail a link good for an hour (R-B11)', async () => {
+    await create('reset');
+    const id = await userIdOf(api, 'reset');
+    expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(200);
+    const mail = keycloak.actionMails.at(-1);
+    expect(mail).toMatchObject({ userId: inKeycloak('reset')?.id, actions: ['UPDATE_PASSWORD'] });
+    expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
+  });
+
+  it('deleting deletes there too; a user who is not there is deleted all the same (R-B2)', async () => {
+    for (const isGone of [false, true]) {
+      await create('delete');
+      if (isGone) keycloak.users.delete(inKeycloak('delete')?.id ?? '');
+      const id = await userIdOf(api, 'delete');
+      expect((await api.manager.delete(`/account/user/${id}`)).status).toBe(200);
+      expect(inKeycloak('delete')).toBeUndefined();
+    }
+  });
+});
+
+describe('a user who was there before', () => {
+  it('is made at Keycloak at the first call about them (R-B2)', async () => {
+    const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
+    await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
+    expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
+  });
+
+  it('chooses the account of the next token (R-B4)', async () => {
+    await create('chooser');
+    const userId = await userIdOf(api, 'chooser');
+    await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
+    const client = await signInAt('chooser');
+    expect((await client.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
+    const next = await signInAt('chooser');
+    expect((await next.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.otherAccountId });
+  });
+});
+
+describe('GET /user/updatePasswordLink', () => {
+  it('leads to Keycloak’s page for it and back (§4.6, R-B13)', async () => {
+    await create('paul');
+    const { body } = await (await signInAt('paul')).get<{ link: string }>('/user/updatePasswordLink');
+    const link = new URL(body.link);
+    expect(`${link.origin}${link.pathname}`).toBe(`${keycloak.issuer}/protocol/openid-connect/auth`);
+    expect(Object.fromEntries(link.searchParams)).toEqual({
+      ...{ client_id: 'tidemark-account', response_type: 'code', scope: 'openid', redirect_uri: PROFILE },
+      ...{ kc_action: 'UPDATE_PASSWORD', login_hint: 'paul' },
+    });
+  });
+});
+
+describe('the service account', () => {
+  it('gets another token when its own is refused (R-B2)', async () => {
+    keycloak.expireTokens();
+    expect((await create('renewed')).status).toBe(200);
+    expect(inKeycloak('renewed')).toBeDefined();
+  });
+
+  it('while Keycloak fails changes are 503, undone here, and say nothing of it (R-A5, R-B2)', async () => {
+    keycloak.failWith(500);
+    const answer = await create('unlucky');
+    keycloak.failWith(undefined);
+    expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/keycloak|unknown_error|127\.0\.0\.1/i);
+    const { rows } = await api.database.query(`select from app_user where user_name = 'unlucky'`);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the realm export', () => {
+  const realm = JSON.parse(
+    readFileSync(new URL('../../src/identity/keycloak/realm-export.json', import.meta.url), 'utf8'),
+  ) as {
+    readonly clientScopes: readonly {
+      readonly name: string;
+      readonly protocolMappers: readonly { readonly name: string; readonly config: Readonly<Record<string, string>> }[];
+    }[];
+    readonly clients: readonly { readonly clientId: string; readonly optionalClientScopes?: readonly string[] }[];
+  };
+
+  it('has the scopes, the mapper of account as a number, and the clients the settings name (R-B2, R-B4, R-B6)', () => {
+    const scopes = new Map(realm.clientScopes.map((scope) => [scope.name, scope.protocolMappers]));
+    for (const name of ['datahub-api', 'push-data']) {
+      expect(scopes.get(name)?.[0]?.config['included.custom.audience']).toBe('tidemark');
+    }
+    const account = scopes.get('tidemark-account')?.find(({ name }) => name === 'account');
+    expect(account?.config).toMatchObject({
+      'claim.name': 'account',
+      'jsonType.label': 'int',
+      'user.attribute': 'account',
+    });
+    const { KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID } = api.parts.config;
+    const ids = realm.clients.map(({ clientId }) => clientId);
+    expect(ids).toEqual(expect.arrayContaining([KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID]));
+  });
+
+  it('holds no secret (R-B2)', () => {
+    expect(JSON.stringify(realm)).not.toMatch(/"(secret|privateKey|credentials)"/);
+  });
+});

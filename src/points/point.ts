@@ -47,9 +47,13 @@ export interface VersionChoice {
   readonly isEvery?: boolean;
 }
 
-/** `value * factor + shift`: a conversion of units (R-C8). */
+/**
+ * `value * factor / divisor + shift`: a conversion of units (R-C8). One of factor and divisor is 1: a thousandth is no
+ * binary number, so 9 Wh divided by 1000 is 0.009 kWh, and multiplied by 0.001 is not.
+ */
 export interface LinearScale {
   readonly factor: number;
+  readonly divisor: number;
   readonly shift: number;
 }
 

@@ -4,16 +4,16 @@ import type { AggregateFunction } from './bucket.ts';
 import type { LinearScale } from './point.ts';
 
 /**
- * `value * factor + shift` in place; NaN, no value, stays.
+ * `value * factor / divisor + shift` in place; NaN, no value, stays.
  * @throws DomainError invalid_input when a result is beyond what a number can hold.
  */
-export function scaleValues(values: Float64Array, { factor, shift }: LinearScale, variableId: number): void {
-  convert(values, variableId, (value) => value * factor + shift);
+export function scaleValues(values: Float64Array, scale: LinearScale, variableId: number): void {
+  convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
 }
 
 /** What the database has to work out: below a negative factor the greatest value is the least. */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
-  if (scale === undefined || scale.factor >= 0) return aggregate;
+  if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
   return aggregate === 'min' ? 'max' : aggregate === 'max' ? 'min' : aggregate;
 }
 
@@ -33,24 +33,25 @@ export function scaleAggregates(
 }
 
 /** A shift counts once for every point of a sum, and not at all for how far points are apart. */
-function conversionOf(
-  aggregate: AggregateFunction,
-  { factor, shift }: LinearScale,
-): (value: number, points: number) => number {
+function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {
     case 'count':
       return (value) => value;
     case 'sum':
-      return (value, points) => value * factor + shift * points;
+      return (value, points) => stretch(value, scale) + scale.shift * points;
     case 'variance':
-      return (value) => value * factor * factor;
+      return (value) => stretch(stretch(value, scale), scale);
     case 'stdev':
-      return (value) => value * Math.abs(factor);
+      return (value) => Math.abs(stretch(value, scale));
     case 'avg':
     case 'min':
     case 'max':
-      return (value) => value * factor + shift;
+      return (value) => stretch(value, scale) + scale.shift;
   }
+}
+
+function stretch(value: number, { factor, divisor }: LinearScale): number {
+  return (value * factor) / divisor;
 }
 
 function convert(values: Float64Array, variableId: number, toScaled: (value: number, index: number) => number): void {

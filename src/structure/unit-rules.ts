@@ -10,8 +10,11 @@ export interface UnitConversion {
 
 /** @returns how a value of `from` becomes one of `to`; both are of one family. */
 export function scaleBetween(from: UnitConversion, to: UnitConversion): LinearScale {
-  const factor = tidy(to.divisor / from.divisor);
-  return { factor, shift: tidy(to.offset - from.offset * factor) };
+  const ratio = tidy(to.divisor / from.divisor);
+  const isGrowing = Math.abs(ratio) >= 1;
+  const factor = isGrowing ? ratio : 1;
+  const divisor = isGrowing ? 1 : tidy(from.divisor / to.divisor);
+  return { factor, divisor, shift: tidy(to.offset - (from.offset * factor) / divisor) };
 }
 
 /** The number with 15 digits where that is as good a reading of the quotient: 0.001, not 0.0010000000000000002. */

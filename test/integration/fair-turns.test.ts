@@ -77,8 +77,9 @@ describe('a batch that cannot be written', () => {
     const accountId = await createAccount(store.database, { name: 'West' });
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
+    // A wrong number of fields; at a date of its own, so that no later batch overwrites it unseen.
     const { rows: broken } = await store.database.query<{ id: number }>(
-      `update push_batch set rows = set_byte(rows, 1, 9)
+      `update push_batch set rows = set_byte(set_byte(rows, 1, 9), 13, 7)
        where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)
        returning id`,
       [accountId],

@@ -10,8 +10,8 @@ const KELVIN = { divisor: 1, offset: 273.15 };
 const FAHRENHEIT = { divisor: 1.8, offset: 32 };
 
 const convert = (value: number, from: typeof KWH, to: typeof KWH) => {
-  const { factor, shift } = scaleBetween(from, to);
-  return value * factor + shift;
+  const { factor, divisor, shift } = scaleBetween(from, to);
+  return (value * factor) / divisor + shift;
 };
 
 describe('conversion between units (R-C8)', () => {
@@ -27,8 +27,9 @@ describe('conversion between units (R-C8)', () => {
   });
 
   test('between powers of ten has no stray digits', () => {
-    expect(scaleBetween(MWH, GWH)).toEqual({ factor: 0.001, shift: 0 });
-    expect(scaleBetween(GWH, MWH)).toEqual({ factor: 1000, shift: 0 });
+    expect(scaleBetween(MWH, GWH)).toEqual({ factor: 1, divisor: 1000, shift: 0 });
+    expect(scaleBetween(GWH, MWH)).toEqual({ factor: 1000, divisor: 1, shift: 0 });
+    for (let value = 1; value < 1000; value++) expect(convert(value, MWH, GWH)).toBe(Number(`${value}e-3`));
   });
 
   test('there and back is the same, and so is the way over a third unit', () => {

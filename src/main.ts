@@ -1,6 +1,6 @@
 /**
  * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator`, or `migrate` to
- * bring the schema up to date and end. Stops them on SIGTERM and SIGINT (R-K2).
+ * bring the schema up to date and end, or `admin` with a command of the operator's. Stops them on SIGTERM and SIGINT (R-K2).
  */
 import { Hono } from 'hono';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -8,10 +8,12 @@ import { startGrpcServer } from './grpc/start-grpc-server.ts';
 import { purgeExpired } from './identity/purge-expired.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
+import { DomainError } from './platform/errors.ts';
 import { type HealthCheck, healthRoutes } from './platform/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { migrate } from './platform/migrate.ts';
 import { startSweeper } from './platform/sweep.ts';
+import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
@@ -33,6 +35,7 @@ async function main(names: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.LOG_LEVEL, names.join('+'));
   if (names.includes('migrate')) return migrate(config.DATABASE_URL, log);
+  if (names[0] === 'admin') return runAdmin(config, log, names.slice(1));
   const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
   if (names.length === 0 || unknown.length > 0) {
     throw new ConfigError([
@@ -132,7 +135,7 @@ try {
   await main(process.argv.slice(2));
   process.exit(0);
 } catch (error) {
-  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof DomainError) process.stderr.write(`${error.message}\n`);
   else createLog('info', 'main').fatal({ err: error }, 'cannot start');
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
 import { hashSecret } from '../platform/secret-hash.ts';
 
 export interface NewClient {
@@ -21,4 +22,35 @@ export async function registerClient(database: Queryable, client: NewClient): Pr
        allowed_scopes = excluded.allowed_scopes, grant_types = excluded.grant_types`,
     [client.clientId, await hashSecret(client.secret), client.scopes, client.grantTypes ?? DEFAULT_GRANT_TYPES],
   );
+}
+
+export interface IssuedClient {
+  readonly clientId: string;
+  /** Stored as a hash only; undefined: a public client. */
+  readonly secret: string | undefined;
+  readonly name: string | undefined;
+  readonly scopes: readonly string[];
+  readonly grantTypes: readonly string[];
+  /** Addresses a sign-in by browser may return to. */
+  readonly redirectUris: readonly string[];
+}
+
+/** @throws DomainError conflict when the name is taken. */
+export async function insertClient(database: Queryable, client: IssuedClient): Promise<void> {
+  const { clientId, secret, name, scopes, grantTypes, redirectUris } = client;
+  const { rowCount } = await database.query(
+    `insert into oidc_client (client_id, secret_hash, name, allowed_scopes, grant_types, redirect_uris)
+     values ($1, $2, $3, $4, $5, $6) on conflict (client_id) do nothing`,
+    [clientId, secret === undefined ? null : await hashSecret(secret), name, scopes, grantTypes, redirectUris],
+  );
+  if (rowCount !== 1) throw new DomainError('conflict', `client ${clientId} exists already`);
+}
+
+/** @throws DomainError not_found for an unknown or public client. */
+export async function replaceClientSecret(database: Queryable, clientId: string, secret: string): Promise<void> {
+  const { rowCount } = await database.query(
+    'update oidc_client set secret_hash = $2 where client_id = $1 and secret_hash is not null',
+    [clientId, await hashSecret(secret)],
+  );
+  if (rowCount !== 1) throw new DomainError('not_found', `client ${clientId} does not exist, or is public`);
 }

@@ -13,6 +13,7 @@ import { saveUserFeatures } from './features.ts';
 import type { lockSchema } from './field-schemas.ts';
 import { assertAllowed, assertMember, assertOther, lockTargetUser, type TargetUser } from './target-user.ts';
 import { givenColumns, guardUserName, type WrittenUser, writeUserColumns } from './user-members.ts';
+import { getProfile } from './user-profile.ts';
 import { highestRole, planRoleGrant, type RoleName } from './user-rules.ts';
 import { replaceUserSites } from './user-sites.ts';
 
@@ -205,24 +206,6 @@ async function writeAccountParts(
     await saveUserFeatures(transaction, accountId, userId, 'SecondaryAccess', secondaryAccesses, root);
   }
   if (sites) await replaceUserSites(transaction, accountId, userId, sites, '$.sites');
-}
-
-async function getProfile(transaction: Transaction, userId: string) {
-  const { rows } = await transaction.query<{
-    userId: string;
-    userName: string;
-    email: string | null;
-    firstName: string | null;
-    lastName: string | null;
-    language: string;
-  }>(
-    `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language
-     from app_user where id = $1`,
-    [userId],
-  );
-  const [row] = rows;
-  if (!row) throw new Error(`user ${userId} is gone within its own transaction`);
-  return row;
 }
 
 function namesOf(written: WrittenUser): readonly string[] {

@@ -3,7 +3,7 @@
  * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/<command>.ts` under the Node that
  * package-lock.json pins. Signals are passed on and the exit code is kept.
  *
- *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|bench|image-check [arguments]
+ *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check [arguments]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'bench', 'image-check'];
-const NEED_NO_SYSTEM = new Set(['check']);
+const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'admin', 'bench', 'image-check'];
+const NEED_NO_SYSTEM = new Set(['check', 'admin']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
 const COMPOSE_HINT = 'use `docker compose up` instead';

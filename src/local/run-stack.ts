@@ -9,7 +9,7 @@ import { announce } from './announcement.ts';
 import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
 import { awaitStopSignal } from './cli.ts';
 import { loadDemo } from './demo/load-demo.ts';
-import { CHECKOUT, LOG_DIRECTORY } from './paths.ts';
+import { CHECKOUT, LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { keepRolesCurrent } from './restart-on-change.ts';
 import { planRolePorts, rememberRolePorts } from './role-ports.ts';
@@ -77,6 +77,8 @@ async function planRoles(services: StackServices, calculator: CalculatorSetup): 
     environment: {
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,
+      // Where no mail server is set, mails are files here and lines in the log.
+      MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
       ...(await planRolePorts()),
       ...calculator.environment,
     },

@@ -1,0 +1,17 @@
+/** The operator's command line: runs one command on the database and ends. */
+import { type AdminServices, runAdminCommand } from '../accounts/admin-commands.ts';
+import type { Config } from '../config.ts';
+import { createDirectory } from '../identity/create-directory.ts';
+import { openDatabase } from '../platform/database.ts';
+import type { Log } from '../platform/log.ts';
+
+/** @throws DomainError for what the operator can put right. */
+export async function runAdmin(config: Config, log: Log, argv: readonly string[]): Promise<void> {
+  const database = openDatabase({ url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-admin', log });
+  const say: AdminServices['say'] = (line) => void process.stdout.write(`${line}\n`);
+  try {
+    await runAdminCommand({ database, directory: createDirectory(config), say }, argv);
+  } finally {
+    await database.end();
+  }
+}

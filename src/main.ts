@@ -16,6 +16,7 @@ import { startSweeper } from './platform/sweep.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
+import { startFileRole } from './roles/file-role.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 
@@ -73,7 +74,7 @@ async function startRoles(
     Object.assign(healthChecks, calculator.healthChecks);
   }
   if (names.has('ingester')) {
-    roles.push(startIngesterRole(parts));
+    roles.push(startIngesterRole(parts), startFileRole(parts));
     roles.push(startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log));
     const purgeOperations = async () => {
       while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);

@@ -1,6 +1,6 @@
 /** Which file is next, and how one ends. Files of an account are processed one after the other, in their order. */
 import type { Database, Queryable, Transaction } from '../platform/database.ts';
-import { appendEvents, type EventType } from '../platform/outbox.ts';
+import { appendEvents } from '../platform/outbox.ts';
 import type { FileFormat, FilePosition, RefusalCode } from './standard-file.ts';
 
 export interface TakenFile {
@@ -44,9 +44,6 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
   return rows.map(({ accountId }) => accountId);
 }
 
-// R-I2 names it; the list of the outbox has to learn it.
-const FILE_INGESTED: string = 'FileIngested';
-
 /**
  * Ends a file as Completed, or as Failed for a reason, and announces it, in the caller's transaction.
  * @returns false when it had ended before.
@@ -68,7 +65,7 @@ export async function endFile(
   if (!file) return false;
   const { accountId, userId, filename, state, ...counts } = file;
   const payload = { fileId, filename, userId, state, counts, ...(failure && { failure }) };
-  await appendEvents(transaction, [{ accountId, type: FILE_INGESTED as EventType, payload }]);
+  await appendEvents(transaction, [{ accountId, type: 'FileIngested', payload }]);
   return true;
 }
 

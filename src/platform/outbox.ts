@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 export type EventType =
   | 'DataPushCompleted'
   | 'DataPointsWritten'
+  | 'FileIngested'
   | 'CalculationCompleted'
   | 'CalculationFailed'
   | 'CalculationForceUpdate'

@@ -1,6 +1,7 @@
 /** The api role: REST, push and the embedded token issuer on one port. */
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { declarations } from '../calculation/save-declaration.ts';
+import { fileRoutes } from '../files/file-routes.ts';
 import { createApp } from '../http/create-app.ts';
 import { openRateLimiter } from '../http/rate-limiter.ts';
 import { passwordExchange } from '../identity/exchange-password.ts';
@@ -64,6 +65,15 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
     healthChecks: parts.healthChecks,
     push: pushRoutes(push),
     api: [
+      [
+        '/',
+        fileRoutes({
+          database,
+          maxBytes: config.FILE_MAX_BYTES,
+          wakeFileIngester: (accountId) => parts.fileQueue.wake([String(accountId)]),
+          log,
+        }),
+      ],
       ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits })],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],

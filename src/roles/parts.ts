@@ -2,6 +2,7 @@
 import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/request-calculations.ts';
 import type { Config } from '../config.ts';
+import { FILE_QUEUE } from '../files/file-ingester.ts';
 import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
@@ -27,6 +28,7 @@ export interface Parts {
   readonly queueOptions: QueueOptions;
   readonly ingestQueue: WakeQueue;
   readonly calculationQueue: WakeQueue;
+  readonly fileQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   /** To be told of every change to what users may do (R-B5). */
@@ -52,6 +54,7 @@ export function openParts(config: Config, log: Log): Parts {
   const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
+  const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const callers = createCallers({
     database,
     cacheSec: config.ACCESS_CACHE_SEC,
@@ -68,6 +71,7 @@ export function openParts(config: Config, log: Log): Parts {
     queueOptions,
     ingestQueue,
     calculationQueue,
+    fileQueue,
     outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
     authentication: {
       verifier: rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) })),
@@ -77,7 +81,7 @@ export function openParts(config: Config, log: Log): Parts {
     healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
     close: async () => {
       accessNews.close();
-      await Promise.all([ingestQueue.close(), calculationQueue.close()]);
+      await Promise.all([ingestQueue.close(), calculationQueue.close(), fileQueue.close()]);
       await Promise.all([database.end(), readDatabase.end()]);
     },
   };

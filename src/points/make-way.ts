@@ -30,15 +30,15 @@ const OVERWRITE = `delete from point stored using ${RUNS} where ${isInRun('store
 
 const FORGET = `delete from point_version stored using ${RUNS} where ${isInRun('stored')}`;
 
-// What carries the VersionTag that is written now does not become history: it is replaced (R-F2).
+// What carries the VersionTag that is written now does not become history: it is replaced (R-F2). The rows are then
+// overwritten: taking them from a `delete … returning` is slower, it keeps them on disk in between.
 const SUPERSEDE = `
-  with superseded as (
-    delete from point stored using ${RUNS} where ${isInRun('stored')}
-    returning stored.*, run.version_tag_id as written_tag_id
-  )
-  insert into point_version
-  select date, value, version_timestamp, variable_id, version_tag_id, tag_set_id
-  from superseded where version_tag_id = 0 or version_tag_id <> written_tag_id`;
+  insert into point_version (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+  select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
+         stored.tag_set_id
+  from ${RUNS}, point stored
+  where ${isInRun('stored')}
+    and (stored.version_tag_id = 0 or stored.version_tag_id <> run.version_tag_id)`;
 
 const REPLACE = `
   delete from point_version stored using ${RUNS}
@@ -60,13 +60,13 @@ const LIMIT = `
       then version.tagged_count + (run.version_tag_id <> 0)::int
       else version.untagged_count + (run.version_tag_id = 0)::int end`;
 
-/** By the set of runs each is for. */
-export const RUN_STATEMENTS: Readonly<Record<keyof ChunkRuns, string>> = {
-  overwritten: OVERWRITE,
-  forgotten: FORGET,
-  superseded: SUPERSEDE,
-  replaced: REPLACE,
-  limited: LIMIT,
+/** By the set of runs each is for, in the order they are executed. */
+export const RUN_STATEMENTS: Readonly<Record<keyof ChunkRuns, readonly string[]>> = {
+  overwritten: [OVERWRITE],
+  forgotten: [FORGET],
+  superseded: [SUPERSEDE, OVERWRITE],
+  replaced: [REPLACE],
+  limited: [LIMIT],
 };
 
 const PLANNER = 'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off';
@@ -99,11 +99,13 @@ async function execute(
   sets: readonly (keyof ChunkRuns)[],
 ): Promise<void> {
   const steps = [...chunks].flatMap(([chunk, runs]) =>
-    sets.filter((set) => runs[set].variableIds.length > 0).map((set) => ({ set, values: toValues(chunk, runs[set]) })),
+    sets
+      .filter((set) => runs[set].variableIds.length > 0)
+      .flatMap((set) => RUN_STATEMENTS[set].map((text) => ({ text, values: toValues(chunk, runs[set]) }))),
   );
   if (steps.length === 0) return;
   await byKeys(transaction, async () => {
-    for (const { set, values } of steps) await transaction.query(RUN_STATEMENTS[set], values);
+    for (const { text, values } of steps) await transaction.query(text, values);
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the Python clients that exist for this interface put on the wire, byte by byte where it matters, against the
- * product's own processes. Uploads of files (`POST /storage?filename=`) are not among it.
+ * product's own processes.
  */
 import { request } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -174,6 +174,35 @@ describe('a shipped client', () => {
       return (await count(`select count(*) as count from point where date >= '2026-02-01'`)) === all;
     });
     expect(await count(`select count(*) as count from push_operation where label like 'thread-%'`)).toBe(all / 10);
+  });
+
+  test('uploads a Standard File as the part data of a form, and its rows become points (R-E1, R-E2)', async () => {
+    const { access } = await token();
+    const file = `variable_id,date,value\r\n${variableIds[1]},2026-03-01T00:00:00,1.25\r\n${variableIds[1]},2026-03-01T00:15:00,-2\r\n`;
+    const boundary = '8f2c1a5f3f2b4f1d9c7e6a5b4c3d2e1f';
+    const disposition = 'Content-Disposition: form-data; name="data"; filename="readings.csv"';
+    const body = `--${boundary}\r\n${disposition}\r\n\r\n${file}\r\n--${boundary}--\r\n`;
+    const { status, text } = await postWithRetries('/storage?filename=readings%2Ecsv', body, {
+      ...{ Authorization: `Bearer ${access}`, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+    });
+    expect(status, text).toBe(200);
+    const id: unknown = JSON.parse(text);
+    expect(id).toEqual(expect.any(String));
+    const api = await signIn(roles.http);
+    const state = await eventually('the end of the file', async () => {
+      const found = await api.call<{ state: string }>('GET', `/storage/${id}`);
+      return ['Completed', 'Failed'].includes(found.state) && found;
+    });
+    expect(state).toMatchObject({ state: 'Completed' });
+    const rows = await api.call<{ date: string; rawValue: number }[]>(
+      'GET',
+      `/data?variableId=${variableIds[1]}&from=2026-02-28T00:00:00Z&displayLevel=ValueVariableDate`,
+    );
+    // The site is in Europe/Brussels.
+    expect(rows.map(({ date, rawValue }) => [date, rawValue])).toEqual([
+      ['2026-02-28T23:00:00Z', 1.25],
+      ['2026-02-28T23:15:00Z', -2],
+    ]);
   });
 
   test('is told to come back when it is too early, and does (R-D10, R-A5)', async () => {

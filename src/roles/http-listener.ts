@@ -16,6 +16,8 @@ const starting: Fetch = () => new Response('starting', { status: 503, headers: {
 
 // An answer nobody reads holds a database connection; longer than any statement may take.
 const STALLED_MS = 300_000;
+// A file of 200 MiB over a line of 1 Mbit/s.
+const LONGEST_REQUEST_MS = 1_800_000;
 
 /**
  * @param port 0 picks a free one.
@@ -26,6 +28,7 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   let fetch = starting;
   const server = createAdaptorServer({ fetch: (request, env) => fetch(request, env) }) as Server;
   server.timeout = stalledMs;
+  server.requestTimeout = LONGEST_REQUEST_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -1,48 +1,82 @@
-/** `npm run bench [-- --json FILE]`: prints ratios against limits measured in the same run. */
+/**
+ * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios against limits measured in the same run. Without
+ * `--only`, all sections.
+ */
 import { readConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/platform/database.ts';
+import { type Database, openDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { seedManager, signIn } from '../support/manager.ts';
+import { type ApiClient, seedManager, signIn } from '../support/manager.ts';
 import { startRoles } from '../support/role-process.ts';
 import { benchCalculation } from './calculation-bench.ts';
 import { benchCalculationService } from './calculation-service-bench.ts';
+import { benchFiles } from './files-bench.ts';
+import { benchPoints } from './points-bench.ts';
 import { benchPush } from './push-bench.ts';
+import { benchReads } from './read-bench.ts';
 import { type Figure, report } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
+import { benchSmallPush } from './small-push-bench.ts';
 
-const PASSED_ON = ['DATABASE_URL', 'REDIS_URL'] as const;
+const PASSED_ON = ['DATABASE_URL', 'REDIS_URL', 'R_ROOT'] as const;
 
 const log = createLog('error', 'bench');
 const config = readConfig(process.env);
-const environment = Object.fromEntries(PASSED_ON.map((name) => [name, config[name]]));
-const database = openDatabase({ url: config.DATABASE_URL, poolSize: 4, applicationName: 'bench', log });
-const figures: Figure[] = [];
+const environment = Object.fromEntries(PASSED_ON.flatMap((name) => (config[name] ? [[name, config[name]]] : [])));
 
-await seedManager(database);
-const roles = await startRoles(['api', 'ingester'], { ...environment, LOG_LEVEL: 'error' });
-try {
-  figures.push(await benchPush(database, await signIn(roles.http)));
-} finally {
-  await roles.kill('SIGTERM');
-  await database.end();
+interface Service {
+  readonly api: ApiClient;
+  readonly http: string;
 }
-if (config.R_ROOT === undefined) process.stdout.write('calculation: left out, this machine cannot run R\n');
-else figures.push(...(await benchCalculations(config.R_ROOT)));
-report(figures, process.argv);
 
-/** The sandbox alone, then the whole service. */
-async function benchCalculations(rRoot: string): Promise<readonly Figure[]> {
-  const alone = [await benchCalculation(config, log), ...(await benchSandbox(config, log))];
-  const reader = openDatabase({ url: config.DATABASE_URL, poolSize: 4, applicationName: 'bench', log });
-  const all = await startRoles(['api', 'ingester', 'calculator'], {
-    ...environment,
-    R_ROOT: rRoot,
-    LOG_LEVEL: 'error',
-  });
+/** The service as its users meet it, in processes of its own, for as long as `bench` takes. */
+async function withService<Result>(
+  roles: Parameters<typeof startRoles>[0],
+  bench: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  const service = await startRoles(roles, { ...environment, LOG_LEVEL: 'error' });
   try {
-    return [...alone, ...(await benchCalculationService(reader, await signIn(all.http)))];
+    return await bench({ api: await signIn(service.http), http: service.http });
   } finally {
-    await all.kill('SIGTERM');
-    await reader.end();
+    await service.kill('SIGTERM');
   }
 }
+
+type Bench = (database: Database) => Promise<readonly Figure[]>;
+
+const NEED_R = ['sandbox', 'calculation'];
+const SECTIONS: Readonly<Record<string, Bench>> = {
+  points: benchPoints,
+  reads: benchReads,
+  push: async (database) => [await withService(['api', 'ingester'], ({ api }) => benchPush(database, api))],
+  'small-push': async (database) => [
+    await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),
+  ],
+  files: (database) => withService(['api', 'ingester'], ({ api }) => benchFiles(database, api)),
+  sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
+  calculation: (database) =>
+    withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),
+};
+
+/** @throws Error when a section is named that does not exist. */
+function chooseSections(argv: readonly string[]): readonly string[] {
+  const place = argv.indexOf('--only');
+  const wanted = place < 0 ? Object.keys(SECTIONS) : (argv[place + 1] ?? '').split(',');
+  const unknown = wanted.filter((name) => !SECTIONS[name]);
+  if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(SECTIONS).join()}; got "${unknown.join()}"`);
+  return wanted;
+}
+
+const sections = chooseSections(process.argv);
+const database = openDatabase({ url: config.DATABASE_URL, poolSize: 4, applicationName: 'bench', log });
+const figures: Figure[] = [];
+try {
+  await seedManager(database);
+  for (const name of sections) {
+    if (NEED_R.includes(name) && config.R_ROOT === undefined) {
+      process.stdout.write(`${name}: left out, this machine cannot run R\n`);
+    } else figures.push(...((await SECTIONS[name]?.(database)) ?? []));
+  }
+} finally {
+  await database.end();
+}
+report(figures, process.argv);

@@ -1,5 +1,6 @@
 /** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
 import { DomainError } from '../platform/errors.ts';
+import { pageOffset } from '../platform/paging.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import {
@@ -89,7 +90,7 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
     timeZoneId: parseTimeZone(message.timeZoneId),
     order: message.order,
     limit: itemsPerPage === 0 ? undefined : itemsPerPage,
-    offset: itemsPerPage * pageNumber,
+    offset: pageOffset(itemsPerPage, pageNumber),
     ...toBuckets(message),
   };
 }

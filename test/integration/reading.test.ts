@@ -261,6 +261,19 @@ describe('a refusal', () => {
   }
 });
 
+describe('a page beyond all there can be', () => {
+  const page = { itemsPerPage: 2_147_483_647, pageNumber: 2_147_483_647 };
+
+  it.each([{}, { granularity: 'Day', fill: 'null' }])('is empty on REST: %j (R-G1)', async (buckets) => {
+    const answer = await api.manager.post('/data', { variableIds: [versioned], ...page, ...buckets });
+    expect(answer).toMatchObject({ status: 200, body: [] });
+  });
+
+  it('is empty over gRPC (R-G1, R-J1)', async () => {
+    expect(await reader.readPoints({ variableIds: [versioned], ...page })).toEqual([]);
+  });
+});
+
 describe('a long series over gRPC', () => {
   it('comes in chunks of columns of one length, complete and in order (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });

@@ -53,6 +53,11 @@ describe('a query and a body say the same (R-G1, R-G2)', () => {
     expect(fromBody(body)).toMatchObject(expected);
   });
 
+  test('a page beyond all there can be still is a page that a statement can hold (R-G1)', () => {
+    const { limit = 0, offset } = fromQuery('itemsPerPage=2147483647&pageNumber=2147483647');
+    expect(Number.isSafeInteger(offset + limit + 1)).toBe(true);
+  });
+
   test("a tag's key may hold a colon in a body's object", () => {
     expect(fromBody({ filter: { tags: { 'a:b': 'c:d' } } }).tags).toEqual([['a:b', 'c:d']]);
   });

@@ -3,6 +3,7 @@
  * weeks (from Monday), months and years begin at local midnight in the zone asked for. Whatever version was chosen, the
  * aggregates are of that. The database adds up; gaps are filled here, as the buckets come.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { awaitKnown } from './await-known.ts';
@@ -36,7 +37,7 @@ export async function* aggregatePoints(
   const labels = await findChosenLabels(transaction, selection);
   await streamFromIndexes(transaction);
   for (const { aggregate, computed, variableIds } of groupsOfFunction(selection, buckets)) {
-    const page = filling?.page ?? selection;
+    const page = filling?.pageOf(computed) ?? selection;
     const found = readBuckets(transaction, variableIds, { selection, labels, buckets, aggregate: computed, page });
     const runs = filling ? fillBuckets(variableIds, found, filling.options, selection) : found;
     for await (const { variableId, starts, values } of runs) yield { variableId, aggregate, dates: starts, values };
@@ -54,16 +55,24 @@ export async function* streamAggregates(
   yield* streamInSnapshot(database, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
 }
 
-/** Counts the buckets a selection without paging would give, over all its variables. */
+/**
+ * Counts the buckets a selection without paging would give, over all its variables. Counting filled ones is work of this
+ * process: others are served in between, and it ends with the signal.
+ */
 export async function countBuckets(
   transaction: Transaction,
   selection: PointSelection,
   buckets: Buckets,
+  signal?: AbortSignal,
 ): Promise<number> {
   const { limit: _limit, offset: _offset, ...whole } = selection;
   if (buckets.fill === 'none') return countFound(transaction, whole, buckets);
   let count = 0;
-  for await (const { dates } of aggregatePoints(transaction, whole, buckets)) count += dates.length;
+  for await (const { dates } of aggregatePoints(transaction, whole, buckets)) {
+    count += dates.length;
+    await nextTurn();
+    signal?.throwIfAborted();
+  }
   return count;
 }
 

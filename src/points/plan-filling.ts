@@ -1,5 +1,5 @@
 /** What is to be filled of an aggregated read, and how much of it the database has to give for that. */
-import type { Buckets } from './bucket.ts';
+import type { AggregateFunction, Buckets } from './bucket.ts';
 import { civilBuckets, shortestLength } from './civil-buckets.ts';
 import { MAX_FILLED, tooManyGaps } from './fill-buckets.ts';
 import type { FillOptions } from './fill-rules.ts';
@@ -8,8 +8,11 @@ import type { PointSelection } from './point.ts';
 export interface Filling {
   readonly options: FillOptions;
   /** Of the buckets found: pages are counted when gaps are filled. */
-  readonly page: Pick<PointSelection, 'limit'>;
+  readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
+
+/** Of one point they are no value: what a gap leads to may be any number of buckets away. */
+const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
 /**
  * @returns undefined when nothing is filled.
@@ -28,6 +31,9 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   return {
     options: { fill, order: selection.order, steps, first, last },
     // One more than a page can hold shows what a gap at its end leads to.
-    page: limit === undefined ? {} : { limit: offset + limit + 1 },
+    pageOf: (aggregate) => {
+      if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
+      return { limit: offset + limit + 1 };
+    },
   };
 }

@@ -10,6 +10,7 @@ import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import type { Log } from '../platform/log.ts';
 import { parseQuery } from '../platform/query-string.ts';
 import { countBuckets, streamAggregates } from '../points/aggregate-points.ts';
+import { awaitKnown } from '../points/await-known.ts';
 import type { Buckets } from '../points/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointSelection } from '../points/point.ts';
@@ -41,7 +42,9 @@ async function answerRead(services: ReadingServices, c: Context<CallerEnv>, quer
   const request = parseReadRequest(query);
   const { selection, variables } = await resolveSelection(services.database, c.var.caller, request);
   const buckets = findBuckets(request, variables);
-  if (isTotalWanted(c)) setTotalCount(c, await countRows(services.readDatabase, selection, buckets));
+  if (isTotalWanted(c)) {
+    setTotalCount(c, await countRows(services.readDatabase, selection, buckets, c.req.raw.signal));
+  }
   const shape = { level: request.level, timeZoneId: request.timeZoneId, variables };
   const format = chooseFormat(c.req.header('accept'));
   return streamAnswer(
@@ -52,10 +55,16 @@ async function answerRead(services: ReadingServices, c: Context<CallerEnv>, quer
   );
 }
 
-function countRows(database: Database, selection: PointSelection, buckets: Buckets | undefined): Promise<number> {
+async function countRows(
+  database: Database,
+  selection: PointSelection,
+  buckets: Buckets | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  await awaitKnown(database, selection, signal);
   return withTransaction(
     database,
-    (it) => (buckets ? countBuckets(it, selection, buckets) : countPoints(it, selection)),
+    (it) => (buckets ? countBuckets(it, selection, buckets, signal) : countPoints(it, selection)),
     { readOnly: true },
   );
 }

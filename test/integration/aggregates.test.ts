@@ -234,6 +234,25 @@ describe('gaps', () => {
     expect(headers.get('x-total-count')).toBe('5');
   });
 
+  test('lead to a bucket that has a value, however many without one are between, on any page (R-G1)', async () => {
+    const pairs = [
+      at(0, 0),
+      { ...at(0, 2), date: '2026-03-01T00:30:00Z' },
+      at(9, 0),
+      { ...at(9, 20), date: '2026-03-01T09:30:00Z' },
+    ];
+    const id = await withReadings([...pairs, ...[1, 2, 3, 4, 5, 6, 7, 8].map((hour) => at(hour, hour))]);
+    for (const [fill, order, first] of [
+      ['linear', 'ASC', [2, 24, 46]],
+      ['linear', 'DESC', [200, 178, 156]],
+      ['previous', 'DESC', [200, 2, 2]],
+    ] as const) {
+      const paging = `itemsPerPage=3&pagingOrder=${order}`;
+      const rows = await read(id, `granularity=Hour&aggregation=VAR&fill=${fill}&${paging}`);
+      expect(column(rows, 'varianceValue'), `${fill} ${order}`).toEqual(first);
+    }
+  });
+
   test('of variables without any point are filled too, in the order asked for (R-G1)', async () => {
     const { variableId: emptyId } = await createStructure(api.manager);
     const query =

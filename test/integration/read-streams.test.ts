@@ -13,10 +13,13 @@ import { loadPublicPackage } from '../../src/grpc/load-proto.ts';
 import { type Database, openDatabase, streamInSnapshot, withTransaction } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import type { ReadLimits } from '../../src/platform/read-watch.ts';
+import { countBuckets } from '../../src/points/aggregate-points.ts';
+import type { Buckets } from '../../src/points/bucket.ts';
 import type { PointSelection } from '../../src/points/point.ts';
 import { streamPoints } from '../../src/points/read-points.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
+import { createStructure } from '../support/structure.ts';
 
 const POINTS = 300_000;
 const POOL_SIZE = 4;
@@ -201,6 +204,31 @@ describe('a reader over gRPC', () => {
   });
 });
 
+test('the total of a past state waits for the writes the rows wait for (R-A7, R-F5)', async () => {
+  const { variableId: ownId } = await createStructure(api.manager);
+  const answer = await withTransaction(api.database, async (writer) => {
+    const { rows } = await writer.query<{ asOf: string }>(
+      `select begin_point_write(array[$1::int]) + interval '1 millisecond' as "asOf"`,
+      [api.accountId],
+    );
+    const asOf = rows[0]?.asOf ?? '';
+    const reading = api.manager.get(`/data?variableId=${ownId}&asOf=${asOf}`, { 'x-total-count': 'true' });
+    await eventually('the reader to look for writers', async () => {
+      const { rowCount } = await api.database.query(
+        `select from pg_stat_activity
+         where datname = current_database() and query like '%from pg_' || 'locks%' and query_start > $1`,
+        [asOf],
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
+    // In an object: it is not to be waited for before the writer commits.
+    return { reading };
+  });
+  const { headers, body } = await answer.reading;
+  expect({ total: headers.get('x-total-count'), body }).toMatchObject({ total: '1', body: [{ rawValue: 1 }] });
+});
+
 describe('the limits of a read', () => {
   const selection: PointSelection = { variableIds: [0], version: {}, order: 'ASC' };
   let readDatabase: Database;
@@ -236,6 +264,22 @@ describe('the limits of a read', () => {
     let count = 0;
     for await (const _ of sleeps) count += 1;
     expect(count).toBeGreaterThan(5);
+  });
+
+  test('counting filled buckets serves others in between, and ends with its reader (R-A7, R-G4)', async () => {
+    const leaving = new AbortController();
+    let days = 0;
+    const startOfDay = (date: number): number => {
+      days += 1;
+      if (days === 1000) setImmediate(() => leaving.abort(new Error('has left')));
+      return date;
+    };
+    const bounds = { fromMicros: Date.UTC(1800, 0) * 1000, toMicros: Date.UTC(2100, 0) * 1000 };
+    const buckets: Buckets = { bucket: 'day', timeZoneId: 'UTC', fill: 'null', functionOf: () => 'sum', startOfDay };
+    const counting = withTransaction(openReader({}), (transaction) =>
+      countBuckets(transaction, { ...ofAll(), ...bounds }, buckets, leaving.signal),
+    );
+    await expect(counting).rejects.toThrow('has left');
   });
 
   test('a signal that has come already, or comes in the middle, ends a read with its reason', async () => {

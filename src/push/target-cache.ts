@@ -65,7 +65,7 @@ export function openTargetCache(database: Database): TargetCache {
   };
 }
 
-/** Sites are part of it: what one user may not see, another may. */
+/** Sites are part of it: what one user may not see, another may. No sites at all must not read like every site. */
 function scopeOf({ accountId, sites }: Caller, version: number): string {
-  return `${accountId}/${version}/${sites === 'all' ? '' : sites.join()}/`;
+  return `${accountId}/${version}/${sites === 'all' ? sites : sites.join()}/`;
 }

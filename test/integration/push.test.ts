@@ -252,6 +252,15 @@ describe('a target', () => {
     });
   });
 
+  it('found for one who sees every site is not found for a USER without any, nor the other way round (R-B9)', async () => {
+    const nobody = await api.signIn('siteless', 'USER', { sites: [] });
+    const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
+    const found = async (variableId: number, who = api.manager) =>
+      ((await push(one(variableId), '', who)).body as { accepted: { elements: number } }).accepted.elements;
+    expect([await found(first.variableId), await found(first.variableId, nobody)]).toEqual([1, 0]);
+    expect([await found(second.variableId, nobody), await found(second.variableId)]).toEqual([0, 1]);
+  });
+
   let made: { variableId: number; boilerId: number } | undefined;
   async function identified() {
     if (made) return made;

@@ -18,10 +18,67 @@ export interface PointChunkMessage {
   readonly unitId?: number;
 }
 
+/** Of `dateMicros`, `values` and `versionTimestampMicros`. */
+export const BYTES_PER_VALUE = 8;
+
 const TWO_32 = 2 ** 32;
 
-/** @param unitId of the values; null when the variable has none. */
-export function pointMessage(chunk: PointChunk, labels: Labels, unitId: number | null): PointChunkMessage {
+// Clients take messages of at most 4 MiB unless told otherwise; the other columns of a chunk need less than half of one.
+const MAX_TEXT_BYTES = 2 << 20;
+
+/**
+ * A chunk as one message, or as many as its texts need.
+ * @param unitId of the values; null when the variable has none.
+ */
+export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number | null): Generator<PointChunkMessage> {
+  let start = 0;
+  for (const end of endsOfParts(chunk, labels)) {
+    yield pointMessage(partOf(chunk, start, end), labels, unitId);
+    start = end;
+  }
+}
+
+/** Where to cut a chunk so that the different texts of a part are not too long. A part has at least one point. */
+function* endsOfParts({ versionTagIds, tagSetIds }: PointChunk, labels: Labels): Generator<number> {
+  const columns = [
+    { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
+    { ids: tagSetIds, textOf: labels.tags, seen: new Set<number>() },
+  ];
+  const addRow = (row: number): number => {
+    return columns.reduce((sum, { ids, textOf, seen }) => sum + newBytes(ids[row] ?? NO_ID, textOf, seen), 0);
+  };
+  let bytes = 0;
+  let start = 0;
+  for (let row = 0; row < versionTagIds.length; row += 1) {
+    bytes += addRow(row);
+    if (bytes <= MAX_TEXT_BYTES || row === start) continue;
+    yield row;
+    start = row;
+    for (const { seen } of columns) seen.clear();
+    bytes = addRow(row);
+  }
+  yield versionTagIds.length;
+}
+
+/** Bytes of a text that has not been seen yet. */
+function newBytes(id: number, textOf: (id: number) => string | null, seen: Set<number>): number {
+  if (id === NO_ID || seen.has(id)) return 0;
+  seen.add(id);
+  return Buffer.byteLength(textOf(id) ?? '');
+}
+
+function partOf(chunk: PointChunk, start: number, end: number): PointChunk {
+  return {
+    variableId: chunk.variableId,
+    dates: chunk.dates.subarray(start, end),
+    values: chunk.values.subarray(start, end),
+    versionTimestamps: chunk.versionTimestamps.subarray(start, end),
+    versionTagIds: chunk.versionTagIds.subarray(start, end),
+    tagSetIds: chunk.tagSetIds.subarray(start, end),
+  };
+}
+
+function pointMessage(chunk: PointChunk, labels: Labels, unitId: number | null): PointChunkMessage {
   const versions = codeTexts(chunk.versionTagIds, labels.versionTag);
   const tags = codeTexts(chunk.tagSetIds, labels.tags);
   return {
@@ -62,7 +119,7 @@ export function aggregateMessage(chunk: AggregateChunk, unitId: number | null): 
 }
 
 function toInt64Bytes(micros: Float64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(micros.length * 8);
+  const bytes = Buffer.allocUnsafe(micros.length * BYTES_PER_VALUE);
   for (const [index, value] of micros.entries()) {
     const high = Math.floor(value / TWO_32);
     bytes.writeUInt32LE(value - high * TWO_32, index * 8);
@@ -72,7 +129,7 @@ function toInt64Bytes(micros: Float64Array): Buffer {
 }
 
 function toDoubleBytes(values: Float64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(values.length * 8);
+  const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
   for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
   return bytes;
 }

@@ -10,7 +10,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { streamPoints } from '../points/read-points.ts';
 import { findBuckets } from '../reading/buckets.ts';
 import { resolveSelection } from '../reading/selection.ts';
-import { aggregateMessage, type PointChunkMessage, pointMessage } from './point-chunk.ts';
+import { aggregateMessage, BYTES_PER_VALUE, type PointChunkMessage, pointMessages } from './point-chunk.ts';
 import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 import { toStatus } from './status.ts';
 
@@ -76,7 +76,9 @@ async function* messagesOf(
   }
   for await (const chunk of streamPoints(readDatabase, selection, signal)) {
     const labels = await dictionary.labelsOf([chunk]);
-    yield { chunk: pointMessage(chunk, labels, unitOf(chunk.variableId)), pointCount: chunk.dates.length };
+    for (const message of pointMessages(chunk, labels, unitOf(chunk.variableId))) {
+      yield { chunk: message, pointCount: message.values.length / BYTES_PER_VALUE };
+    }
   }
 }
 

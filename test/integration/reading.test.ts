@@ -261,6 +261,26 @@ describe('a refusal', () => {
   }
 });
 
+describe('long tags over gRPC', () => {
+  it('come in messages that clients take by default, each with the texts of its own points (R-J1, R-J2)', async () => {
+    const variableId = await createVariable(api.manager, structure.sourceId);
+    const texts = Array.from({ length: 6000 }, (_, index) => String(index).padEnd(1000, 'é'));
+    const data = texts.map((note, index) => ({
+      date: new Date(index * 60_000).toISOString(),
+      value: index,
+      tags: { note },
+    }));
+    expect((await api.manager.post('/api/data', [{ variableId, data }])).status).toBe(200);
+    await api.ingest();
+    const chunks = await reader.readPoints({ variableIds: [variableId] });
+    expect(chunks.flatMap(({ values }) => values)).toEqual(texts.map((_, index) => index));
+    const read = chunks.flatMap(({ tags, tagCodes }) =>
+      tagCodes.map((code) => JSON.parse(tags[code - 1] ?? '{}').note),
+    );
+    expect(read).toEqual(texts);
+  });
+});
+
 describe('a page beyond all there can be', () => {
   const page = { itemsPerPage: 2_147_483_647, pageNumber: 2_147_483_647 };
 

@@ -4,34 +4,32 @@
  * not versioned any more keeps what it has until the next write at each date (R-C6).
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { findChunks } from './find-chunks.ts';
+import { formatInstant } from './instant-rules.ts';
 import { lockSeries } from './lock-series.ts';
 import { byKeys } from './make-way.ts';
 import type { Series } from './survey-rows-rules.ts';
 
 const PURGE_TIMEOUT_MS = 600_000;
 
-// Chunk by chunk: looking for one version in all chunks would look into all of them.
-const FIND_CHUNKS = `
-  select range_start as start, range_end as end from timescaledb_information.chunks
-  where hypertable_name = 'point_version' order by range_start`;
-
-// Counted from the newest of each kind; the current version is the newest of its kind.
-export const CUT_VERSIONS = `
-  delete from point_version history using (
-    select version.date, version.version_timestamp
+// Counted from the newest of each kind; the current version is the newest of its kind, and of the other kind none.
+export const cutVersions = (target: string) => `
+  with surplus as materialized (
+    select date, version_timestamp
     from (
       select date, version_timestamp, version_tag_id <> 0 as is_tagged,
              count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
              count(*) filter (where version_tag_id = 0) over newer as untagged_count
-      from point_version where variable_id = $1 and date >= $3::timestamptz and date < $4::timestamptz
+      from ${target} stored where variable_id = $1 and date >= $3::timestamptz and date < $4::timestamptz
       window newer as (partition by date order by version_timestamp desc rows unbounded preceding)
     ) version
-    join point current on current.variable_id = $1 and current.date = version.date
-     and current.date >= $3::timestamptz and current.date < $4::timestamptz
     where greatest(tagged_count, untagged_count) >= $2::int
-      and $2::int < case when is_tagged then tagged_count + (current.version_tag_id <> 0)::int
-                         else untagged_count + (current.version_tag_id = 0)::int end
-  ) surplus
+      and $2::int < case when is_tagged then tagged_count else untagged_count end
+        + (select (is_tagged = (current.version_tag_id <> 0))::int from point current
+           where current.variable_id = $1 and current.date = version.date
+             and current.date >= $3::timestamptz and current.date < $4::timestamptz)
+  )
+  delete from ${target} history using surplus
   where history.variable_id = $1 and history.date = surplus.date
     and history.version_timestamp = surplus.version_timestamp
     and history.date >= $3::timestamptz and history.date < $4::timestamptz`;
@@ -51,18 +49,19 @@ export async function purgeVersions(
     [...variableIds].sort((a, b) => a - b),
   );
   const removed = new Map<number, number>();
-  for (const series of locked.values()) removed.set(series.variableId, await cutVersions(transaction, series));
+  for (const series of locked.values()) removed.set(series.variableId, await purgeSeries(transaction, series));
   return removed;
 }
 
-async function cutVersions(transaction: Transaction, series: Series): Promise<number> {
+async function purgeSeries(transaction: Transaction, series: Series): Promise<number> {
   const { variableId, versionLimit, isVersioned, hasHistory, versionBound } = series;
   if (!isVersioned || !hasHistory || versionBound <= versionLimit) return 0;
-  const { rows: chunks } = await transaction.query<{ start: string; end: string }>(FIND_CHUNKS);
+  const chunks = (await findChunks(transaction)).filter(({ table }) => table === 'point_version');
   let removed = 0;
   await byKeys(transaction, async () => {
-    for (const { start, end } of chunks) {
-      const { rowCount } = await transaction.query(CUT_VERSIONS, [variableId, versionLimit, start, end]);
+    for (const { target, fromMicros, toMicros } of chunks) {
+      const bounds = [formatInstant(fromMicros), formatInstant(toMicros)];
+      const { rowCount } = await transaction.query(cutVersions(target), [variableId, versionLimit, ...bounds]);
       removed += rowCount ?? 0;
     }
   });

@@ -4,7 +4,7 @@
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import type { Log } from '../platform/log.ts';
@@ -55,6 +55,7 @@ async function answerRead(services: ReadingServices, c: Context<CallerEnv>, quer
   );
 }
 
+/** As rows are read: it ends with the client that asked, and waits for what they wait for. */
 async function countRows(
   database: Database,
   selection: PointSelection,
@@ -62,11 +63,14 @@ async function countRows(
   signal: AbortSignal,
 ): Promise<number> {
   await awaitKnown(database, selection, signal);
-  return withTransaction(
-    database,
-    (it) => (buckets ? countBuckets(it, selection, buckets, signal) : countPoints(it, selection)),
-    { readOnly: true },
-  );
+  const count = async function* (transaction: Transaction): AsyncGenerator<number> {
+    yield buckets
+      ? await countBuckets(transaction, selection, buckets, signal)
+      : await countPoints(transaction, selection);
+  };
+  let total = 0;
+  for await (const counted of streamInSnapshot(database, count, signal)) total = counted;
+  return total;
 }
 
 function toTable(

@@ -49,8 +49,8 @@ const noneIsOpen = () =>
     return rowCount === 0;
   });
 
-function startRead(method = 'GET', encoding = 'identity'): ClientRequest {
-  const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': encoding };
+function startRead(method = 'GET', encoding = 'identity', more: Readonly<Record<string, string>> = {}): ClientRequest {
+  const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': encoding, ...more };
   const read = request(`${api.origin}/data?variableId=${variableId}`, { method, headers });
   read.on('error', () => {});
   return read.end();
@@ -95,6 +95,22 @@ describe('a reader over HTTP', () => {
       await isRunning();
       read.destroy();
       await hasEnded();
+    });
+  });
+
+  test('that leaves while its total is being counted takes the counting with it (R-A7, R-G4)', async () => {
+    const counting = async (): Promise<number> => {
+      const { rowCount } = await api.database.query(
+        `select from pg_stat_activity
+         where datname = current_database() and state = 'active' and query like 'select coalesce(sum(points)%'`,
+      );
+      return rowCount ?? 0;
+    };
+    await whileRowsAreHeldUp(async () => {
+      const read = startRead('HEAD', 'identity', { 'x-total-count': 'true' });
+      await eventually('the counting', async () => (await counting()) === 1);
+      read.destroy();
+      await eventually('the end of the counting', async () => (await counting()) === 0, 5000);
     });
   });
 

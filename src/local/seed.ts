@@ -52,6 +52,6 @@ async function seedUser(transaction: Transaction, accountId: number, user: DemoU
     await transaction.query('update app_user set password_hash = $2 where id = $1', [known, hash]);
     return;
   }
-  const userId = await createUser(transaction, { ...user, accountIds: [accountId] });
+  const userId = await createUser(transaction, { ...user, email: user.userName, accountIds: [accountId] });
   await addClaim(transaction, { accountId, userId, claimType: PUSH_PERMISSION });
 }

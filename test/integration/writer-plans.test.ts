@@ -1,0 +1,213 @@
+/**
+ * How the database goes about the statements of a write, with enough rows that it has a choice: by keys, and on no chunk
+ * but those that are met (architecture 2).
+ */
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { type Transaction, withTransaction } from '../../src/platform/database.ts';
+import { CHUNK_MICROS, chunkOf } from '../../src/points/chunk-rules.ts';
+import { encodeTuples } from '../../src/points/copy-codec.ts';
+import { DELETE_CURRENT, DELETE_HISTORY, FIND_REMOVED } from '../../src/points/delete-points.ts';
+import { chunksOf, findChunks } from '../../src/points/find-chunks.ts';
+import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../src/points/lock-series.ts';
+import { byKeys, RUN_STEPS, toValues } from '../../src/points/make-way.ts';
+import { cutVersions } from '../../src/points/purge-versions.ts';
+import type { ChunkRuns, Runs } from '../../src/points/stored-runs-rules.ts';
+import { writePoints } from '../../src/points/write-points.ts';
+import { openPointStore, type PointStore } from '../support/point-store.ts';
+
+const SERIES = 20_000;
+const VARIABLES = 100;
+const HOURS = 600;
+const HOUR = 3_600_000_000;
+const FROM = (chunkOf(Date.UTC(2026, 0, 1) * 1000) + 1) * CHUNK_MICROS;
+const CHUNKS = 40;
+
+let store: PointStore;
+let ids: readonly number[];
+beforeAll(async () => {
+  store = await openPointStore();
+  const { database } = store;
+  const { rows } = await database.query<{ id: number }>(
+    `insert into variable (account_id, source_id, is_versioned)
+     select account_id, id, true from source, generate_series(1, $1) returning id`,
+    [SERIES],
+  );
+  ids = rows.map(({ id }) => id);
+  await database.query(
+    `insert into series (variable_id, max_date, version_bound, has_history)
+     select unnest($1::int[]), '2100-01-01', 9, true`,
+    [ids],
+  );
+  const insert = (table: string, versions: number) =>
+    database.query(
+      `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+       select timestamptz 'epoch' + ($2::int8 + hour * 3600000000) * interval '1 microsecond', hour,
+              now() - (${versions} + version) * interval '1 hour', id, 0, 0
+       from unnest($1::int[]) id, generate_series(0, $3 - 1) hour, generate_series(1, ${versions}) version`,
+      [ids.slice(0, VARIABLES), FROM, HOURS],
+    );
+  await insert('point', 1);
+  await insert('point_version', 3);
+  for (const table of ['point', 'point_version']) {
+    await database.query(
+      `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+       select timestamptz 'epoch' + ($1::int8 - chunk * $2::int8) * interval '1 microsecond', 0, now(), $3, 0, 0
+       from generate_series(1, ${CHUNKS}) chunk`,
+      [FROM, CHUNK_MICROS, ids[0]],
+    );
+  }
+  await database.query('vacuum (analyze) point, point_version, series, variable, account');
+}, 120_000);
+afterAll(() => store?.close());
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const isOfInterest = (name: string) => /^(point|point_version|series|variable)$|chunk/.test(name);
+
+/** Every scan of a table of interest: how, and by what. */
+function scansOf(node: PlanNode): readonly { readonly how: string; readonly by: string }[] {
+  const relation = node['Relation Name'];
+  const isScan = relation !== undefined && isOfInterest(relation) && /(?<!Custom) Scan$/.test(node['Node Type']);
+  const own = isScan ? [{ how: node['Node Type'], by: node['Index Cond'] ?? '' }] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(scansOf)];
+}
+
+async function explain(transaction: Transaction, statement: string, values: readonly unknown[]) {
+  const { rows } = await transaction.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
+    `explain (format json) ${statement}`,
+    [...values],
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+  if (!plan) throw new Error('no plan');
+  return scansOf(plan);
+}
+
+const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+  withTransaction(store.database, work);
+
+/** All dates of the variables as one run each, or every date as a run of its own. */
+function runsOf(isSingle: boolean): Runs {
+  const variableIds = ids.slice(0, VARIABLES / 2);
+  const one = (count: number, length: number) => {
+    const dates = Array.from({ length: count }, (_, index) => FROM + index * length * HOUR);
+    const columns = variableIds.flatMap((id) => dates.map((date) => ({ id, date })));
+    return {
+      variableIds: columns.map(({ id }) => id),
+      fromMicros: columns.map(({ date }) => date),
+      toMicros: columns.map(({ date }) => date + (length - 1) * HOUR),
+      stepMicros: columns.map(() => HOUR),
+      versionTagIds: columns.map(() => 0),
+      versionLimits: columns.map(() => 3),
+    };
+  };
+  return isSingle ? one(HOURS, 1) : one(1, HOURS);
+}
+
+function expectByKeys(scans: readonly { readonly how: string; readonly by: string }[]): void {
+  expect(scans.length).toBeGreaterThan(0);
+  for (const { how, by } of scans) {
+    expect(how).toMatch(/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan$/);
+    if (how.startsWith('Index')) expect(by).toMatch(/\b(variable_id|id)\b/);
+  }
+}
+
+describe('what makes way for a write', () => {
+  test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])('%s: every run is looked up in the key', async (set) => {
+    for (const isSingle of [true, false]) {
+      await inTransaction(async (transaction) => {
+        const chunks = await findChunks(transaction);
+        for (const { table, statement } of RUN_STEPS[set]) {
+          const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
+          if (!chunk) throw new Error('no chunk');
+          const values = toValues(chunk, runsOf(isSingle));
+          const scans = await byKeys(transaction, () => explain(transaction, statement(chunk.target), values));
+          expectByKeys(scans);
+        }
+      });
+    }
+  });
+
+  it('and the limit is kept in time that grows with the dates written, not with their square (R-F3)', async () => {
+    await inTransaction(async (transaction) => {
+      const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
+      const [step] = RUN_STEPS.limited;
+      if (!chunk || !step) throw new Error('no chunk');
+      const { rows } = await byKeys(transaction, () =>
+        transaction.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
+          `explain (analyze, timing off, format json) ${step.statement(chunk.target)}`,
+          toValues(chunk, runsOf(false)),
+        ),
+      );
+      const text = JSON.stringify(rows);
+      const loops = [...text.matchAll(/"Node Type":"WindowAgg".*?"Actual Loops":(\d+)/g)].map(([, count]) =>
+        Number(count),
+      );
+      expect(loops).toEqual([VARIABLES / 2]);
+    });
+  });
+});
+
+describe('the write state', () => {
+  const some = () => ids.slice(1000, 1050);
+  test.each([
+    ['is added', ADD_SERIES, () => [some()]],
+    ['is locked', LOCK_SERIES, () => [some()]],
+    ['finds the settings', FIND_SETTINGS, () => [some()]],
+    ['is saved', SAVE_SERIES, () => [some(), some(), some(), some().map(() => true), some(), some()]],
+  ] as const)('%s by keys', async (_what, statement, values) => {
+    expectByKeys(await inTransaction((transaction) => explain(transaction, statement, values())));
+  });
+});
+
+describe('removing', () => {
+  const period = () => [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];
+  test.each([
+    ['counting', FIND_REMOVED],
+    ['history', DELETE_HISTORY],
+    ['current values', DELETE_CURRENT],
+  ] as const)('%s of a period goes by keys (R-G5)', async (_what, statement) => {
+    expectByKeys(await inTransaction((transaction) => explain(transaction, statement, period())));
+  });
+
+  it('a deleted variable goes by keys where a chunk has more than a row (R-C7)', async () => {
+    const scans = await inTransaction((transaction) => {
+      return explain(transaction, 'delete from point where variable_id = $1', [ids[1]]);
+    });
+    const isByKey = ({ how }: { readonly how: string }) => how !== 'Seq Scan';
+    expectByKeys(scans.filter(isByKey));
+    expect(scans.filter((scan) => !isByKey(scan))).toHaveLength(CHUNKS);
+  });
+
+  it('versions beyond the limit goes by keys (R-F7)', async () => {
+    await inTransaction(async (transaction) => {
+      const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
+      const values = [ids[1], 2, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z'];
+      const statement = cutVersions(chunk?.target ?? '');
+      expectByKeys(await byKeys(transaction, () => explain(transaction, statement, values)));
+    });
+  });
+});
+
+it('a write locks the chunks it meets, however many there are between its dates (architecture 2)', async () => {
+  const dates = [FROM - CHUNKS * CHUNK_MICROS, FROM];
+  const write = (transaction: Transaction) =>
+    writePoints(transaction, [
+      encodeTuples(
+        dates.map((dateMicros) => ({ variableId: ids[0] ?? 0, dateMicros, value: 1, versionTagId: 0, tagSetId: 0 })),
+      ),
+    ]);
+  await inTransaction(write);
+  const { rows } = await inTransaction(async (transaction) => {
+    await write(transaction);
+    return transaction.query<{ name: string }>(
+      `select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation
+       where pid = pg_backend_pid() and relkind = 'r' and relname like '%chunk' and relname like '\\_hyper%'`,
+    );
+  });
+  expect(rows).toHaveLength(2 * dates.length);
+});

@@ -95,7 +95,9 @@ export async function byKeys<Result>(transaction: Transaction, work: () => Promi
 
 /** Makes way for the rows of a write. */
 export async function makeWay(transaction: Transaction, chunks: ReadonlyMap<number, ChunkRuns>): Promise<void> {
-  await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded', 'replaced']);
+  await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded']);
+  // What was superseded may have made chunks of history, and hold a VersionTag that is written again.
+  await execute(transaction, chunks, ['replaced']);
 }
 
 /** Cuts history to the limit of each variable at the dates written, once the rows of the write are there. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { DomainError, type ErrorDetail } from './errors.ts';
+import { describeIssue } from './schema-words.ts';
 
 const MAX_DETAILS = 100;
 const MAX_INT4 = 2_147_483_647;
@@ -57,7 +58,7 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
  * @throws DomainError invalid_input naming every place, the first 100.
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown, root = '$'): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: describeIssue });
   if (result.success) return result.data;
   throw invalidInput(
     result.error.issues.map((issue) => ({

@@ -1,0 +1,37 @@
+/** What a schema says of a value it refuses, where it has no words of its own (R-A5). */
+import type { z } from 'zod';
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+const SIZES: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+
+/** @returns words that go on after a path, or undefined to take those of the library. */
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);
+  if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);
+  if (issue.code !== 'invalid_type') return undefined;
+  const expected = `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  // A number that is no integer is expected and given as the same kind.
+  return issue.expected === 'int' && typeof issue.input === 'number'
+    ? expected
+    : `${expected}, got ${nameKind(issue.input)}`;
+}
+
+function describeLimit(origin: string, bound: string, limit: number | bigint): string {
+  const unit = SIZES[origin];
+  return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`;
+}
+
+function nameKind(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return String(value);
+  return KINDS[Array.isArray(value) ? 'array' : typeof value] ?? typeof value;
+}

@@ -24,3 +24,8 @@ create table version_purge (
   requested_date timestamptz not null default now()
 );
 comment on table version_purge is 'variables whose stored versions still have to be cut to a lowered limit (R-F7)';
+
+-- Chunks that are made from now on. Measured with 40 variables of 15-minute points over five years: against 28 days, a last
+-- point takes 0.6 of the time and an open period 0.5 to 0.8, appending 0.9, revising a year the same.
+select set_chunk_time_interval('point', interval '91 days');
+select set_chunk_time_interval('point_version', interval '91 days');

@@ -38,7 +38,9 @@ async function createTwin(database: Database): Promise<void> {
   await database.query('drop table if exists bench_point');
   await database.query('create table bench_point (like point including all)');
   await database.query(
-    `select create_hypertable('bench_point', by_range('date', interval '28 days'), create_default_indexes => false)`,
+    `select create_hypertable('bench_point', by_range('date', (
+       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
+     )), create_default_indexes => false)`,
   );
 }
 

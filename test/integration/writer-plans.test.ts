@@ -119,6 +119,14 @@ function expectByKeys(scans: readonly { readonly how: string; readonly by: strin
   }
 }
 
+it('chunks are as long, and begin where, the writer takes them to (architecture 2)', async () => {
+  const chunks = await inTransaction(findChunks);
+  expect(chunks.length).toBeGreaterThan(2 * CHUNKS);
+  for (const { fromMicros, toMicros } of chunks) {
+    expect([fromMicros, toMicros]).toEqual([chunkOf(fromMicros), chunkOf(fromMicros) + 1].map((n) => n * CHUNK_MICROS));
+  }
+});
+
 describe('what makes way for a write', () => {
   test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])('%s: every run is looked up in the key', async (set) => {
     for (const isSingle of [true, false]) {

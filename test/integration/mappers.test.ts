@@ -7,7 +7,7 @@ import type { TestClient } from '../support/test-client.ts';
 let api: TestApi;
 let variableId: number;
 beforeAll(async () => {
-  api = await startTestApi({ MAPPER_TIMEOUT_MS: '2500', MAPPER_MEMORY_MEBIBYTES: '128' });
+  api = await startTestApi({ MAPPER_TIMEOUT_MS: '6000', MAPPER_MEMORY_MEBIBYTES: '128' });
   const siteId = await createSite(api.manager);
   const sourceId = await createSource(api.manager, siteId, { name: 'Boiler', serialNumber: '0042' });
   variableId = await createVariable(api.manager, sourceId, { variableTypeId: 7 });

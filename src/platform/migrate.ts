@@ -37,6 +37,7 @@ export async function migrate(url: string, log: Log): Promise<void> {
     assertHistory(migrations, applied);
     for (const file of migrations.filter(({ name }) => !applied.has(name))) await apply(client, file, log);
     await applyFunctions(client, applied.get(FUNCTIONS_ENTRY), log);
+    await enableColumnstore(client, log);
   } finally {
     await client.end();
   }
@@ -88,6 +89,17 @@ async function applyFunctions(client: pg.Client, appliedHash: string | undefined
     );
   });
   log.info({ files: files.length }, 'functions applied');
+}
+
+/** Saves room where the edition of TimescaleDB can (sql/functions/enable_columnstore.sql); a failure is no reason to stop. */
+async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
+  try {
+    await inTransaction(client, async () => {
+      await client.query('select enable_columnstore()');
+    });
+  } catch (error) {
+    log.warn({ err: error }, 'old points are not kept in columns');
+  }
 }
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {

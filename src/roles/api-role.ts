@@ -24,7 +24,12 @@ import type { Parts, Role } from './parts.ts';
 
 const KEY_INTERVAL_MS = 60_000;
 
-export async function startApi(parts: Parts, listener: HttpListener): Promise<Role> {
+export interface ApiRole extends Role {
+  /** Every route, in the order of registration; middleware has the method ALL. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+}
+
+export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, log, ingestQueue } = parts;
   const accounts = startAccounts(parts);
   const issuer = await createIssuer({ config, database, log, ...accounts.issuerHooks });
@@ -88,6 +93,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ro
   });
   listener.serve(app.fetch);
   return {
+    routes: app.routes,
     stop: async () => {
       await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await Promise.all([accounts.mail.stop(), keys.stop()]);

@@ -1,7 +1,7 @@
 -- Announces this transaction as a writer of points of these accounts and gives its VersionTimestamp (R-F1). The lock is
 -- shared, so writers never wait for it; its key is the account and the second in which the write began. It is visible
 -- before the clock is read the second time, so whoever looks at T sees every writer whose VersionTimestamp can be T or
--- earlier, and can wait for it (src/points/await-writers.ts). Called when the rows of `series` are locked, so that a
+-- earlier, and can wait for it (src/points/read/await-writers.ts). Called when the rows of `series` are locked, so that a
 -- reader does not wait for a writer that itself waits.
 create or replace function begin_point_write(account_ids int[]) returns timestamptz language plpgsql as $$
 declare

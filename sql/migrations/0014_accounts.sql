@@ -171,7 +171,7 @@ create table mail (
 );
 comment on table mail is
   'Mails to send, written in the transaction of what they tell. Secrets are made when a mail is sent and never stored here';
-comment on column mail.kind is 'Which text: a member of MailTexts in src/platform/mail-text.ts';
+comment on column mail.kind is 'Which text: a member of MailTexts in src/platform/mail/mail-text.ts';
 comment on column mail.to_address is 'Receiver';
 comment on column mail.language is 'Language of the text, ISO 639-1; English where there is none';
 comment on column mail.data is 'What the text mentions: names, never secrets';

@@ -6,7 +6,7 @@ import { DomainError } from '../platform/errors.ts';
 import { lenientObject } from '../platform/lenient.ts';
 import { timeZoneSchema } from '../structure/time-zones.ts';
 import { emailSchema, languageSchema, nameSchema, shortTextSchema } from './field-schemas.ts';
-import { IS_ALLOWED_ACCOUNT } from './user-info.ts';
+import { IS_ALLOWED_ACCOUNT } from './users/user-info.ts';
 
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVELS: readonly AccountDisplayLevel[] = ['Light', 'Normal', 'Verbose'];

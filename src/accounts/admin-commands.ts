@@ -13,9 +13,9 @@ import { accountExists, accountSchema, saveAccount } from './account.ts';
 import { createAccount } from './create-account.ts';
 import { emailSchema, nameSchema } from './field-schemas.ts';
 import { insertClient, replaceClientSecret } from './register-client.ts';
-import { insertUser } from './save-user.ts';
-import { getProfile } from './user-profile.ts';
-import type { RoleName } from './user-rules.ts';
+import { insertUser } from './users/save-user.ts';
+import { getProfile } from './users/user-profile.ts';
+import type { RoleName } from './users/user-rules.ts';
 
 export interface AdminServices {
   readonly database: Database;

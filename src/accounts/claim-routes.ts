@@ -10,7 +10,7 @@ import { type AuditAction, writeAudit } from './audit.ts';
 import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claims.ts';
 import { claimSchema, claimsSchema, type WrittenClaim } from './field-schemas.ts';
 import type { AccountServices } from './services.ts';
-import { assertMember, getTargetUser, lockTargetUser } from './target-user.ts';
+import { assertMember, getTargetUser, lockTargetUser } from './users/target-user.ts';
 
 const DATA_PUSHER = /^datapusher\./;
 

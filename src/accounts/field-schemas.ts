@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { booleanSchema, idSchema, lenientObject } from '../platform/lenient.ts';
 import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { listLanguages } from '../structure/languages.ts';
-import type { RoleName } from './user-rules.ts';
+import type { RoleName } from './users/user-rules.ts';
 
 const MAX_NAME = 200;
 const MAX_CLAIM_VALUE = 2000;

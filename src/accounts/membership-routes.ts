@@ -11,7 +11,7 @@ import { type AccountEnv, actOf } from './act.ts';
 import { writeAudit } from './audit.ts';
 import { nameSchema } from './field-schemas.ts';
 import type { AccountServices } from './services.ts';
-import { assertMayChange, assertOther, lockVisibleUser, type TargetUser } from './target-user.ts';
+import { assertMayChange, assertOther, lockVisibleUser, type TargetUser } from './users/target-user.ts';
 
 const MAX_USERS = 1000;
 

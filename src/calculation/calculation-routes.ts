@@ -16,7 +16,7 @@ import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
 import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
-import { authoringRoutes } from './authoring-routes.ts';
+import { authoringRoutes } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration.ts';
 import { forceUpdate } from './request-calculations.ts';
 import { findRun, listRuns } from './runs.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import type { ErrorDetail } from '../platform/errors.ts';
 import type { FormulaDeclaration } from './declaration.ts';
-import { findInputScales } from './input-scales.ts';
+import { findInputScales } from './inputs/input-scales.ts';
 
 interface Visible {
   readonly variables: ReadonlyMap<number, number | null>;

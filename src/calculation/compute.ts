@@ -5,21 +5,21 @@
 import { type Connection, inTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
-import { awaitWriters } from '../points/await-writers.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
+import { awaitWriters } from '../points/read/await-writers.ts';
 import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from './declaration.ts';
-import { loadFormValues } from './form-values.ts';
 import type { DateRange } from './formula-period-rules.ts';
-import { MAX_R_SECONDS } from './input-columns.ts';
-import { type InputRecord, loadInputs } from './load-inputs.ts';
+import { loadFormValues } from './inputs/form-values.ts';
+import { MAX_R_SECONDS } from './inputs/input-columns.ts';
+import { type InputRecord, loadInputs } from './inputs/load-inputs.ts';
+import { findVariables } from './inputs/variable-infos.ts';
 import { mergeNotes, sumTimings } from './merge-outcomes.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
 import type { PictureFormat, SandboxJob, SandboxOutcome } from './sandbox/sandbox-types.ts';
-import { findVariables } from './variable-infos.ts';
 
 export interface ComputeServices {
   readonly dictionary: Dictionary;

@@ -9,7 +9,7 @@ import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { Micros } from '../points/point.ts';
 import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../reading/duration-rules.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../structure/enumerations.ts';
-import { FORM_PATH_RULE, parseFormPath } from './form-path-rules.ts';
+import { FORM_PATH_RULE, parseFormPath } from './inputs/form-path-rules.ts';
 import { scheduleSchema } from './schedule.ts';
 
 const MAX_SCRIPT_CHARACTERS = 1_000_000;

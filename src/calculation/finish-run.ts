@@ -9,7 +9,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { announceEnd } from './announce-end.ts';
 import type { ClaimedRun } from './claim-run.ts';
 import type { FormulaRecord } from './compute.ts';
-import type { InputRecord } from './load-inputs.ts';
+import type { InputRecord } from './inputs/load-inputs.ts';
 import type { Output } from './output-rules.ts';
 import { MAX_ATTEMPTS, requestAgain } from './request-calculations.ts';
 import { sumCounts, writeOutputs } from './write-outputs.ts';

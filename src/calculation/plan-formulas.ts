@@ -2,8 +2,8 @@
 import type { Micros } from '../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from './declaration.ts';
 import { clampInto, type DateRange, type FormulaPeriod, planPeriods, touches } from './formula-period-rules.ts';
-import type { KnownVariable } from './variable-infos.ts';
-import { reachOf } from './windows.ts';
+import type { KnownVariable } from './inputs/variable-infos.ts';
+import { reachOf } from './inputs/windows.ts';
 
 export interface PlannedFormula {
   /** Place in the declaration. */

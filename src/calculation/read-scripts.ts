@@ -1,5 +1,5 @@
 /** Reads scripts without running them (R-H9), where R is: even R's parser is not let near what a client sent elsewhere. */
-import type { ScriptProblem, ValidateAnswer } from './preview-task.ts';
+import type { ScriptProblem, ValidateAnswer } from './authoring/preview-task.ts';
 import type { SandboxPool } from './sandbox/pool.ts';
 import type { SandboxJob, VariableInfo } from './sandbox/sandbox-types.ts';
 

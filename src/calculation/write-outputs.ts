@@ -4,7 +4,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { encodeReadings } from '../points/encode-readings.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
 import type { WrittenRange } from '../points/point.ts';
-import { writePoints } from '../points/write-points.ts';
+import { writePoints } from '../points/write/write-points.ts';
 import type { Output, OutputCounts, OutputPoint } from './output-rules.ts';
 
 export interface Writer {

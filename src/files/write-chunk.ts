@@ -5,7 +5,7 @@
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
-import { writePoints } from '../points/write-points.ts';
+import { writePoints } from '../points/write/write-points.ts';
 import type { ParsedChunk } from './parsing/parser-messages.ts';
 import type { FilePosition, RowError } from './standard-file.ts';
 import { endFile, type TakenFile } from './take-file.ts';

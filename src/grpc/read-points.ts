@@ -5,9 +5,9 @@ import { type Authentication, authenticateBearer } from '../identity/authenticat
 import type { Caller } from '../identity/caller.ts';
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
-import { streamAggregates } from '../points/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { streamPoints } from '../points/read-points.ts';
+import { streamAggregates } from '../points/read/aggregate-points.ts';
+import { streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../reading/buckets.ts';
 import { resolveSelection } from '../reading/selection.ts';
 import { aggregateMessage, BYTES_PER_VALUE, type PointChunkMessage, pointMessages } from './point-chunk.ts';

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { DomainError } from '../platform/errors.ts';
 import { assertPermission, assertRole, type Caller, type Permission, type Role } from './caller.ts';
 import type { FindCaller } from './find-caller.ts';
-import type { Scope } from './token-request-rules.ts';
+import type { Scope } from './issuer/token-request-rules.ts';
 import type { VerifyToken } from './verify-token.ts';
 
 export interface Authentication {

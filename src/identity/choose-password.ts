@@ -1,7 +1,7 @@
 /** A user's own password (R-B10, R-B11, R-B13). Choosing one ends all sessions and tells the user by mail. */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../platform/database.ts';
-import { queueMail } from '../platform/mail-outbox.ts';
+import { queueMail } from '../platform/mail/mail-outbox.ts';
 import { hashSecret, verifySecret } from '../platform/secret-hash.ts';
 import { endSessions, type KeptSession } from './end-sessions.ts';
 import { findPasswordProblem, type PasswordProblem } from './password-rules.ts';

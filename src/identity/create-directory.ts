@@ -1,7 +1,7 @@
 /** Where passwords are administered, as configured (R-B2). */
 import type { Config } from '../config.ts';
 import { createEmbeddedDirectory } from './embedded-directory.ts';
-import { issuerUrl } from './issuer-url.ts';
+import { issuerUrl } from './issuer/issuer-url.ts';
 import { createKeycloakAdmin } from './keycloak/admin-client.ts';
 import { createKeycloakDirectory } from './keycloak/keycloak-directory.ts';
 import type { UserDirectory } from './user-directory.ts';

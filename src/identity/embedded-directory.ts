@@ -1,6 +1,6 @@
 /** User administration at the embedded issuer: its users are ours, so only passwords and sessions remain to be seen to. */
 import { createHash } from 'node:crypto';
-import { queueMail } from '../platform/mail-outbox.ts';
+import { queueMail } from '../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../platform/secret-hash.ts';
 import { makeTemporaryPassword } from './choose-password.ts';
 import { endSessions } from './end-sessions.ts';

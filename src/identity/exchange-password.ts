@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { findTokenUser } from './find-token-user.ts';
-import { issuerUrl } from './issuer-url.ts';
+import { issuerUrl } from './issuer/issuer-url.ts';
 import { signIn } from './sign-in.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 

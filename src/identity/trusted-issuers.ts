@@ -6,7 +6,7 @@
 import type { JSONWebKeySet } from 'jose';
 import type { Config } from '../config.ts';
 import type { Queryable } from '../platform/database.ts';
-import { issuerUrl } from './issuer-url.ts';
+import { issuerUrl } from './issuer/issuer-url.ts';
 import { findPublicKeys } from './signing-keys.ts';
 
 export type KeySource =

@@ -7,7 +7,7 @@ import { type Database, type Transaction, withTransaction } from '../platform/da
 import { readBytea } from '../platform/read-bytea.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
-import { writePoints } from '../points/write-points.ts';
+import { writePoints } from '../points/write/write-points.ts';
 
 // First key of the advisory locks that keep an account's batches in order.
 const LOCK_CLASS = 0x696e;

@@ -4,8 +4,8 @@
  */
 import { addClaim } from '../accounts/add-claim.ts';
 import { createAccount, findAccountByName } from '../accounts/create-account.ts';
-import { createUser, findUserByName } from '../accounts/create-user.ts';
 import { registerClient } from '../accounts/register-client.ts';
+import { createUser, findUserByName } from '../accounts/users/create-user.ts';
 import { openDatabase, type Transaction, withTransaction } from '../platform/database.ts';
 import { createLog } from '../platform/log.ts';
 import { hashSecret } from '../platform/secret-hash.ts';

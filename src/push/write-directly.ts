@@ -9,7 +9,7 @@ import { isDependencyError } from '../platform/dependency-error.ts';
 import type { Log } from '../platform/log.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
-import { writePoints } from '../points/write-points.ts';
+import { writePoints } from '../points/write/write-points.ts';
 import { plainArray } from './array-literal-rules.ts';
 import type { EncodedPush } from './encode-push.ts';
 import type { Submission } from './group-commit.ts';

@@ -1,5 +1,5 @@
 /** Granularity and aggregation as asked for (R-G1, R-C8) → buckets to aggregate by. */
-import type { AggregateFunction, Bucket, Buckets } from '../points/bucket.ts';
+import type { AggregateFunction, Bucket, Buckets } from '../points/read/bucket.ts';
 import type { Aggregate, Granularity } from '../structure/enumerations.ts';
 import { startOfDay } from '../structure/time-zones.ts';
 import type { BucketRequest } from './read-request.ts';

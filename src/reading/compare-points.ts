@@ -4,9 +4,9 @@
  * once.
  */
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
-import { awaitKnown } from '../points/await-known.ts';
 import type { Micros, PointSelection } from '../points/point.ts';
-import { readPoints } from '../points/read-points.ts';
+import { awaitKnown } from '../points/read/await-known.ts';
+import { readPoints } from '../points/read/read-points.ts';
 
 /** Dates that either version has, as columns of one length. NaN: that version has no value there. */
 export interface ComparedChunk {

@@ -8,7 +8,7 @@ import { readJsonBody } from '../platform/http-body.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/lenient.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
-import { deletePoints, findRemoved } from '../points/delete-points.ts';
+import { deletePoints, findRemoved } from '../points/write/delete-points.ts';
 import { resolveSelection } from './selection.ts';
 
 const MAX_VARIABLES = 10_000;

@@ -10,9 +10,9 @@ import {
   queryIds,
   queryInteger,
 } from '../platform/query-string.ts';
-import type { Fill } from '../points/bucket.ts';
 import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import type { CivilDuration, Micros } from '../points/point.ts';
+import type { Fill } from '../points/read/bucket.ts';
 import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/enumerations.ts';
 import { findTimeZone, localClock } from '../structure/time-zones.ts';
 import { CURRENT, DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from './duration-rules.ts';

@@ -2,22 +2,22 @@
 import { accountRoutes } from '../accounts/account-routes.ts';
 import { writeAudit } from '../accounts/audit.ts';
 import { claimRoutes } from '../accounts/claim-routes.ts';
-import { invitationPage } from '../accounts/invitation-page.ts';
-import { invitationRoutes, registerRoutes } from '../accounts/invitation-routes.ts';
-import { listingRoutes } from '../accounts/listing-routes.ts';
+import { invitationPage } from '../accounts/invitations/invitation-page.ts';
+import { invitationRoutes, registerRoutes } from '../accounts/invitations/invitation-routes.ts';
 import { membershipRoutes } from '../accounts/membership-routes.ts';
 import { profileRoutes } from '../accounts/profile-routes.ts';
 import type { AccountServices } from '../accounts/services.ts';
-import { userMails } from '../accounts/user-mails.ts';
-import { userRoutes } from '../accounts/user-routes.ts';
+import { listingRoutes } from '../accounts/users/listing-routes.ts';
+import { userMails } from '../accounts/users/user-mails.ts';
+import { userRoutes } from '../accounts/users/user-routes.ts';
 import type { Config } from '../config.ts';
 import type { AppParts } from '../http/create-app.ts';
 import { createDirectory } from '../identity/create-directory.ts';
-import type { IssuerOptions } from '../identity/issuer.ts';
-import { issuerUrl } from '../identity/issuer-url.ts';
-import type { Impersonation } from '../identity/token-exchange.ts';
-import { type MailSender, startMailSender } from '../platform/mail-sender.ts';
-import { openMailTransport } from '../platform/mail-transport.ts';
+import type { IssuerOptions } from '../identity/issuer/issuer.ts';
+import { issuerUrl } from '../identity/issuer/issuer-url.ts';
+import type { Impersonation } from '../identity/issuer/token-exchange.ts';
+import { type MailSender, startMailSender } from '../platform/mail/mail-sender.ts';
+import { openMailTransport } from '../platform/mail/mail-transport.ts';
 import type { Parts } from './parts.ts';
 
 export interface AccountRole {

@@ -6,7 +6,7 @@ import { FILE_QUEUE } from '../files/file-ingester.ts';
 import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
-import { issuerUrl } from '../identity/issuer-url.ts';
+import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { rememberVerified } from '../identity/remember-verified.ts';
 import { trustedIssuers } from '../identity/trusted-issuers.ts';
 import { createTokenVerifier } from '../identity/verify-token.ts';

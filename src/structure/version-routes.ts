@@ -5,7 +5,7 @@ import { type Database, withTransaction } from '../platform/database.ts';
 import { setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
 import { parseQuery } from '../platform/query-string.ts';
-import { purgeVersions, requestVersionPurge } from '../points/purge-versions.ts';
+import { purgeVersions, requestVersionPurge } from '../points/write/purge-versions.ts';
 import { listVersions } from './list-versions.ts';
 import { getResource } from './resource.ts';
 import { parsePathId } from './resource-routes.ts';

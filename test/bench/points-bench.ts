@@ -5,8 +5,8 @@
 import { createAccount } from '../../src/accounts/create-account.ts';
 import { type Database, withConnection, withTransaction } from '../../src/platform/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../src/points/copy-codec.ts';
-import { copyTuples } from '../../src/points/copy-tuples.ts';
-import { writePoints } from '../../src/points/write-points.ts';
+import { copyTuples } from '../../src/points/write/copy-tuples.ts';
+import { writePoints } from '../../src/points/write/write-points.ts';
 import { type Figure, figure } from './report.ts';
 
 const ROUNDS = 5;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../src/platform/database.ts';
-import { aggregatePoints } from '../../src/points/aggregate-points.ts';
-import type { AggregateFunction, Bucket } from '../../src/points/bucket.ts';
 import type { PointSelection } from '../../src/points/point.ts';
+import { aggregatePoints } from '../../src/points/read/aggregate-points.ts';
+import type { AggregateFunction, Bucket } from '../../src/points/read/bucket.ts';
 import { startOfDay } from '../../src/structure/time-zones.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 

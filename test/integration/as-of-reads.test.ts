@@ -1,9 +1,9 @@
 /** Reads of a state in the past are the same whenever they are made (R-F5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../src/platform/database.ts';
-import { streamAggregates } from '../../src/points/aggregate-points.ts';
 import type { PointSelection } from '../../src/points/point.ts';
-import { streamPoints } from '../../src/points/read-points.ts';
+import { streamAggregates } from '../../src/points/read/aggregate-points.ts';
+import { streamPoints } from '../../src/points/read/read-points.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 

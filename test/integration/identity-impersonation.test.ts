@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerClient } from '../../src/accounts/register-client.ts';
-import { TOKEN_EXCHANGE_GRANT } from '../../src/identity/token-exchange.ts';
+import { TOKEN_EXCHANGE_GRANT } from '../../src/identity/issuer/token-exchange.ts';
 import { postToken } from '../support/authorization.ts';
 import { addPerson, signInPerson } from '../support/people.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';

@@ -1,8 +1,8 @@
 /** What removes points and versions other than a write: deletion, purges (R-C6, R-F7, R-G5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withTransaction } from '../../src/platform/database.ts';
-import { deletePoints, findRemoved, type Removal } from '../../src/points/delete-points.ts';
-import { purgeRequestedVersions, purgeVersions, requestVersionPurge } from '../../src/points/purge-versions.ts';
+import { deletePoints, findRemoved, type Removal } from '../../src/points/write/delete-points.ts';
+import { purgeRequestedVersions, purgeVersions, requestVersionPurge } from '../../src/points/write/purge-versions.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../support/point-store.ts';
 
 const HOUR = 3_600_000_000;

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../src/accounts/add-claim.ts';
-import { createUser } from '../../src/accounts/create-user.ts';
+import { createUser } from '../../src/accounts/users/create-user.ts';
 import { authenticatePush } from '../../src/identity/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../src/identity/exchange-password.ts';
 import { rememberVerified } from '../../src/identity/remember-verified.ts';

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '../../src/platform/database.ts';
-import type { Buckets } from '../../src/points/bucket.ts';
-import { findChosenLabels } from '../../src/points/find-chosen-labels.ts';
 import type { PointSelection, VersionChoice } from '../../src/points/point.ts';
-import { selectPoints } from '../../src/points/read-points.ts';
-import { selectBuckets } from '../../src/points/select-buckets.ts';
-import { streamFromIndexes } from '../../src/points/select-of-variables.ts';
+import type { Buckets } from '../../src/points/read/bucket.ts';
+import { findChosenLabels } from '../../src/points/read/find-chosen-labels.ts';
+import { selectPoints } from '../../src/points/read/read-points.ts';
+import { selectBuckets } from '../../src/points/read/select-buckets.ts';
+import { streamFromIndexes } from '../../src/points/read/select-of-variables.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 
 const VARIABLES = 40;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { purgeDeletedVariable } from '../../src/points/purge-points.ts';
+import { purgeDeletedVariable } from '../../src/points/write/purge-points.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createSite, createSource, createStructure, createVariable } from '../support/structure.ts';

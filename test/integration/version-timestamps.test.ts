@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '../../src/accounts/create-account.ts';
 import { type Transaction, withTransaction } from '../../src/platform/database.ts';
-import { awaitWriters } from '../../src/points/await-writers.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
-import { writePoints } from '../../src/points/write-points.ts';
+import { awaitWriters } from '../../src/points/read/await-writers.ts';
+import { writePoints } from '../../src/points/write/write-points.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 
 const HOUR = 3_600_000_000;

@@ -1,6 +1,6 @@
 /** Cutting stored versions to a limit that was lowered later (R-F7). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { purgeRequestedVersions } from '../../src/points/purge-versions.ts';
+import { purgeRequestedVersions } from '../../src/points/write/purge-versions.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createSource, createStructure, createVariable } from '../support/structure.ts';
 import type { TestClient } from '../support/test-client.ts';

@@ -4,15 +4,15 @@
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../src/platform/database.ts';
-import { CHUNK_MICROS, chunkOf } from '../../src/points/chunk-rules.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
-import { DELETE_CURRENT, DELETE_HISTORY, FIND_REMOVED } from '../../src/points/delete-points.ts';
-import { chunksOf, findChunks } from '../../src/points/find-chunks.ts';
-import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../src/points/lock-series.ts';
-import { byKeys, RUN_STEPS, toValues } from '../../src/points/make-way.ts';
-import { cutVersions } from '../../src/points/purge-versions.ts';
-import type { ChunkRuns, Runs } from '../../src/points/stored-runs-rules.ts';
-import { writePoints } from '../../src/points/write-points.ts';
+import { CHUNK_MICROS, chunkOf } from '../../src/points/write/chunk-rules.ts';
+import { DELETE_CURRENT, DELETE_HISTORY, FIND_REMOVED } from '../../src/points/write/delete-points.ts';
+import { chunksOf, findChunks } from '../../src/points/write/find-chunks.ts';
+import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../src/points/write/lock-series.ts';
+import { byKeys, RUN_STEPS, toValues } from '../../src/points/write/make-way.ts';
+import { cutVersions } from '../../src/points/write/purge-versions.ts';
+import type { ChunkRuns, Runs } from '../../src/points/write/stored-runs-rules.ts';
+import { writePoints } from '../../src/points/write/write-points.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
 
 const SERIES = 20_000;

@@ -1,8 +1,8 @@
 /** A manager who may push, and what a test does as one through the REST interface. Needs no test runner. */
 import { addClaim } from '../../src/accounts/add-claim.ts';
 import { createAccount } from '../../src/accounts/create-account.ts';
-import { createUser } from '../../src/accounts/create-user.ts';
 import { registerClient } from '../../src/accounts/register-client.ts';
+import { createUser } from '../../src/accounts/users/create-user.ts';
 import type { Database } from '../../src/platform/database.ts';
 import { createTestClient, requestToken, type SendOptions, type TestClient } from './test-client.ts';
 

@@ -1,5 +1,5 @@
 /** Users of several accounts and roles around the two accounts of a TestApi. */
-import { createUser } from '../../src/accounts/create-user.ts';
+import { createUser } from '../../src/accounts/users/create-user.ts';
 import { eventually } from './eventually.ts';
 import type { TestApi } from './start-api.ts';
 import { createTestClient, requestToken, type TestClient } from './test-client.ts';

@@ -5,8 +5,8 @@ import { createLog } from '../../src/platform/log.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { type Labels, openDictionary } from '../../src/points/dictionary.ts';
 import type { PointChunk, PointSelection, VersionChoice } from '../../src/points/point.ts';
-import { streamPoints } from '../../src/points/read-points.ts';
-import { type WriteResult, writePoints } from '../../src/points/write-points.ts';
+import { streamPoints } from '../../src/points/read/read-points.ts';
+import { type WriteResult, writePoints } from '../../src/points/write/write-points.ts';
 import { createTestDatabase } from './stack.ts';
 
 export interface StoredPoint {

@@ -1,9 +1,9 @@
 /** The HTTP and gRPC roles in this process, on a database of the test's own, with an account and users to call as. */
 import { addClaim } from '../../src/accounts/add-claim.ts';
 import { createAccount } from '../../src/accounts/create-account.ts';
-import { createUser } from '../../src/accounts/create-user.ts';
 import { grantSiteAccess } from '../../src/accounts/grant-site-access.ts';
 import { registerClient } from '../../src/accounts/register-client.ts';
+import { createUser } from '../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../src/config.ts';
 import { startGrpcServer } from '../../src/grpc/start-grpc-server.ts';
 import type { Role as UserRole } from '../../src/identity/caller.ts';

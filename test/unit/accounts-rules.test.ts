@@ -7,14 +7,14 @@ import {
   planRoleGrant,
   planUserChange,
   type RoleName,
-} from '../../src/accounts/user-rules.ts';
+} from '../../src/accounts/users/user-rules.ts';
 import { planRequest } from '../../src/http/rate-rules.ts';
 import { choosePageLanguage, PAGE_TEXTS } from '../../src/identity/pages/page-texts.ts';
 import { findPasswordProblem } from '../../src/identity/password-rules.ts';
 import { type KeyAge, planSigningKeys } from '../../src/identity/signing-key-rules.ts';
-import { renderMail } from '../../src/platform/mail-render.ts';
-import type { MailKind } from '../../src/platform/mail-text.ts';
-import { MAIL_LANGUAGES, mailText, toMailLanguage } from '../../src/platform/mail-texts.ts';
+import { renderMail } from '../../src/platform/mail/mail-render.ts';
+import type { MailKind } from '../../src/platform/mail/mail-text.ts';
+import { MAIL_LANGUAGES, mailText, toMailLanguage } from '../../src/platform/mail/mail-texts.ts';
 
 const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Changed => ({
   userId: role,

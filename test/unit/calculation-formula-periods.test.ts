@@ -1,8 +1,8 @@
 /** Which formula is valid when (R-H1). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseFormPath } from '../../src/calculation/form-path-rules.ts';
 import { clampInto, planPeriods, touches, type Validity } from '../../src/calculation/formula-period-rules.ts';
+import { parseFormPath } from '../../src/calculation/inputs/form-path-rules.ts';
 
 const from = (fromMicros?: number, untilMicros?: number): Validity => ({ fromMicros, untilMicros });
 const plan = (...validities: Validity[]) =>

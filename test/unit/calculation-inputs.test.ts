@@ -1,7 +1,7 @@
 /** Points → the columns a script sees (R-H2). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InputColumns } from '../../src/calculation/input-columns.ts';
+import { InputColumns } from '../../src/calculation/inputs/input-columns.ts';
 import type { PointChunk } from '../../src/points/point.ts';
 import { textsOf } from '../fixtures/scripts/harness.ts';
 

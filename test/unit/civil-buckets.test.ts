@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import { civilBuckets } from '../../src/points/civil-buckets.ts';
+import { civilBuckets } from '../../src/points/read/civil-buckets.ts';
 import { startOfDay } from '../../src/structure/time-zones.ts';
 
 const ZONES = [

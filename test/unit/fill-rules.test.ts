@@ -1,7 +1,12 @@
 /** Filling gaps between buckets (R-G1). Buckets here begin at whole numbers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFiller, type FilledBucket, type FillOptions, type FoundBucket } from '../../src/points/fill-rules.ts';
+import {
+  createFiller,
+  type FilledBucket,
+  type FillOptions,
+  type FoundBucket,
+} from '../../src/points/read/fill-rules.ts';
 
 const steps = { next: (start: number) => start + 1, previous: (start: number) => start - 1 };
 

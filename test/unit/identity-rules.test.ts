@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { issuerPaths, planIssuerPath } from '../../src/identity/issuer-path-rules.ts';
-import { issuerUrl } from '../../src/identity/issuer-url.ts';
-import { parseRequestedAccount, planScopes } from '../../src/identity/token-request-rules.ts';
+import { issuerPaths, planIssuerPath } from '../../src/identity/issuer/issuer-path-rules.ts';
+import { issuerUrl } from '../../src/identity/issuer/issuer-url.ts';
+import { parseRequestedAccount, planScopes } from '../../src/identity/issuer/token-request-rules.ts';
 
 const TOKEN_PATH = '/protocol/openid-connect/token';
 

@@ -1,6 +1,6 @@
 /** Values written into statements: nothing but the value gets in. */
 import { describe, expect, test } from 'vitest';
-import { instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from '../../src/points/sql-literal.ts';
+import { instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from '../../src/points/read/sql-literal.ts';
 
 describe('a literal', () => {
   test('of a number is that number, of anything else there is none', () => {

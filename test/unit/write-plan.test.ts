@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chunkOf } from '../../src/points/chunk-rules.ts';
 import { eachTuple, encodeTuples } from '../../src/points/copy-codec.ts';
-import { planWrite, variablesOf, type WritePlan } from '../../src/points/plan-write-rules.ts';
 import type { PointEntry } from '../../src/points/point.ts';
-import type { ChunkRuns, Runs } from '../../src/points/stored-runs-rules.ts';
-import type { Series } from '../../src/points/survey-rows-rules.ts';
+import { chunkOf } from '../../src/points/write/chunk-rules.ts';
+import { planWrite, variablesOf, type WritePlan } from '../../src/points/write/plan-write-rules.ts';
+import type { ChunkRuns, Runs } from '../../src/points/write/stored-runs-rules.ts';
+import type { Series } from '../../src/points/write/survey-rows-rules.ts';
 
 const MINUTE = 60_000_000;
 const HOUR = 60 * MINUTE;

@@ -1,5 +1,5 @@
 /** Parts of forms: labelled fields, problems that are read out, buttons. Everything given is text and escaped here. */
-import { escapeHtml } from '../../platform/mail-render.ts';
+import { escapeHtml } from '../../platform/mail/mail-render.ts';
 
 export interface FieldHtml {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** The frame of every page: plain HTML that works without scripts, and headers that forbid everything it does not use. */
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../platform/mail-render.ts';
+import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import type { PageLanguage } from './page-texts.ts';
 
 export interface Page {

@@ -6,7 +6,7 @@ import type Provider from 'oidc-provider';
 import { withTransaction } from '../../platform/database.ts';
 import { choosePassword } from '../choose-password.ts';
 import type { TokenUser } from '../find-token-user.ts';
-import { CHANGE_PASSWORD_PROMPT, FIRST_PASSWORD_PROMPT } from '../interaction-policy.ts';
+import { CHANGE_PASSWORD_PROMPT, FIRST_PASSWORD_PROMPT } from '../issuer/interaction-policy.ts';
 import { signIn } from '../sign-in.ts';
 import { paragraphHtml } from './form-html.ts';
 import {

@@ -1,6 +1,6 @@
 /** Sign-out: whether it is meant, and that it is done. Also what is shown when an authorization cannot be answered. */
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { escapeHtml } from '../../platform/mail-render.ts';
+import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import { paragraphHtml } from './form-html.ts';
 import { languageOf, sendPage } from './page-context.ts';
 import { PAGE_TEXTS } from './page-texts.ts';

@@ -1,0 +1,83 @@
+/**
+ * The page the link of an invitation leads to. Following the link alone does nothing, since programs that check mails for
+ * viruses follow links too; the button accepts.
+ */
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { formHtml, linkHtml, paragraphHtml } from '../../identity/pages/form-html.ts';
+import { renderPage } from '../../identity/pages/layout.ts';
+import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from '../../identity/pages/page-texts.ts';
+import { isFromOwnPage } from '../../identity/pages/read-form.ts';
+import { withTransaction } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { RequestIdEnv } from '../../platform/request-id.ts';
+import { findMailAccount } from '../mail-values.ts';
+import type { AccountServices } from '../services.ts';
+import { INVITATION_PATH } from './invitation-mail.ts';
+import { acceptInvitation, findOpenInvitation } from './invitations.ts';
+
+type Env = RequestIdEnv & { Bindings: HttpBindings };
+
+/** To be mounted where no bearer is asked for. @param origin of our own pages. */
+export function invitationPage(services: AccountServices, origin: string): Hono<Env> {
+  return new Hono<Env>()
+    .get(INVITATION_PATH, (c) => show(c, services))
+    .post(INVITATION_PATH, async (c) => {
+      const headers = { 'sec-fetch-site': c.req.header('sec-fetch-site'), origin: c.req.header('origin') };
+      return isFromOwnPage(headers, origin) ? accept(c, services) : sendExpired(c);
+    });
+}
+
+async function show(c: Context<Env>, { database }: AccountServices): Promise<Response> {
+  const invitation = await findOpenInvitation(database, tokenOf(c));
+  const account = invitation && (await findMailAccount(database, invitation.accountId));
+  if (!invitation || !account) return sendExpired(c);
+  const language = choosePageLanguage(invitation.language);
+  const texts = PAGE_TEXTS[language];
+  const values = { accountName: account.name, email: invitation.email };
+  const body = `${paragraphHtml(fillText(texts.invitationLead, values))}\n${formHtml({ fields: [], button: texts.acceptInvitation })}`;
+  return send(c, language, fillText(texts.invitationTitle, values), body);
+}
+
+async function accept(c: Context<Env>, services: AccountServices): Promise<Response> {
+  const { database, directory, accessNews, wakeMail } = services;
+  const token = tokenOf(c);
+  const invitation = await findOpenInvitation(database, token);
+  if (!invitation) return sendExpired(c);
+  try {
+    const { userId } = await withTransaction(database, (transaction) =>
+      acceptInvitation(transaction, directory, token, c.var.requestId),
+    );
+    wakeMail();
+    await accessNews.announce([userId]);
+  } catch (error) {
+    // Somebody was faster, perhaps by pressing twice.
+    if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
+    throw error;
+  }
+  const language = choosePageLanguage(invitation.language);
+  const texts = PAGE_TEXTS[language];
+  const account = await findMailAccount(database, invitation.accountId);
+  const title = fillText(texts.invitationTitle, { accountName: account?.name ?? '' });
+  return send(
+    c,
+    language,
+    title,
+    `${paragraphHtml(texts.invitationDone)}\n${linkHtml(directory.signInLink(), texts.signIn)}`,
+  );
+}
+
+function sendExpired(c: Context<Env>): Response {
+  const language = choosePageLanguage(c.req.header('accept-language'));
+  const { expiredTitle, expiredLead } = PAGE_TEXTS[language];
+  return send(c, language, expiredTitle, paragraphHtml(expiredLead), 400);
+}
+
+function send(c: Context<Env>, language: PageLanguage, title: string, body: string, status: 200 | 400 = 200): Response {
+  const { html, headers } = renderPage({ language, title, body });
+  return c.body(html, status, { ...headers });
+}
+
+function tokenOf(c: Context<Env>): string {
+  return c.req.query('token') ?? '';
+}

@@ -1,0 +1,69 @@
+/** The routes of invitations (R-B10). Accepting one needs no bearer: the token is the credential. */
+import { type Context, Hono } from 'hono';
+import { requireRole } from '../../identity/authenticate.ts';
+import { withTransaction } from '../../platform/database.ts';
+import { readJsonBody } from '../../platform/http-body.ts';
+import { parseInput } from '../../platform/lenient.ts';
+import { setTotalCount } from '../../platform/listing-response.ts';
+import { parsePaging } from '../../platform/paging.ts';
+import { parseQuery, queryError } from '../../platform/query-string.ts';
+import type { RequestIdEnv } from '../../platform/request-id.ts';
+import { type AccountEnv, actOf } from '../act.ts';
+import type { AccountServices } from '../services.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  deleteInvitation,
+  getInvitation,
+  invitationSchema,
+  listInvitations,
+  type RegisterUserResult,
+  resendInvitation,
+} from './invitations.ts';
+
+export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
+  const { database, wakeMail } = services;
+  return new Hono<AccountEnv>()
+    .use('/*', requireRole('MANAGER'))
+    .get('/', async (c) => {
+      const { invitations, totalCount } = await listInvitations(
+        database,
+        c.var.caller,
+        parsePaging(parseQuery(c.req.url)),
+      );
+      setTotalCount(c, totalCount);
+      return c.json(invitations);
+    })
+    .post('/', async (c) => {
+      const written = parseInput(invitationSchema, await readJsonBody(c.req.raw));
+      const made = await withTransaction(database, (transaction) => createInvitation(transaction, actOf(c), written));
+      wakeMail();
+      return c.json(made);
+    })
+    .get('/:id', async (c) => c.json(await getInvitation(database, c.var.caller, c.req.param('id'))))
+    .post('/:id/resend', async (c) => {
+      await withTransaction(database, (transaction) => resendInvitation(transaction, actOf(c), c.req.param('id')));
+      wakeMail();
+      return c.body(null, 200);
+    })
+    .delete('/:id', async (c) => {
+      await withTransaction(database, (transaction) => deleteInvitation(transaction, actOf(c), c.req.param('id')));
+      return c.body(null, 200);
+    });
+}
+
+/** `POST /account/user/register?invitationToken=` (§4.2), to be mounted where no bearer is asked for. */
+export function registerRoutes(services: AccountServices): Hono<RequestIdEnv> {
+  return new Hono<RequestIdEnv>().post('/account/user/register', async (c) => c.json(await register(c, services)));
+}
+
+async function register(c: Context<RequestIdEnv>, services: AccountServices): Promise<RegisterUserResult> {
+  const token = parseQuery(c.req.url).find('invitationToken');
+  if (token === undefined) throw queryError('invitationToken', 'must be given');
+  const result = await withTransaction(services.database, (transaction) =>
+    acceptInvitation(transaction, services.directory, token, c.var.requestId),
+  );
+  services.wakeMail();
+  await services.accessNews.announce([result.userId]);
+  return result;
+}

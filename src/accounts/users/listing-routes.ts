@@ -1,0 +1,112 @@
+/** The routes that list and search users (§4.3), and their saved views. */
+import { type Context, Hono } from 'hono';
+import { requireRole } from '../../identity/authenticate.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Database } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { readJsonBody } from '../../platform/http-body.ts';
+import { lenientObject, parseInput } from '../../platform/lenient.ts';
+import { setTotalCount } from '../../platform/listing-response.ts';
+import { parseQuery, queryIds } from '../../platform/query-string.ts';
+import { accountExists } from '../account.ts';
+import type { AccountEnv } from '../act.ts';
+import { nameSchema } from '../field-schemas.ts';
+import { parsePathNumber } from '../path-number.ts';
+import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
+import { filterSchema, parseSearchQuery, parseSearchRequest, type UserSearch } from './user-search.ts';
+import { createView, deleteView, getView, listViews, saveView } from './views.ts';
+
+const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
+
+export function listingRoutes(database: Database): Hono<AccountEnv> {
+  const manager = requireRole('MANAGER');
+  const listing = (c: Context<AccountEnv>) => answerListing(c, database);
+  const mapping = (c: Context<AccountEnv>) => answerMapping(c, database);
+  return new Hono<AccountEnv>()
+    .get('/account/usermapping', mapping)
+    .get('/account/usermapping/users', mapping)
+    .get('/account/users', listing)
+    .get('/user/users', listing)
+    .post('/account/users', async (c) => {
+      const search = parseSearchRequest(await readJsonBody(c.req.raw));
+      const { users, totalCount } = await searchUsers(database, c.var.caller, search);
+      c.header('Deprecation', 'true');
+      const itemsPerPage = search.itemsPerPage ?? totalCount;
+      return c.json({ users, totalCount, pageNumber: search.pageNumber, itemsPerPage });
+    })
+    .get('/account/users/visibleToMe', manager, async (c) => {
+      const search = parseSearchQuery(c.req.url);
+      const accountIds = queryIds(parseQuery(c.req.url), 'accountIds');
+      const { caller } = c.var;
+      const page = await listVisibleUsers(database, await toListing(database, caller, search), accountIds);
+      return answerPage(c, page);
+    })
+    .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
+      const accountId = parsePathNumber(c, 'id');
+      const { caller } = c.var;
+      await assertAccount(database, accountId);
+      const { pageNumber, itemsPerPage } = parseSearchQuery(c.req.url);
+      const scope = { caller, accountId };
+      const listing = { scope, level: 'Verbose', filters: [], pageNumber, itemsPerPage } as const;
+      return answerPage(c, await listUsersOfAccount(database, listing));
+    })
+    .route('/account/users/views', viewRoutes(database));
+}
+
+function viewRoutes(database: Database): Hono<AccountEnv> {
+  const parseView = async (c: Context<AccountEnv>) => parseInput(viewSchema, await readJsonBody(c.req.raw));
+  return new Hono<AccountEnv>()
+    .get('/', async (c) => c.json(await listViews(database, c.var.caller)))
+    .post('/', async (c) => c.json(await createView(database, c.var.caller, await parseView(c))))
+    .get('/:id', async (c) => c.json(await getView(database, c.var.caller, c.req.param('id'))))
+    .put('/:id', async (c) => c.json(await saveView(database, c.var.caller, c.req.param('id'), await parseView(c))))
+    .delete('/:id', async (c) => {
+      await deleteView(database, c.var.caller, c.req.param('id'));
+      return c.body(null, 200);
+    });
+}
+
+async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {
+  return answerPage(c, await searchUsers(database, c.var.caller, parseSearchQuery(c.req.url)));
+}
+
+async function answerMapping(c: Context<AccountEnv>, database: Database): Promise<Response> {
+  const { caller } = c.var;
+  const { pageNumber, itemsPerPage } = parseSearchQuery(c.req.url);
+  const scope = { caller, accountId: caller.accountId };
+  const listing = { scope, level: 'Light', filters: [], pageNumber, itemsPerPage } as const;
+  return answerPage(c, await listUsersOfAccount(database, listing));
+}
+
+function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Response {
+  setTotalCount(c, totalCount);
+  return c.json(users);
+}
+
+/** @throws DomainError permission_denied when an account is named by other than an ADMIN (§5). */
+async function searchUsers(database: Database, caller: Caller, search: UserSearch): Promise<UserPage> {
+  if (search.accountId !== undefined) {
+    if (caller.role !== 'ADMIN') throw new DomainError('permission_denied', 'AccountId is for the role ADMIN');
+    await assertAccount(database, search.accountId);
+  }
+  return listUsersOfAccount(database, await toListing(database, caller, search));
+}
+
+/** Adds the filter of the view. The whole of a user is for managers: a USER is answered at the level Normal. */
+async function toListing(database: Database, caller: Caller, search: UserSearch): Promise<UserListing> {
+  const { filter, viewId, displayLevel, pageNumber, itemsPerPage } = search;
+  const view = viewId === undefined ? [] : [(await getView(database, caller, viewId)).filter];
+  return {
+    scope: { caller, accountId: search.accountId ?? caller.accountId },
+    level: displayLevel === 'Verbose' && caller.role === 'USER' ? 'Normal' : displayLevel,
+    filters: [filter, ...view],
+    pageNumber,
+    itemsPerPage,
+  };
+}
+
+async function assertAccount(database: Database, accountId: number): Promise<void> {
+  if (!(await accountExists(database, accountId))) {
+    throw new DomainError('not_found', `account ${accountId} does not exist`);
+  }
+}

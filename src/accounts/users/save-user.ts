@@ -1,0 +1,213 @@
+/** Creating, saving, locking and deleting users (§4.2). Each runs in one transaction of the caller's. */
+import type { z } from 'zod';
+import type { UserDirectory } from '../../identity/user-directory.ts';
+import type { Transaction } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { invalidInput } from '../../platform/lenient.ts';
+import { queueMail } from '../../platform/mail/mail-outbox.ts';
+import { appendEvents } from '../../platform/outbox.ts';
+import type { Act } from '../act.ts';
+import { writeAudit } from '../audit.ts';
+import { replaceClaims } from '../claims.ts';
+import { saveUserFeatures } from '../features.ts';
+import type { lockSchema } from '../field-schemas.ts';
+import { assertAllowed, assertMember, assertOther, lockTargetUser, type TargetUser } from './target-user.ts';
+import { givenColumns, guardUserName, type WrittenUser, writeUserColumns } from './user-members.ts';
+import { getProfile } from './user-profile.ts';
+import { highestRole, planRoleGrant, type RoleName } from './user-rules.ts';
+import { replaceUserSites } from './user-sites.ts';
+
+export type WrittenLock = z.output<typeof lockSchema>;
+
+/** Saves what was given of a user. @throws DomainError not_found, permission_denied, conflict, invalid_input. */
+export async function saveUser(
+  transaction: Transaction,
+  directory: UserDirectory,
+  act: Act,
+  userId: string,
+  written: WrittenUser,
+): Promise<void> {
+  const target = await lockTargetUser(transaction, act.caller, userId);
+  const role = written.roles ? highestRole(written.roles) : target.role;
+  if (role !== target.role) await changeRole(transaction, act, target, role);
+  await writeUserColumns(transaction, userId, written);
+  await writeAccountParts(transaction, act.caller.accountId, target, written);
+  if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
+  await writeAudit(transaction, act, {
+    action: 'UserUpdated',
+    targetId: userId,
+    targetName: target.userName,
+    details: { members: namesOf(written), ...(role !== target.role && { role: { from: target.role, to: role } }) },
+  });
+}
+
+/**
+ * Makes a user of the caller's account, and asks for the mail with the temporary password (R-B10, R-B12).
+ * @returns the id.
+ * @throws DomainError invalid_input, permission_denied, conflict.
+ */
+export async function createMember(
+  transaction: Transaction,
+  directory: UserDirectory,
+  act: Act,
+  written: WrittenUser,
+  delayHours: number,
+): Promise<string> {
+  const { caller } = act;
+  if (!written.email) {
+    throw invalidInput([{ path: '$.email', message: 'is needed: the temporary password is sent there' }]);
+  }
+  const role = highestRole(written.roles ?? []);
+  assertAllowed(planRoleGrant(caller, role));
+  const userName = written.userName ?? written.email;
+  const userId = await insertUser(transaction, { ...written, userName }, role, caller.accountId);
+  const target = { userId, userName, accountIds: [caller.accountId] };
+  await writeAccountParts(transaction, caller.accountId, target, written);
+  await finishNewUser(transaction, directory, userId, caller.accountId, delayHours);
+  await writeAudit(transaction, act, {
+    action: 'UserCreated',
+    targetId: userId,
+    targetName: userName,
+    details: { role },
+  });
+  return userId;
+}
+
+/** Inserts a user without a password, who is a member of one account. @throws DomainError conflict. */
+export async function insertUser(
+  transaction: Transaction,
+  written: WrittenUser & { readonly userName: string },
+  role: RoleName,
+  accountId: number,
+): Promise<string> {
+  const { rows } = await guardUserName(written.userName, () =>
+    transaction.query<{ id: string }>(
+      `with made as (
+         insert into app_user (user_name, role, active_account_id, must_change_password) values ($1, $2, $3, true)
+         returning id
+       ), joined as (insert into account_member (account_id, user_id) select $3, id from made)
+       select id from made`,
+      [written.userName, role, accountId],
+    ),
+  );
+  const [row] = rows;
+  if (!row) throw new Error('inserting a user returned no id');
+  await writeUserColumns(transaction, row.id, written);
+  return row.id;
+}
+
+/** Tells the directory and the webhooks of a new user, and asks for the mail. */
+export async function finishNewUser(
+  transaction: Transaction,
+  directory: UserDirectory,
+  userId: string,
+  accountId: number,
+  delayHours: number,
+): Promise<void> {
+  const user = await getProfile(transaction, userId);
+  await directory.create(transaction, user);
+  await appendEvents(transaction, [
+    { accountId, type: 'UserCreated', payload: { id: userId, userName: user.userName } },
+  ]);
+  const { email, language } = user;
+  if (email) {
+    await queueMail(transaction, { kind: 'temporary_password', to: email, language, accountId, userId, delayHours });
+  }
+}
+
+/** Locks or unlocks; unlocking also ends the wait after wrong passwords (R-B11). */
+export async function saveLock(
+  transaction: Transaction,
+  directory: UserDirectory,
+  act: Act,
+  userId: string,
+  { isLocked, until, reason }: WrittenLock,
+): Promise<void> {
+  const target = await lockTargetUser(transaction, act.caller, userId);
+  if (isLocked) assertOther(act.caller, target, 'lock');
+  const { rowCount } = await transaction.query(
+    `update app_user set is_locked = $2, locked_until = case when $2 then $3::timestamptz end,
+       lock_reason = case when $2 then $4 end, failed_password_count = 0,
+       sign_in_locked_until = case when $2 then sign_in_locked_until end
+     where id = $1 and (not $2 or $3::timestamptz is null or $3 > now())`,
+    [userId, isLocked, until, reason],
+  );
+  if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
+  await directory.setLock(transaction, userId, isLocked);
+  const { accountId } = act.caller;
+  const payload = { id: userId, userName: target.userName, until: until ?? null };
+  if (isLocked) await appendEvents(transaction, [{ accountId, type: 'UserLocked', payload }]);
+  await writeAudit(transaction, act, {
+    action: isLocked ? 'UserLocked' : 'UserUnlocked',
+    targetId: userId,
+    targetName: target.userName,
+    details: isLocked ? { until: until ?? null, reason: reason ?? null } : {},
+  });
+}
+
+export async function deleteUser(
+  transaction: Transaction,
+  directory: UserDirectory,
+  act: Act,
+  userId: string,
+): Promise<void> {
+  const target = await lockTargetUser(transaction, act.caller, userId);
+  assertOther(act.caller, target, 'delete');
+  await directory.remove(transaction, userId);
+  await transaction.query('delete from app_user where id = $1', [userId]);
+  await writeAudit(transaction, act, { action: 'UserDeleted', targetId: userId, targetName: target.userName });
+}
+
+/** @throws DomainError conflict for a user without an address. */
+export async function requestPasswordReset(
+  transaction: Transaction,
+  directory: UserDirectory,
+  act: Act,
+  userId: string,
+): Promise<void> {
+  const target = await lockTargetUser(transaction, act.caller, userId);
+  if (!target.email) throw new DomainError('conflict', `the user ${target.userName} has no mail address`);
+  await directory.sendPasswordReset(transaction, target);
+  await writeAudit(transaction, act, {
+    action: 'PasswordResetRequested',
+    targetId: userId,
+    targetName: target.userName,
+  });
+}
+
+async function changeRole(
+  transaction: Transaction,
+  { caller }: Act,
+  target: TargetUser,
+  role: RoleName,
+): Promise<void> {
+  assertAllowed(planRoleGrant(caller, role));
+  // The last manager of an account could not undo it.
+  assertOther(caller, target, 'change the role of');
+  await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
+}
+
+async function writeAccountParts(
+  transaction: Transaction,
+  accountId: number,
+  target: Pick<TargetUser, 'userId' | 'userName' | 'accountIds'>,
+  { claims, features, secondaryAccesses, sites }: WrittenUser,
+): Promise<void> {
+  const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
+  const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
+  // An ADMIN saves users of other accounts too, of whom there is nothing in this one.
+  if (!target.accountIds.includes(accountId) && !isGiven) return;
+  const { userId } = target;
+  if (isGiven) assertMember(target, accountId);
+  if (claims) await replaceClaims(transaction, accountId, userId, claims);
+  if (features) await saveUserFeatures(transaction, accountId, userId, 'Feature', features, '$.features');
+  if (secondaryAccesses) {
+    const root = '$.secondaryAccesses';
+    await saveUserFeatures(transaction, accountId, userId, 'SecondaryAccess', secondaryAccesses, root);
+  }
+  if (sites) await replaceUserSites(transaction, accountId, userId, sites, '$.sites');
+}
+
+function namesOf(written: WrittenUser): readonly string[] {
+  return Object.entries(written).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}

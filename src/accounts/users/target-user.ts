@@ -1,0 +1,116 @@
+/** The user a path or body names, as far as the caller may see and change them (R-A5, R-B8). */
+import type { Caller } from '../../identity/caller.ts';
+import type { Queryable, Transaction } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { isStorableText } from '../../platform/storable-text.ts';
+import { type ChangeDecision, planUserChange, type RoleName } from './user-rules.ts';
+
+export interface TargetUser {
+  readonly userId: string;
+  readonly userName: string;
+  readonly email: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly language: string;
+  readonly role: RoleName;
+  readonly isLocked: boolean;
+  /** Every account of theirs, the caller's or not: never to be shown. */
+  readonly accountIds: readonly number[];
+}
+
+/** Accounts the user is a member of. */
+export async function findAccountIds(database: Queryable, userId: string): Promise<readonly number[]> {
+  const { rows } = await database.query<{ id: number }>(
+    'select account_id as id from account_member where user_id = $1 order by account_id',
+    [userId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * A user of the caller's account; an ADMIN finds everybody.
+ * @throws DomainError not_found, also for users of other accounts: their existence is not revealed.
+ */
+export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
+  return requireUser(
+    userId,
+    await findTargetUser(database, userId, ''),
+    (user) => user.accountIds.includes(caller.accountId) || caller.role === 'ADMIN',
+  );
+}
+
+/**
+ * As `getTargetUser`, for one transaction at a time, and only if the caller may change them.
+ * @throws DomainError not_found, permission_denied.
+ */
+export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
+  const user = await findTargetUser(transaction, userId, 'for no key update of u');
+  const target = requireUser(
+    userId,
+    user,
+    ({ accountIds }) => accountIds.includes(caller.accountId) || caller.role === 'ADMIN',
+  );
+  await assertMayChange(transaction, caller, target);
+  return target;
+}
+
+/** A user on any account of the caller's. @throws DomainError not_found. */
+export async function lockVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
+  const mine = await findAccountIds(transaction, caller.userId);
+  const user = await findTargetUser(transaction, userId, 'for no key update of u');
+  return requireUser(
+    userId,
+    user,
+    ({ accountIds }) => caller.role === 'ADMIN' || accountIds.some((id) => mine.includes(id)),
+  );
+}
+
+/** @throws DomainError permission_denied (R-B8). */
+export async function assertMayChange(database: Queryable, caller: Caller, target: TargetUser): Promise<void> {
+  const accountIds = await findAccountIds(database, caller.userId);
+  assertAllowed(planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target));
+}
+
+/** @throws DomainError permission_denied with the reason. */
+export function assertAllowed(decision: ChangeDecision): void {
+  if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
+}
+
+/** What is kept for each account needs a member. @throws DomainError conflict. */
+export function assertMember(
+  { userName, accountIds }: Pick<TargetUser, 'userName' | 'accountIds'>,
+  accountId: number,
+): void {
+  if (accountIds.includes(accountId)) return;
+  throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}`);
+}
+
+/** @throws DomainError conflict when the caller means themself. */
+export function assertOther({ userId }: Caller, target: TargetUser, what: string): void {
+  if (target.userId === userId) throw new DomainError('conflict', `you cannot ${what} yourself`);
+}
+
+function requireUser(
+  userId: string,
+  user: TargetUser | undefined,
+  isVisible: (user: TargetUser) => boolean,
+): TargetUser {
+  if (user && isVisible(user)) return user;
+  throw new DomainError('not_found', `user ${userId} does not exist`);
+}
+
+async function findTargetUser(
+  database: Queryable,
+  userId: string,
+  locking: '' | 'for no key update of u',
+): Promise<TargetUser | undefined> {
+  if (!isStorableText(userId)) return undefined;
+  const { rows } = await database.query<TargetUser>(
+    `select u.id as "userId", u.user_name as "userName", u.email, u.first_name as "firstName",
+       u.last_name as "lastName", u.language, u.role, u.is_locked as "isLocked",
+       array(select m.account_id from account_member m where m.user_id = u.id order by 1) as "accountIds"
+     from app_user u where u.id = $1 ${locking}`,
+    [userId],
+  );
+  return rows[0];
+}

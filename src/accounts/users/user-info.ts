@@ -1,0 +1,136 @@
+/** Users as they are shown (R-C2), at each display level, as far as the caller may know. */
+import type { Caller } from '../../identity/caller.ts';
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { ClaimOfUser } from '../claims.ts';
+import { type FeatureKind, type FeatureLevel, type UserFeature, withLevels } from '../features.ts';
+
+export type UserDisplayLevel = 'Light' | 'Normal' | 'Verbose';
+export const USER_DISPLAY_LEVELS: readonly UserDisplayLevel[] = ['Light', 'Normal', 'Verbose'];
+
+export interface UserInfoLight {
+  readonly id: string;
+  readonly userName: string;
+  readonly pseudo: string | null;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+}
+
+/** Its id equals its name (§5). */
+export interface RoleInfo {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface UserLight extends UserInfoLight {
+  readonly email: string | null;
+  readonly roles: readonly RoleInfo[];
+  readonly businessId: string | null;
+}
+
+export interface UserInfo extends UserInfoLight {
+  readonly email: string | null;
+  readonly phoneNumber: string | null;
+  readonly language: string;
+  readonly roles: readonly RoleInfo[];
+  readonly claims: readonly ClaimOfUser[];
+  readonly features: readonly UserFeature[];
+  readonly secondaryAccesses: readonly UserFeature[];
+  readonly sites: readonly { readonly siteId: number; readonly level: string }[];
+  readonly businessKeys: { readonly id: string; readonly username: string; readonly businessId: string | null };
+  readonly isLocked: boolean;
+  readonly lockedUntil: string | null;
+  /** Those the caller is allowed on. */
+  readonly accounts: readonly { readonly id: number; readonly name: string }[];
+  readonly createdDate: string;
+  readonly lastLoginDate: string | null;
+}
+
+/** Whose claims, features and sites are shown, and to whom. */
+export interface InfoScope {
+  readonly caller: Caller;
+  readonly accountId: number;
+}
+
+interface FeatureRow {
+  readonly kind: FeatureKind;
+  readonly id: number;
+  readonly level: FeatureLevel;
+}
+
+type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & { readonly featureRows: readonly FeatureRow[] };
+
+const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
+const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
+
+/** Condition on an account `a`: the caller, parameter 1 with the role in parameter 2, is allowed on it. */
+export const IS_ALLOWED_ACCOUNT = `($2 = 'ADMIN' or exists (
+  select from account_member mine where mine.account_id = a.id and mine.user_id = $1))`;
+
+const list = (item: string, from: string, order: string) =>
+  `coalesce((select jsonb_agg(${item} order by ${order}) from ${from}), '[]')`;
+
+/** Members by level. Parameters: 1 the caller, 2 their role, 3 the account. */
+export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
+  Light: LIGHT,
+  Normal: `${LIGHT}, u.email, ${ROLES}, u.business_id as "businessId"`,
+  Verbose: `${LIGHT}, u.email, u.phone_number as "phoneNumber", u.language, ${ROLES},
+    ${list(
+      `jsonb_build_object('id', 0, 'userId', c.user_id, 'claimType', c.claim_type, 'claimValue', c.claim_value)`,
+      'user_claim c where c.account_id = $3 and c.user_id = u.id',
+      'c.claim_type',
+    )} as claims,
+    ${list(
+      `jsonb_build_object('kind', f.kind, 'id', f.feature_id, 'level', f.level)`,
+      'user_feature f where f.account_id = $3 and f.user_id = u.id',
+      'f.feature_id',
+    )} as "featureRows",
+    ${list(
+      `jsonb_build_object('siteId', s.id, 'level', x.level)`,
+      'site_access x join site s on s.id = x.site_id where s.account_id = $3 and x.user_id = u.id',
+      's.id',
+    )} as sites,
+    jsonb_build_object('id', u.id, 'username', u.user_name, 'businessId', u.business_id) as "businessKeys",
+    (u.is_locked and coalesce(u.locked_until > now(), true)) or coalesce(u.sign_in_locked_until > now(), false)
+      as "isLocked",
+    case when u.is_locked and u.locked_until is null then null
+         else nullif(greatest(case when u.is_locked then u.locked_until end, u.sign_in_locked_until,
+                              '-infinity'::timestamptz), '-infinity'::timestamptz) end as "lockedUntilOrPast",
+    ${list(
+      `jsonb_build_object('id', a.id, 'name', a.name)`,
+      `account_member m join account a on a.id = m.account_id where m.user_id = u.id and ${IS_ALLOWED_ACCOUNT}`,
+      'a.id',
+    )} as accounts,
+    u.created_date as "createdDate", u.last_login_date as "lastLoginDate"`,
+};
+
+/** From a row of a level to what is shown. */
+export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unknown>>): UserInfoLight {
+  if (level !== 'Verbose') return row as unknown as UserInfoLight;
+  const { featureRows, lockedUntilOrPast, ...info } = row as unknown as InfoRow & { lockedUntilOrPast: string | null };
+  const featuresOf = (kind: FeatureKind) =>
+    withLevels(
+      kind,
+      featureRows.filter((feature) => feature.kind === kind),
+      'None',
+    );
+  const lockedUntil = info.isLocked ? lockedUntilOrPast : null;
+  const shown: UserInfo = {
+    ...info,
+    lockedUntil,
+    features: featuresOf('Feature'),
+    secondaryAccesses: featuresOf('SecondaryAccess'),
+  };
+  return shown;
+}
+
+/** The whole of one user, whose visibility was decided before. @throws DomainError not_found. */
+export async function getUserInfo(database: Queryable, { caller, accountId }: InfoScope, userId: string) {
+  const { rows } = await database.query<Record<string, unknown>>(
+    `select ${LEVEL_COLUMNS.Verbose} from app_user u where u.id = $4`,
+    [caller.userId, caller.role, accountId, userId],
+  );
+  const [row] = rows;
+  if (!row) throw new DomainError('not_found', `user ${userId} does not exist`);
+  return toUser('Verbose', row) as UserInfo;
+}

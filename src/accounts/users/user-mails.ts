@@ -1,0 +1,46 @@
+/** What mails to users say, made when they are sent: the secrets in them exist nowhere else (R-B10, R-B11). */
+import { makePasswordReset } from '../../identity/password-reset.ts';
+import type { UserDirectory } from '../../identity/user-directory.ts';
+import { type Database, type Queryable, withTransaction } from '../../platform/database.ts';
+import type { PrepareMail } from '../../platform/mail/mail-sender.ts';
+import { prepareInvitation } from '../invitations/invitation-mail.ts';
+import { writeExpiry } from '../mail-values.ts';
+
+export interface UserMailOptions {
+  readonly database: Database;
+  readonly directory: UserDirectory;
+  /** Address of the embedded issuer, where a link to a new password leads. */
+  readonly issuer: string;
+  /** Public address of the API, where an invitation is accepted. */
+  readonly apiUrl: string;
+}
+
+/** By kind of mail. */
+export function userMails(options: UserMailOptions): Readonly<Record<string, PrepareMail>> {
+  const { database, directory, issuer, apiUrl } = options;
+  return {
+    temporary_password: (mail) =>
+      withTransaction(database, async (transaction) => {
+        const user = await findReceiver(transaction, mail.userId);
+        const password = user && (await directory.setTemporaryPassword(transaction, user.userId));
+        return password && user ? { ...user, password, link: directory.signInLink() } : undefined;
+      }),
+    password_reset: async ({ userId, data, language }) => {
+      if (userId === null) return undefined;
+      const { token, expiresDate } = await makePasswordReset(database, userId);
+      const link = `${issuer}/reset-password?token=${token}`;
+      return { ...data, link, expiry: writeExpiry(expiresDate, language) };
+    },
+    account_added: async (mail) => ({ ...mail.data, link: directory.signInLink() }),
+    invitation: (mail) => prepareInvitation(database, apiUrl, mail),
+  };
+}
+
+async function findReceiver(database: Queryable, userId: string | null) {
+  const { rows } = await database.query<{ userId: string; userName: string; name: string }>(
+    `select id as "userId", user_name as "userName", coalesce(nullif(first_name, ''), user_name) as name
+     from app_user where id = $1`,
+    [userId],
+  );
+  return rows[0];
+}

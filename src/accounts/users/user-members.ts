@@ -1,0 +1,76 @@
+/** The members of a user as clients write them, and their columns: what GET returns is accepted by POST (R-C, R-C2). */
+import { z } from 'zod';
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { lenientObject } from '../../platform/lenient.ts';
+import {
+  claimsSchema,
+  emailSchema,
+  featuresSchema,
+  languageSchema,
+  nameSchema,
+  roleSchema,
+  shortTextSchema,
+  sitesSchema,
+} from '../field-schemas.ts';
+
+/** Absent keeps what is stored, null clears. Read-only members (lock, accounts, dates) are ignored. */
+export const userSchema = lenientObject({
+  userName: nameSchema.optional(),
+  pseudo: shortTextSchema.nullish(),
+  firstName: shortTextSchema.nullish(),
+  lastName: shortTextSchema.nullish(),
+  email: emailSchema.nullish(),
+  phoneNumber: shortTextSchema.nullish(),
+  language: languageSchema.nullish(),
+  roles: z.array(roleSchema).nullish(),
+  claims: claimsSchema.nullish(),
+  features: featuresSchema.nullish(),
+  secondaryAccesses: featuresSchema.nullish(),
+  sites: sitesSchema.nullish(),
+  businessKeys: lenientObject({ businessId: shortTextSchema.nullish() }).nullish(),
+});
+
+export type WrittenUser = z.output<typeof userSchema>;
+
+const COLUMNS = {
+  userName: 'user_name',
+  pseudo: 'pseudo',
+  firstName: 'first_name',
+  lastName: 'last_name',
+  email: 'email',
+  phoneNumber: 'phone_number',
+  language: 'language',
+} as const satisfies Partial<Record<keyof WrittenUser, string>>;
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Columns and values of what was given. A cleared language is English again, as the column may not be null. */
+export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
+  const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
+    const value = user[name as keyof typeof COLUMNS];
+    return value === undefined ? [] : [[column, name === 'language' ? (value ?? 'en') : value] as const];
+  });
+  const businessId = user.businessKeys?.businessId;
+  return businessId === undefined ? entries : [...entries, ['business_id', businessId || null] as const];
+}
+
+/** Writes the given columns. @throws DomainError conflict when the user name is taken. */
+export async function writeUserColumns(database: Queryable, userId: string, user: WrittenUser): Promise<void> {
+  const columns = givenColumns(user);
+  if (columns.length === 0) return;
+  const assignments = columns.map(([column], index) => `${column} = $${index + 2}`).join(', ');
+  await guardUserName(user.userName ?? '', () =>
+    database.query(`update app_user set ${assignments} where id = $1`, [userId, ...columns.map(([, value]) => value)]),
+  );
+}
+
+/** Runs a statement that sets a user name. @throws DomainError conflict when it is taken, in any case. */
+export async function guardUserName<Result>(userName: string, write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
+    throw new DomainError('conflict', `userName must be unique, ${userName} is taken`);
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What a listing of users asks for (§4.3): the same words in a query and in the body of the deprecated POST. Query lists
+ * of objects arrive as `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
+ */
+import { z } from 'zod';
+import { idSchema, lenientObject, parseInput } from '../../platform/lenient.ts';
+import { parsePaging } from '../../platform/paging.ts';
+import { parseQuery, type Query, queryChoice, queryError, queryInteger } from '../../platform/query-string.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { USER_DISPLAY_LEVELS, type UserDisplayLevel } from './user-info.ts';
+
+const MAX_TEXT = 200;
+const MAX_LIST = 1000;
+export const BUSINESS_KEY_NAMES = ['Id', 'Username', 'BusinessId'] as const;
+export type BusinessKeyName = (typeof BUSINESS_KEY_NAMES)[number];
+
+const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
+const anyCase = <Name extends string>(names: readonly Name[]) =>
+  z.preprocess(
+    (value) =>
+      typeof value === 'string' ? (names.find((name) => name.toLowerCase() === value.toLowerCase()) ?? value) : value,
+    z.enum(names as [Name, ...Name[]], { error: `must be one of ${names.join(', ')}` }),
+  );
+
+/** What narrows a listing; also what a saved view holds. */
+export const filterSchema = lenientObject({
+  searchText: textSchema.nullish(),
+  claims: z
+    .array(lenientObject({ claimType: textSchema.min(1, 'must not be empty'), claimValue: textSchema.nullish() }))
+    .max(MAX_LIST)
+    .nullish(),
+  roles: z.array(textSchema).max(MAX_LIST).nullish(),
+  businessKeys: lenientObject({
+    name: anyCase(BUSINESS_KEY_NAMES).nullish(),
+    values: z.array(textSchema).max(MAX_LIST).nullish(),
+  })
+    .refine(({ name, values }) => name || !values?.length, { error: 'need a name: Id, Username or BusinessId' })
+    .nullish(),
+});
+
+const pagingSchema = lenientObject({
+  pageNumber: z.int().min(0).nullish(),
+  itemsPerPage: z.int().min(1).nullish(),
+});
+
+const requestSchema = lenientObject({
+  displayLevel: anyCase(USER_DISPLAY_LEVELS).nullish(),
+  paging: pagingSchema.nullish(),
+  pageNumber: z.int().min(0).nullish(),
+  itemsPerPage: z.int().min(1).nullish(),
+  viewId: textSchema.nullish(),
+  accountId: idSchema.nullish(),
+});
+
+export type UserFilter = z.output<typeof filterSchema>;
+
+export interface UserSearch {
+  readonly filter: UserFilter;
+  readonly displayLevel: UserDisplayLevel;
+  readonly pageNumber: number;
+  /** undefined: everything is one page. */
+  readonly itemsPerPage: number | undefined;
+  readonly viewId: string | undefined;
+  readonly accountId: number | undefined;
+}
+
+/** Reads the query of a listing. @throws DomainError invalid_input naming the parameter. */
+export function parseSearchQuery(address: string): UserSearch {
+  const query = parseQuery(address);
+  const { limit, offset } = parsePaging(query);
+  return {
+    filter: parseInput(filterSchema, readFilter(query, address), 'query'),
+    displayLevel: queryChoice(query, 'displayLevel', USER_DISPLAY_LEVELS) ?? 'Normal',
+    pageNumber: limit === undefined ? 0 : offset / limit,
+    itemsPerPage: limit,
+    viewId: query.find('viewId'),
+    accountId: queryInteger(query, 'accountId', 1),
+  };
+}
+
+/** Reads a UserSearchRequest. @throws DomainError invalid_input. */
+export function parseSearchRequest(body: unknown): UserSearch {
+  const request = parseInput(requestSchema, body);
+  return {
+    filter: parseInput(filterSchema, body),
+    displayLevel: request.displayLevel ?? 'Normal',
+    pageNumber: request.paging?.pageNumber ?? request.pageNumber ?? 0,
+    itemsPerPage: request.paging?.itemsPerPage ?? request.itemsPerPage ?? undefined,
+    viewId: request.viewId || undefined,
+    accountId: request.accountId ?? undefined,
+  };
+}
+
+function readFilter(query: Query, address: string): unknown {
+  const names = [...BUSINESS_KEY_NAMES];
+  const name = queryChoice(query, 'name', names);
+  const values = [...query.all('values'), ...indexed(address, 'values')];
+  if (values.length > 0 && name === undefined) {
+    throw queryError('BusinessKeys.Name', `must be one of ${names.join(', ')} when there are values`);
+  }
+  return {
+    searchText: query.find('searchText'),
+    claims: readClaims(address),
+    roles: [...query.all('roles'), ...indexed(address, 'roles')].flatMap((text) => text.split(',')).filter(Boolean),
+    businessKeys: { name, values },
+  };
+}
+
+const CLAIM = /^(?:.*\.)?claims(?:\[(\d{1,6})\])?\.(claimtype|claimvalue)$/i;
+
+/** The objects of the list `Claims`, by their index; without one it is the first. */
+function readClaims(address: string): readonly unknown[] {
+  const claims = new Map<number, Record<string, string>>();
+  for (const [name, value] of parametersOf(address)) {
+    const [, index = '0', member = ''] = CLAIM.exec(name) ?? [];
+    if (member === '') continue;
+    const claim = claims.get(Number(index)) ?? {};
+    // An empty value is as good as none: any value of the type.
+    if (value !== '') claim[member.toLowerCase()] = value;
+    claims.set(Number(index), claim);
+  }
+  return [...claims.entries()].sort(([a], [b]) => a - b).map(([, claim]) => claim);
+}
+
+/** The values of `Name[0]=…&Name[1]=…`, with any prefix up to a dot. */
+function indexed(address: string, name: string): readonly string[] {
+  const pattern = new RegExp(`^(?:.*\\.)?${name}\\[\\d*\\]$`, 'i');
+  return [...parametersOf(address)].flatMap(([key, value]) => (pattern.test(key) ? [value] : []));
+}
+
+function parametersOf(address: string): URLSearchParams {
+  const start = address.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : address.slice(start + 1));
+}

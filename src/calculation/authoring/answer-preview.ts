@@ -1,0 +1,120 @@
+/** The calculator's side of previews (R-H9): takes a waiting task, runs it by the one path of runs, stores the answer. */
+import { type Connection, type Database, withConnection } from '../../platform/database.ts';
+import { toStorableText } from '../../platform/storable-text.ts';
+import type { Micros } from '../../points/point.ts';
+import { type ComputeRequest, compute } from '../compute.ts';
+import { instantMicros } from '../declaration.ts';
+import { defaultVersion } from '../default-version-rules.ts';
+import { readScripts } from '../read-scripts.ts';
+import type { RunServices } from '../run-calculation.ts';
+import { describeComputed, type PreviewedDates } from './describe-preview.ts';
+import type { PreviewDates, PreviewTask } from './preview-task.ts';
+
+const TAKE_TASK = `
+  update calculation_preview set state = 'Running' where id = $1 and state = 'Waiting'
+  returning variable_id as "variableId", task`;
+const STORE_ANSWER = `update calculation_preview set state = 'Done', answer = $2, file = $3 where id = $1`;
+const PUT_BACK = `update calculation_preview set state = 'Waiting' where id = $1`;
+const FIND_WAITING = `select id from calculation_preview where state = 'Waiting' order by id limit 100`;
+// Whoever asked has given up by then.
+const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
+
+// The newest date of the inputs; of the variable itself when it has none.
+const NEWEST_DATE = `
+  select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
+  where max_date > '-infinity' and variable_id in (
+    select input_variable_id from variable_input where variable_id = $1
+    union all select unnest($2::int[]))`;
+
+/** Leaves the five globals behind, as an author loads them (R-H2). */
+const SAVE_GLOBALS = `
+save(inputVariables, inputForms, inputConstants, targetVariable, triggerDate, file = "sample.rdata")
+list(TimeSeries = list(Dates = integer(), Values = numeric()))`;
+
+interface Answer {
+  readonly answer?: Readonly<Record<string, unknown>>;
+  readonly file?: Buffer;
+}
+
+/** @returns false when there is no such task any more, or somebody else has it. */
+export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<boolean> {
+  const { rows } = await services.database.query<{ variableId: number; task: PreviewTask }>(TAKE_TASK, [id]);
+  const [row] = rows;
+  if (!row) return false;
+  const { answer, file } = await withConnection(services.database, (connection) =>
+    perform(services, connection, row.variableId, row.task, signal),
+  ).catch(async (error: unknown) => {
+    // Another calculator, or this one in a moment, may do better while somebody still waits.
+    await services.database.query(PUT_BACK, [id]);
+    throw error;
+  });
+  await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
+  return true;
+}
+
+/** Tasks whose wake-up was lost; those nobody waits for are forgotten. */
+export async function findWaitingPreviews(database: Database): Promise<readonly number[]> {
+  await database.query(FORGET);
+  const { rows } = await database.query<{ id: number }>(FIND_WAITING);
+  return rows.map(({ id }) => id);
+}
+
+async function perform(
+  services: RunServices,
+  connection: Connection,
+  variableId: number,
+  task: PreviewTask,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (task.kind === 'validate') return { answer: { ...(await readScripts(services.sandbox, task.scripts, signal)) } };
+  const declaration = task.kind === 'evaluate' ? task.declaration : undefined;
+  const inputIds = declaration?.calculatedVariableFormulas.flatMap(({ variables }) =>
+    variables.map((it) => it.variableId),
+  );
+  const dates = await findDates(services, connection, variableId, task.dates, inputIds ?? []);
+  const request: ComputeRequest = {
+    variableId,
+    changed: { fromMicros: dates.fromMicros, toMicros: dates.toMicros },
+    triggerMicros: dates.triggerMicros,
+    defaultVersion: defaultVersion(services.clock.nowMillis()),
+    ...(declaration && { declaration }),
+    ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', script: SAVE_GLOBALS }),
+  };
+  const computed = await compute(services, connection, request, signal);
+  if (task.kind === 'evaluate') return { answer: describeComputed(computed, dates, request.defaultVersion) };
+  // Of several formulas the last one is meant: the one that is valid at the trigger date.
+  const outcome = computed.outcomes.at(-1);
+  const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
+  if (file) return { file };
+  const { result } = computed;
+  if (result.kind === 'failed') return { answer: { error: result.message } };
+  return { answer: { error: outcome ? 'the sample data are too large' : 'no formula is valid for these dates' } };
+}
+
+async function findDates(
+  { clock }: RunServices,
+  connection: Connection,
+  variableId: number,
+  given: PreviewDates,
+  inputIds: readonly number[],
+): Promise<PreviewedDates> {
+  const [from, to, trigger] = [given.from, given.to, given.triggerDate].map(instantMicros);
+  const toMicros = to ?? from ?? (await findNewest(connection, variableId, inputIds)) ?? clock.nowMillis() * 1000;
+  const fromMicros = Math.min(from ?? toMicros, toMicros);
+  return { fromMicros, toMicros, triggerMicros: trigger ?? toMicros };
+}
+
+async function findNewest(
+  connection: Connection,
+  variableId: number,
+  inputIds: readonly number[],
+): Promise<Micros | undefined> {
+  const { rows } = await connection.query<{ newest: number | null }>(NEWEST_DATE, [variableId, inputIds]);
+  return rows[0]?.newest ?? undefined;
+}
+
+function toStorableJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'string' ? toStorableText(member) : member,
+  );
+}

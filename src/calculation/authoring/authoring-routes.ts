@@ -1,0 +1,154 @@
+/**
+ * What authors of scripts work with (R-H9). For managers: a script runs on the service's machines and sees the data of
+ * the account, so whoever may try one may as well save it.
+ */
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
+import { withTransaction } from '../../platform/database.ts';
+import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
+import { readJsonBody } from '../../platform/http-body.ts';
+import { invalidInput, lenientObject, parseInput } from '../../platform/lenient.ts';
+import { parseQuery } from '../../platform/query-string.ts';
+import { getResource, type ResourceObject } from '../../structure/resource.ts';
+import { parsePathId } from '../../structure/resource-routes.ts';
+import { VARIABLE } from '../../structure/variable.ts';
+import { findReferenceProblems } from '../check-references.ts';
+import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration.ts';
+import { saveDeclaration } from '../save-declaration.ts';
+import { type Asker, askCalculator } from './ask-calculator.ts';
+import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
+
+const ROOT = '$.calculated';
+const PATH = '/sources/:sourceId/variables/:id/calculated';
+
+const datesShape = { from: instantSchema.nullish(), to: instantSchema.nullish(), triggerDate: instantSchema.nullish() };
+const datesSchema = lenientObject(datesShape);
+const bodySchema = lenientObject({
+  ...datesShape,
+  /** A declaration that is not saved. */
+  calculated: z.unknown().optional(),
+  pictures: z.enum(['svg', 'png']).default('svg'),
+});
+
+export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
+  const manager = requireRole('MANAGER');
+  return new Hono<CallerEnv>()
+    .post(`${PATH}/validate`, manager, async (c) => {
+      const variable = await findVariable(asker, c);
+      const { calculated = variable.calculated } = parseInput(bodySchema, await readBody(c));
+      return c.json(await validate(asker, c, variable.id, calculated));
+    })
+    .post(`${PATH}/evaluate`, manager, async (c) => {
+      const variable = await findVariable(asker, c);
+      const { calculated, pictures, ...dates } = parseInput(bodySchema, await readBody(c));
+      const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, calculated);
+      const task = { kind: 'evaluate', dates: toDates(dates), pictures, ...(declaration && { declaration }) } as const;
+      const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
+      return c.json((await askCalculator(asker, question, c.req.raw.signal)).answer ?? {});
+    })
+    .get(`${PATH}/sampleData`, manager, async (c) => {
+      const variable = await findVariable(asker, c);
+      const query = parseQuery(c.req.url);
+      const given = Object.fromEntries(Object.keys(datesShape).map((name) => [name, query.find(name)]));
+      const task = { kind: 'sampleData', dates: toDates(parseInput(datesSchema, given, 'query')) } as const;
+      const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
+      const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
+      if (!file) throw new DomainError('conflict', String(answer?.error ?? 'there is no sample data'));
+      return c.body(new Uint8Array(file), 200, {
+        'Content-Type': 'application/octet-stream',
+        'Content-Disposition': `attachment; filename="sampleData-${variable.id}.rdata"`,
+      });
+    });
+}
+
+async function findVariable({ database }: Asker, c: Context<CallerEnv>): Promise<ResourceObject> {
+  const [id, sourceId] = [parsePathId(c, 'id'), parsePathId(c, 'sourceId')];
+  const variable = await getResource(database, VARIABLE, c.var.caller, id);
+  if (variable.sourceId === sourceId) return variable;
+  throw new DomainError('not_found', `Variable ${id} is not of source ${sourceId}`);
+}
+
+async function readBody(c: Context<CallerEnv>): Promise<unknown> {
+  const hasBody = c.req.raw.body !== null && c.req.header('content-type') !== undefined;
+  return hasBody ? readJsonBody(c.req.raw) : {};
+}
+
+/** @throws DomainError invalid_input naming everything that is wrong with it. */
+async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: unknown): Promise<Declaration> {
+  const declaration = parseInput(DECLARATION_SCHEMA, calculated, ROOT);
+  const formulas = declaration.calculatedVariableFormulas;
+  const problems = await findReferenceProblems(asker.database, c.var.caller, formulas, ROOT);
+  if (problems.length > 0) throw invalidInput(problems);
+  return declaration;
+}
+
+interface Problem extends ErrorDetail {
+  /** Of the script, counted from 1. */
+  readonly line?: number;
+}
+
+/** Everything that can be known without running it. Nothing is saved. */
+async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
+  const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
+  const parsed = DECLARATION_SCHEMA.safeParse(calculated ?? {});
+  if (!parsed.success) return { isValid: false, problems, warnings: [] };
+  const formulas = parsed.data.calculatedVariableFormulas;
+  const scripts = formulas.map((formula) => (hasScript(formula) ? (formula.formula ?? null) : null));
+  const task = { kind: 'validate', scripts } as const;
+  const question = { accountId: c.var.caller.accountId, variableId, task };
+  const { answer } = await askCalculator(asker, question, c.req.raw.signal);
+  const { problems: found, names } = answer as unknown as ValidateAnswer;
+  for (const { formula, message, line } of found) {
+    problems.push({ path: `${placeOf(formula)}.formula`, message, ...(line !== null && { line }) });
+  }
+  const warnings = formulas.flatMap((formula, index) => findUndeclared(formula, names[index] ?? [], placeOf(index)));
+  return { isValid: problems.length === 0, problems, warnings };
+}
+
+function placeOf(formula: number): string {
+  return `${ROOT}.calculatedVariableFormulas[${formula}]`;
+}
+
+class NotMeant extends Error {}
+
+/** Saves the declaration in a transaction that is rolled back: what is checked on saving is checked here. */
+async function findSavingProblems(
+  { database }: Asker,
+  c: Context<CallerEnv>,
+  variableId: number,
+  calculated: unknown,
+): Promise<readonly ErrorDetail[]> {
+  try {
+    await withTransaction(database, async (transaction) => {
+      const declaration = parseInput(DECLARATION_SCHEMA, calculated ?? {}, ROOT);
+      await saveDeclaration(transaction, c.var.caller, variableId, declaration);
+      throw new NotMeant();
+    });
+  } catch (error) {
+    if (error instanceof DomainError) return error.details ?? [{ path: ROOT, message: error.message }];
+    if (!(error instanceof NotMeant)) throw error;
+  }
+  return [];
+}
+
+/** A name the script spells but nobody declared is NULL when it runs: mostly a slip. */
+function findUndeclared(
+  { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
+  names: readonly string[],
+  path: string,
+): ErrorDetail[] {
+  const declared = new Set([
+    ...variables.map(({ alias }) => `inputVariables$${alias}`),
+    ...entities.map(({ alias }) => `inputForms$${alias}`),
+    ...constants.map(({ alias }) => `inputConstants$${alias}`),
+  ]);
+  return names.flatMap((name) => (declared.has(name) ? [] : [{ path, message: `${name} is not declared` }]));
+}
+
+function toDates({ from, to, triggerDate }: z.output<typeof datesSchema>): PreviewDates {
+  if (from && to && Date.parse(from) > Date.parse(to)) {
+    throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
+  }
+  return { from: from ?? undefined, to: to ?? undefined, triggerDate: triggerDate ?? undefined };
+}

@@ -1,0 +1,64 @@
+/** What an author sees of an evaluation (R-H9): the series as it would be stored, and everything there is to say. */
+import { basename, extname } from 'node:path';
+import { formatInstant } from '../../points/instant-rules.ts';
+import type { Micros } from '../../points/point.ts';
+import type { Computed } from '../compute.ts';
+import type { Output } from '../output-rules.ts';
+import type { ScriptFile } from '../sandbox/sandbox-types.ts';
+import { sumCounts } from '../write-outputs.ts';
+
+/** Rows shown; of more the first. */
+const MAX_ROWS = 10_000;
+const PICTURES: ReadonlySet<string> = new Set(['.svg', '.png']);
+
+export interface PreviewedDates {
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+  readonly triggerMicros: Micros;
+}
+
+export function describeComputed(
+  computed: Computed,
+  dates: PreviewedDates,
+  defaultVersion: string,
+): Readonly<Record<string, unknown>> {
+  const { result, formulas, inputs, notes, durations, read, outcomes } = computed;
+  const outputs = result.kind === 'ok' ? result.outputs : [];
+  const series = readSeries(outputs);
+  const warnings = [...((notes.warnings as readonly string[] | undefined) ?? [])];
+  const files = outcomes.flatMap((outcome) => ('files' in outcome && outcome.files ? outcome.files : []));
+  return {
+    outcome: result.kind === 'ok' ? 'ok' : result.outcome,
+    message: result.kind === 'ok' ? null : result.message,
+    from: formatInstant(dates.fromMicros),
+    to: formatInstant(dates.toMicros),
+    triggerDate: formatInstant(dates.triggerMicros),
+    defaultVersion,
+    ...{ formulas, inputs },
+    series: series.slice(0, MAX_ROWS),
+    isSeriesCut: series.length > MAX_ROWS,
+    counts: { read, ...sumCounts(outputs) },
+    ...notes,
+    warnings: [...warnings, ...outputs.flatMap((output) => output.warnings())],
+    durationsMs: durations,
+    plots: files.flatMap(toPlot),
+  };
+}
+
+function readSeries(outputs: readonly Output[]): readonly Readonly<Record<string, unknown>>[] {
+  return outputs.flatMap((output) =>
+    [...output.slices()].flat().map(({ dateMicros, value, labels: { version, tags } }) => ({
+      date: formatInstant(dateMicros),
+      value,
+      ...(version !== undefined && { version }),
+      ...(tags !== null && { tags: JSON.parse(tags) as unknown }),
+    })),
+  );
+}
+
+/** The name is the script's: only what is before its extension, and no path, is passed on. */
+function toPlot({ name, bytes }: ScriptFile) {
+  const extension = extname(name).toLowerCase();
+  if (!PICTURES.has(extension)) return [];
+  return [{ name: basename(name), format: extension.slice(1), data: bytes.toString('base64') }];
+}

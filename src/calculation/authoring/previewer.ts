@@ -1,0 +1,36 @@
+/** Previews among the work of a calculator (R-H9): a few at a time, the others wait in the database. */
+import type { WakeQueue } from '../../platform/queue.ts';
+import type { RunServices } from '../run-calculation.ts';
+import { answerPreview, findWaitingPreviews } from './answer-preview.ts';
+import { PREVIEW_KEY } from './ask-calculator.ts';
+
+export interface Previewer {
+  /** Answers a task, unless as many as may are being answered: then it is woken again when one has ended. */
+  look(id: number): Promise<void>;
+  wakeWaiting(): Promise<void>;
+}
+
+export function createPreviewer(
+  services: RunServices & { readonly queue: WakeQueue },
+  maxAtOnce: number,
+  signal: AbortSignal,
+): Previewer {
+  let underWay = 0;
+  const wakeWaiting = async (): Promise<void> => {
+    const waiting = await findWaitingPreviews(services.database);
+    if (waiting.length > 0) await services.queue.wake(waiting.map((id) => `${PREVIEW_KEY}${id}`));
+  };
+  return {
+    look: async (id) => {
+      if (underWay >= maxAtOnce) return;
+      underWay += 1;
+      try {
+        await answerPreview(services, id, signal);
+      } finally {
+        underWay -= 1;
+      }
+      await wakeWaiting();
+    },
+    wakeWaiting,
+  };
+}

@@ -1,0 +1,27 @@
+/** Which versions of an input are read: the words of reading (R-G2), on the calendar of the input's source. */
+import type { Queryable } from '../../platform/database.ts';
+import type { VersionChoice } from '../../points/point.ts';
+import { CURRENT, parseDuration, parseRelative } from '../../reading/duration-rules.ts';
+import { resolveVersion } from '../../reading/resolve-version.ts';
+import { type InputDeclaration, instantMicros } from '../declaration.ts';
+
+export function chooseVersion(
+  queryable: Queryable,
+  { version, asOf, relativeVersion, horizon, tags }: InputDeclaration,
+  timeZoneId: string,
+): Promise<VersionChoice> {
+  const relative = relativeVersion ? parseRelative(relativeVersion) : undefined;
+  return resolveVersion(queryable, {
+    versionTags: version ? [version].flat() : [],
+    asOfMicros: instantMicros(asOf),
+    relative: relative === CURRENT ? undefined : relative,
+    horizon: horizon ? parseDuration(horizon) : undefined,
+    tags: tags ? [tags].flat().map(toPair) : [],
+    timeZoneId,
+  });
+}
+
+function toPair(tag: string): readonly [key: string, value: string] {
+  const colon = tag.indexOf(':');
+  return [tag.slice(0, colon), tag.slice(colon + 1)];
+}

@@ -1,0 +1,47 @@
+/** Values from the forms of sites and sources (R-H1): `inputForms` of a script. An unset one is there, as NULL (R-H2). */
+import type { Queryable } from '../../platform/database.ts';
+import type { EntityDeclaration } from '../declaration.ts';
+import type { SandboxScalar, ScalarValue } from '../sandbox/sandbox-types.ts';
+import { parseFormPath } from './form-path-rules.ts';
+
+export interface Home {
+  readonly sourceId: number;
+  readonly siteId: number;
+}
+
+/**
+ * Reads the values in the order declared. Without an id the form is that of the variable's own site or source. An object
+ * or a list is given as its JSON text.
+ */
+export async function loadFormValues(
+  queryable: Queryable,
+  entities: readonly EntityDeclaration[],
+  home: Home,
+): Promise<readonly SandboxScalar[]> {
+  if (entities.length === 0) return [];
+  const wanted = entities.map((entity) => ({ ...entity, ...ownerOf(entity, home) }));
+  const { rows } = await queryable.query<{ ordinal: number; value: unknown }>(
+    `select ordinal, coalesce(site.client_data, source.client_data) #> array(select jsonb_array_elements_text(path)) as value
+     from unnest($1::text[], $2::int[], $3::jsonb[]) with ordinality wanted (kind, id, path, ordinal)
+     left join site on wanted.kind = 'Site' and site.id = wanted.id
+     left join source on wanted.kind = 'Source' and source.id = wanted.id`,
+    [
+      wanted.map(({ entityType }) => entityType),
+      wanted.map(({ id }) => id),
+      wanted.map(({ path }) => JSON.stringify(parseFormPath(path) ?? [])),
+    ],
+  );
+  const values = new Map(rows.map(({ ordinal, value }) => [ordinal, value]));
+  return entities.map(({ alias }, index) => ({ alias, value: toScalar(values.get(index + 1)) }));
+}
+
+/** The site or source whose form an entity is about. */
+export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, home: Home): { readonly id: number } {
+  return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
+}
+
+function toScalar(value: unknown): ScalarValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean') return value;
+  return JSON.stringify(value);
+}

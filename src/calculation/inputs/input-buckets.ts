@@ -1,0 +1,25 @@
+/** Granularity and aggregation of inputs (R-H1) in the words of the store. */
+import type { AggregateFunction, Bucket } from '../../points/read/bucket.ts';
+import type { Aggregate, Granularity } from '../../structure/enumerations.ts';
+
+/** Undefined: raw points. */
+export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
+  Raw: undefined,
+  Minute: 'minute',
+  Hour: 'hour',
+  Day: 'day',
+  Week: 'week',
+  Month: 'month',
+  Year: 'year',
+  All: 'all',
+};
+
+export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
+  SUM: 'sum',
+  MIN: 'min',
+  MAX: 'max',
+  AVG: 'avg',
+  COUNT: 'count',
+  VAR: 'variance',
+  STDEV: 'stdev',
+};

@@ -1,0 +1,153 @@
+/** Points as they were read → the columns a script sees (R-H2), chunk by chunk: nothing is held twice. */
+import { DomainError } from '../../platform/errors.ts';
+import type { Labels } from '../../points/dictionary.ts';
+import { formatInstant } from '../../points/instant-rules.ts';
+import type { PointChunk } from '../../points/point.ts';
+import type { AggregateChunk } from '../../points/read/bucket.ts';
+import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
+
+const MICROS_PER_SECOND = 1_000_000;
+/** Greatest whole number R's integers hold: 2038-01-19T03:14:07Z. */
+export const MAX_R_SECONDS = 2_147_483_647;
+
+const NO_VERSION = '';
+/** Every cell of Tags is the text of a JSON object (§2). */
+const NO_TAGS = '{}';
+
+/** Columns of a chunk after what lies within one second was made one. */
+interface Part {
+  readonly dates: Int32Array;
+  readonly values: Float64Array;
+  readonly versionTagIds: Int32Array | undefined;
+  readonly tagSetIds: Int32Array | undefined;
+}
+
+/** Collects the chunks of one input, which ascend by date. */
+export class InputColumns {
+  readonly #alias: string;
+  readonly #parts: Part[] = [];
+  #rows = 0;
+  #points = 0;
+
+  constructor(alias: string) {
+    this.#alias = alias;
+  }
+
+  /** Points read so far. */
+  get pointCount(): number {
+    return this.#points;
+  }
+
+  /** @throws DomainError invalid_input for a date that R cannot hold. */
+  add(chunk: PointChunk | AggregateChunk): void {
+    const part = this.#toPart(chunk);
+    this.#points += chunk.dates.length;
+    const last = this.#parts.at(-1);
+    // Of several points within one second the last is kept, also across chunks (R-H2).
+    if (last && part.dates.length > 0 && last.dates.at(-1) === part.dates[0]) {
+      this.#parts[this.#parts.length - 1] = withoutLast(last);
+      this.#rows -= 1;
+    }
+    this.#parts.push(part);
+    this.#rows += part.dates.length;
+  }
+
+  /** What `Dictionary.labelsOf` has to look up. */
+  labelIds(): { readonly versionTagIds: Int32Array; readonly tagSetIds: Int32Array }[] {
+    return this.#parts.flatMap(({ versionTagIds, tagSetIds }) =>
+      versionTagIds && tagSetIds ? [{ versionTagIds, tagSetIds }] : [],
+    );
+  }
+
+  finish(labels: Labels): SeriesColumns {
+    const dates = new Int32Array(this.#rows);
+    const values = new Float64Array(this.#rows);
+    let at = 0;
+    for (const part of this.#parts) {
+      dates.set(part.dates, at);
+      values.set(part.values, at);
+      at += part.dates.length;
+    }
+    const parts = this.#parts;
+    const size = this.#rows;
+    return {
+      dates,
+      values,
+      versions: codeTexts(parts, size, (part) => part.versionTagIds, labels.versionTag, NO_VERSION),
+      tags: codeTexts(parts, size, (part) => part.tagSetIds, labels.tags, NO_TAGS),
+    };
+  }
+
+  #toPart(chunk: PointChunk | AggregateChunk): Part {
+    const count = chunk.dates.length;
+    const dates = new Int32Array(count);
+    let isDistinct = true;
+    for (let row = 0; row < count; row += 1) {
+      const seconds = Math.floor((chunk.dates[row] ?? 0) / MICROS_PER_SECOND);
+      if (Math.abs(seconds) > MAX_R_SECONDS) throw this.#tooFar(chunk.dates[row] ?? 0);
+      dates[row] = seconds;
+      if (row > 0 && dates[row - 1] === seconds) isDistinct = false;
+    }
+    const versionTagIds = 'versionTagIds' in chunk ? chunk.versionTagIds : undefined;
+    const tagSetIds = 'tagSetIds' in chunk ? chunk.tagSetIds : undefined;
+    const part = { dates, values: chunk.values, versionTagIds, tagSetIds };
+    return isDistinct ? part : keepLasts(part);
+  }
+
+  #tooFar(micros: number): DomainError {
+    const last = formatInstant(MAX_R_SECONDS * MICROS_PER_SECOND);
+    return new DomainError(
+      'invalid_input',
+      `input ${this.#alias} has a date R's integers cannot hold: ${formatInstant(micros)} is beyond ${last}`,
+    );
+  }
+}
+
+function withoutLast({ dates, values, versionTagIds, tagSetIds }: Part): Part {
+  return {
+    dates: dates.subarray(0, -1),
+    values: values.subarray(0, dates.length - 1),
+    versionTagIds: versionTagIds?.subarray(0, dates.length - 1),
+    tagSetIds: tagSetIds?.subarray(0, dates.length - 1),
+  };
+}
+
+function keepLasts({ dates, values, versionTagIds, tagSetIds }: Part): Part {
+  const kept = Uint32Array.from([...dates.keys()].filter((row) => dates[row] !== dates[row + 1]));
+  const pick = (column: Int32Array) => Int32Array.from(kept, (row) => column[row] ?? 0);
+  return {
+    dates: pick(dates),
+    values: Float64Array.from(kept, (row) => values[row] ?? Number.NaN),
+    versionTagIds: versionTagIds && pick(versionTagIds),
+    tagSetIds: tagSetIds && pick(tagSetIds),
+  };
+}
+
+/** Ids of the dictionary → places in a table of the texts that occur. */
+function codeTexts(
+  parts: readonly Part[],
+  size: number,
+  columnOf: (part: Part) => Int32Array | undefined,
+  textOf: (id: number) => string | null,
+  none: string,
+): CodedText {
+  const codes = new Int32Array(size);
+  const codeOf = new Map<number, number>();
+  const codeFor = (id: number): number => {
+    const code = codeOf.get(id) ?? codeOf.size;
+    codeOf.set(id, code);
+    return code;
+  };
+  let at = 0;
+  let [lastId, lastCode] = [-1, 0];
+  for (const part of parts) {
+    const ids = columnOf(part);
+    for (let row = 0; row < part.dates.length; row += 1, at += 1) {
+      const id = ids?.[row] ?? 0;
+      // Neighbours mostly have the same labels.
+      if (id !== lastId) [lastId, lastCode] = [id, codeFor(id)];
+      codes[at] = lastCode;
+    }
+  }
+  return { codes, texts: Array.from(codeOf.keys(), (id) => textOf(id) ?? none) };
+}

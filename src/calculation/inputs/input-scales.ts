@@ -1,0 +1,33 @@
+/** Conversion of an input into the unit declared for it (R-H1, R-C8). */
+import type { Queryable } from '../../platform/database.ts';
+import type { LinearScale } from '../../points/point.ts';
+import { scaleBetween } from '../../structure/unit-rules.ts';
+import { findUnits } from '../../structure/units.ts';
+
+/** What is converted: the unit of the variable, and the one declared. */
+export interface UnitPair {
+  readonly unitId: number | null;
+  readonly wantedId: number | null | undefined;
+}
+
+export type FoundScale =
+  | { readonly kind: 'ok'; readonly scale: LinearScale | undefined }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+/** @returns for each pair its scale, undefined where nothing changes, or why there is none. */
+export async function findInputScales(
+  queryable: Queryable,
+  pairs: readonly UnitPair[],
+): Promise<readonly FoundScale[]> {
+  const wanted = pairs.filter(({ unitId, wantedId }) => wantedId && wantedId !== unitId);
+  const ids = new Set(wanted.flatMap(({ unitId, wantedId }) => [unitId ?? [], wantedId ?? []].flat()));
+  const units = ids.size === 0 ? new Map() : await findUnits(queryable, [...ids]);
+  return pairs.map(({ unitId, wantedId }): FoundScale => {
+    if (!wantedId || wantedId === unitId) return { kind: 'ok', scale: undefined };
+    const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];
+    if (!to) return { kind: 'invalid', message: `must be a unit of GET /units, got ${wantedId}` };
+    if (from?.unitFamilyId === to.unitFamilyId) return { kind: 'ok', scale: scaleBetween(from, to) };
+    const own = unitId === null ? 'has no unit' : `is in ${from?.name ?? `the unit ${unitId}`}`;
+    return { kind: 'invalid', message: `the variable ${own}, which cannot be converted into ${to.name}` };
+  });
+}

@@ -1,0 +1,226 @@
+/** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
+import type { Transaction } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import { formatInstant } from '../../points/instant-rules.ts';
+import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
+import { aggregatePoints } from '../../points/read/aggregate-points.ts';
+import type { AggregateChunk, Buckets } from '../../points/read/bucket.ts';
+import { readPoints } from '../../points/read/read-points.ts';
+import { startOfDay } from '../../structure/time-zones.ts';
+import type { InputDeclaration } from '../declaration.ts';
+import type { DateRange } from '../formula-period-rules.ts';
+import type { SandboxInput } from '../sandbox/sandbox-types.ts';
+import { chooseVersion } from './choose-version.ts';
+import { BUCKETS, FUNCTIONS } from './input-buckets.ts';
+import { InputColumns } from './input-columns.ts';
+import { findInputScales } from './input-scales.ts';
+import type { KnownVariable } from './variable-infos.ts';
+import { type FindNthBefore, findWindow, type Window } from './windows.ts';
+
+/** What a run record says of one input (R-H8). */
+export interface InputRecord {
+  /** Place of the formula that read it. */
+  readonly formula: number;
+  readonly alias: string;
+  readonly variableId: number;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Points, or buckets, read. */
+  readonly points: number;
+  readonly granularity?: string;
+  readonly aggregation?: string;
+  readonly version?: string | readonly string[];
+  /** Also what a relative version meant at the time of the run. */
+  readonly asOf?: string;
+  readonly horizon?: string;
+  readonly tags?: readonly string[];
+  /** Greatest VersionTimestamp the input had: reading its window as of then gives the same again. */
+  readonly lastVersionTimestamp: string | null;
+}
+
+export interface LoadedInputs {
+  readonly inputs: readonly SandboxInput[];
+  readonly records: readonly InputRecord[];
+  readonly pointCount: number;
+}
+
+export interface InputsWanted {
+  /** Place of the formula in its declaration. */
+  readonly formula: number;
+  readonly inputs: readonly InputDeclaration[];
+  readonly changed: DateRange;
+  /** Every variable the inputs name, as far as it exists. */
+  readonly variables: ReadonlyMap<number, KnownVariable>;
+  /** Most points to read. */
+  readonly room: number;
+}
+
+/**
+ * @param transaction read-only, repeatable read, begun after the run was claimed.
+ * @throws DomainError when an input does not exist or cannot be converted, or there are more points than there is room.
+ */
+export async function loadInputs(
+  transaction: Transaction,
+  dictionary: Dictionary,
+  { formula, inputs: declared, changed, variables, room }: InputsWanted,
+): Promise<LoadedInputs> {
+  const scales = await findScales(transaction, declared, variables);
+  const stamps = await findLastVersionTimestamps(transaction, declared);
+  const inputs: SandboxInput[] = [];
+  const records: InputRecord[] = [];
+  let pointCount = 0;
+  for (const [index, input] of declared.entries()) {
+    const variable = getVariable(input, variables);
+    const version = await chooseVersion(transaction, input, variable.timeZoneId);
+    const plan = planInput(input, variable, version, scales[index]);
+    const window = await windowOf(transaction, plan, changed);
+    const columns = await readColumns(transaction, plan, window, room - pointCount);
+    pointCount += columns.pointCount;
+    const labels = await dictionary.labelsOf(columns.labelIds(), transaction);
+    inputs.push({ alias: input.alias, variable: plan.variable.info, series: columns.finish(labels) });
+    records.push(toRecord(formula, plan, window, columns, stamps.get(input.variableId) ?? null));
+  }
+  return { inputs, records, pointCount };
+}
+
+/** How one input is read, whatever the dates. */
+interface InputPlan {
+  readonly input: InputDeclaration;
+  readonly variable: KnownVariable;
+  readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
+  /** Undefined: raw points. */
+  readonly buckets: Buckets | undefined;
+}
+
+function getVariable(input: InputDeclaration, variables: ReadonlyMap<number, KnownVariable>): KnownVariable {
+  const variable = variables.get(input.variableId);
+  if (variable) return variable;
+  throw new DomainError('not_found', `input ${input.alias}: variable ${input.variableId} does not exist`);
+}
+
+async function findScales(
+  transaction: Transaction,
+  inputs: readonly InputDeclaration[],
+  variables: ReadonlyMap<number, KnownVariable>,
+): Promise<readonly (LinearScale | undefined)[]> {
+  const pairs = inputs.map((input) => ({ unitId: getVariable(input, variables).unitId, wantedId: input.unitId }));
+  const found = await findInputScales(transaction, pairs);
+  return found.map((scale, index) => {
+    if (scale.kind === 'ok') return scale.scale;
+    throw new DomainError('invalid_input', `input ${inputs[index]?.alias}: unitId ${scale.message}`);
+  });
+}
+
+function planInput(
+  input: InputDeclaration,
+  variable: KnownVariable,
+  version: VersionChoice,
+  scale: LinearScale | undefined,
+): InputPlan {
+  const bucket = BUCKETS[input.granularity];
+  const { timeZoneId } = variable;
+  const buckets: Buckets | undefined = bucket && {
+    bucket,
+    timeZoneId,
+    functionOf: () => FUNCTIONS[input.aggregation ?? variable.aggregate],
+    startOfDay: startOfDay(timeZoneId),
+    fill: 'none',
+  };
+  const selection = {
+    variableIds: [input.variableId],
+    version,
+    ...(scale && { scales: new Map([[input.variableId, scale]]) }),
+  };
+  return { input, variable, selection, buckets };
+}
+
+function windowOf(transaction: Transaction, { input, variable, selection, buckets }: InputPlan, changed: DateRange) {
+  const findNthBefore: FindNthBefore = async (limit, toMicros) => {
+    // `All` is one bucket of the last N points.
+    const grouped = buckets?.bucket === 'all' ? undefined : buckets;
+    const wanted: PointSelection = { ...selection, toMicros, isToIncluded: true, order: 'DESC', limit };
+    let first: number | undefined;
+    for await (const { dates } of readChunks(transaction, wanted, grouped)) first = dates.at(-1) ?? first;
+    return first;
+  };
+  return findWindow(input, changed, variable.timeZoneId, buckets?.bucket, findNthBefore);
+}
+
+async function readColumns(
+  transaction: Transaction,
+  { input, selection, buckets }: InputPlan,
+  { fromMicros, toMicros }: Window,
+  room: number,
+): Promise<InputColumns> {
+  const columns = new InputColumns(input.alias);
+  const wanted: PointSelection = {
+    ...selection,
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
+    order: 'ASC',
+    limit: room + 1,
+  };
+  await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
+  if (columns.pointCount <= room) return columns;
+  const message = `the inputs have more points than a run may read, counted up to ${input.alias}`;
+  throw new DomainError('invalid_input', message);
+}
+
+/** Lets pass what follows a failure: to leave a read before its end would cost the connection, and the run its claim. */
+async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  for await (const item of items) {
+    if (failure) continue;
+    try {
+      visit(item);
+    } catch (error) {
+      failure = { error };
+    }
+  }
+  if (failure) throw failure.error;
+}
+
+function readChunks(
+  transaction: Transaction,
+  selection: PointSelection,
+  buckets: Buckets | undefined,
+): AsyncIterable<PointChunk | AggregateChunk> {
+  return buckets ? aggregatePoints(transaction, selection, buckets) : readPoints(transaction, selection);
+}
+
+async function findLastVersionTimestamps(
+  transaction: Transaction,
+  inputs: readonly InputDeclaration[],
+): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await transaction.query<{ id: number; last: string }>({
+    name: 'calculation-last-versions',
+    text: `select variable_id as id, last_version_timestamp as last from series
+           where variable_id = any($1::int[]) and last_version_timestamp > '-infinity'`,
+    values: [inputs.map(({ variableId }) => variableId)],
+  });
+  return new Map(rows.map(({ id, last }) => [id, last]));
+}
+
+function toRecord(
+  formula: number,
+  { input, buckets, selection }: InputPlan,
+  { fromMicros, toMicros }: Window,
+  { pointCount }: InputColumns,
+  lastVersionTimestamp: string | null,
+): InputRecord {
+  const { alias, variableId, granularity, version, horizon, tags } = input;
+  const { asOfMicros } = selection.version;
+  return {
+    ...{ formula, alias, variableId },
+    from: fromMicros === undefined ? null : formatInstant(fromMicros),
+    to: toMicros === undefined ? null : formatInstant(toMicros),
+    points: pointCount,
+    ...(buckets && { granularity, aggregation: buckets.functionOf(variableId) }),
+    ...(version && { version }),
+    ...(asOfMicros !== undefined && { asOf: formatInstant(asOfMicros) }),
+    ...(horizon && { horizon }),
+    ...(tags && { tags: [tags].flat() }),
+    lastVersionTimestamp,
+  };
+}

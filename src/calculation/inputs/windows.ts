@@ -1,0 +1,96 @@
+/**
+ * Which part of an input a run reads (R-H6). With [a, b] the changed dates: RelativeDate gives (a − period, b + period],
+ * civil periods in the zone of the input's source; LastNPoints the N points up to a, and all from there to b;
+ * AbsoluteDate what is declared, both ends included. An input by buckets is read in whole buckets, so that none is of a
+ * part of its points; only an absolute period is taken as it is.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../points/instant-rules.ts';
+import type { Micros } from '../../points/point.ts';
+import type { Bucket } from '../../points/read/bucket.ts';
+import type { TimePeriod } from '../../structure/enumerations.ts';
+import { type InputDeclaration, instantMicros } from '../declaration.ts';
+import type { DateRange } from '../formula-period-rules.ts';
+import { bucketBegin, bucketEnd } from './civil-bucket.ts';
+
+/** Both ends inclusive; undefined is open. */
+export interface Window {
+  readonly fromMicros: Micros | undefined;
+  readonly toMicros: Micros | undefined;
+}
+
+/**
+ * Date of the n-th point, or bucket with points, at or before an instant, in the versions the input reads; the first one
+ * there is when there are fewer, undefined when there is none.
+ */
+export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
+
+const DURATION_UNITS = {
+  Millisecond: 'milliseconds',
+  Second: 'seconds',
+  Minute: 'minutes',
+  Hour: 'hours',
+  Day: 'days',
+  Week: 'weeks',
+  Month: 'months',
+  Year: 'years',
+} as const satisfies Readonly<Record<TimePeriod, string>>;
+
+// More than all dates there are, and few enough for the calendar.
+const MAX_YEARS = 1000;
+
+/**
+ * @param timeZoneId IANA zone of the input's source.
+ * @param bucket undefined for raw points.
+ */
+export async function findWindow(
+  input: InputDeclaration,
+  changed: DateRange,
+  timeZoneId: string,
+  bucket: Bucket | undefined,
+  findNthBefore: FindNthBefore,
+): Promise<Window> {
+  switch (input.periodType) {
+    case 'RelativeDate':
+      return toWholeBuckets(reachOf(input, changed, timeZoneId), timeZoneId, bucket);
+    case 'AbsoluteDate':
+      return { fromMicros: instantMicros(input.fromAbsolutePeriod), toMicros: instantMicros(input.toAbsolutePeriod) };
+    case 'LastNPoints': {
+      const changedWhole = toWholeBuckets(changed, timeZoneId, bucket);
+      const upTo = toWholeBuckets({ ...changed, toMicros: changed.fromMicros }, timeZoneId, bucket).toMicros;
+      const first = await findNthBefore(Math.max(1, input.period), upTo);
+      return { ...changedWhole, fromMicros: Math.min(first ?? changed.fromMicros, changedWhole.fromMicros) };
+    }
+  }
+}
+
+/** The dates a change may concern by the period declared: (a − period, b + period], or the changed dates themselves. */
+export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
+  if (input.periodType !== 'RelativeDate') return changed;
+  return {
+    // The begin is exclusive; microseconds are the finest there is.
+    fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
+    toMicros: shift(changed.toMicros, input, 1, timeZoneId),
+  };
+}
+
+function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | undefined): DateRange {
+  if (bucket === undefined || bucket === 'all') return range;
+  return {
+    fromMicros: bucketBegin(range.fromMicros, bucket, timeZoneId),
+    toMicros: bucketEnd(range.toMicros, bucket, timeZoneId) - 1,
+  };
+}
+
+/**
+ * Moves an instant by the declared period, at most to where dates end. A window of no period still holds the changed
+ * dates themselves.
+ */
+function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
+  if (period === 0) return sign === -1 ? micros - 1 : micros;
+  const count = periodTimeBase === 'Year' ? Math.min(period, MAX_YEARS) : period;
+  const duration = { [DURATION_UNITS[periodTimeBase]]: count * sign };
+  const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / 1000)).toZonedDateTimeISO(timeZoneId);
+  const moved = start.add(duration).epochMilliseconds * 1000 + (micros - Math.floor(micros / 1000) * 1000);
+  return Math.min(Math.max(moved, MIN_DATE_MICROS), MAX_DATE_MICROS);
+}

@@ -1,0 +1,59 @@
+/**
+ * When an authorization stops at a page of ours: to sign in, to replace a temporary password, to change the password when
+ * that was asked for. Nobody is asked for consent: the clients are the operator's.
+ */
+import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import { findProfile } from '../find-profile.ts';
+import { findTokenUser } from '../find-token-user.ts';
+import type { GrantContext } from './issuer-grants.ts';
+
+export const CHANGE_PASSWORD_PROMPT = 'change_password';
+export const FIRST_PASSWORD_PROMPT = 'first_password';
+/** Keycloak's name for it: `kc_action=UPDATE_PASSWORD`. */
+export const ACTION_PARAMETER = 'kc_action';
+const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
+
+const { Check, Prompt, base } = interactionPolicy;
+
+export function createInteractionPolicy(context: GrantContext): ReturnType<typeof base> {
+  const policy = base();
+  policy.remove('consent');
+  policy.get('login')?.checks.add(
+    new Check('other_user', 'the user of the session is locked, or not the one meant', async (ctx) => {
+      const { session, result, params } = ctx.oidc;
+      if (!session?.accountId || result?.login) return Check.NO_NEED_TO_PROMPT;
+      const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));
+      if (!profile) return Check.REQUEST_PROMPT;
+      const hint = typeof params?.login_hint === 'string' ? params.login_hint.toLowerCase() : undefined;
+      // Whoever follows a link to change a password must not change somebody else's.
+      const isOther = hint !== undefined && isPasswordAction(ctx) && hint !== profile.preferred_username.toLowerCase();
+      return isOther ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+  policy.add(
+    new Prompt(
+      { name: FIRST_PASSWORD_PROMPT, requestable: false },
+      new Check('temporary_password', 'the password is temporary', async (ctx) => {
+        const { database, clock } = context;
+        const userId = ctx.oidc.session?.accountId ?? '';
+        const user = await findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));
+        return user?.mustChangePassword ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
+      }),
+    ),
+  );
+  policy.add(
+    new Prompt(
+      { name: CHANGE_PASSWORD_PROMPT, requestable: false },
+      new Check('asked_for', 'a change of the password was asked for', (ctx) =>
+        isPasswordAction(ctx) && !ctx.oidc.result?.[CHANGE_PASSWORD_PROMPT]
+          ? Check.REQUEST_PROMPT
+          : Check.NO_NEED_TO_PROMPT,
+      ),
+    ),
+  );
+  return policy;
+}
+
+function isPasswordAction(ctx: KoaContextWithOIDC): boolean {
+  return ctx.oidc.params?.[ACTION_PARAMETER] === UPDATE_PASSWORD;
+}

@@ -1,0 +1,110 @@
+/**
+ * oidc-provider, configured: Keycloak's paths, which shipped clients know (§5); what is off and why. Every default
+ * that would print a notice is replaced, so nothing but the log writes.
+ */
+import type { AdapterPayload, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { ALLOWED_SCOPES_MEMBER } from '../find-client.ts';
+import { languageOf, sendExpired } from '../pages/page-context.ts';
+import { showSignedOut, showSignOut } from '../pages/sign-out-pages.ts';
+import type { IssuerKeys } from '../signing-keys.ts';
+import { createInteractionPolicy } from './interaction-policy.ts';
+import { AUTHORIZATION_PARAMETERS, makeGrant } from './issuer-authorization.ts';
+import { findTokenAccount, type GrantContext, tokenClaims } from './issuer-grants.ts';
+import { API_RESOURCE, apiResource } from './issuer-resource.ts';
+import { createPayloadAdapter } from './payload-adapter.ts';
+import { KNOWN_SCOPES } from './token-request-rules.ts';
+
+const PROTOCOL = '/protocol/openid-connect';
+/** Somebody reads a mail, or looks for a password, while a page is open. */
+const INTERACTION_TTL_SEC = 1800;
+const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const;
+const PROFILE_CLAIMS = [
+  ...['preferred_username', 'name', 'given_name', 'family_name', 'nickname', 'email', 'locale', 'roles'],
+];
+
+const ROUTES: NonNullable<Configuration['routes']> = {
+  authorization: `${PROTOCOL}/auth`,
+  token: `${PROTOCOL}/token`,
+  jwks: `${PROTOCOL}/certs`,
+  userinfo: `${PROTOCOL}/userinfo`,
+  end_session: `${PROTOCOL}/logout`,
+  revocation: `${PROTOCOL}/revoke`,
+};
+
+export interface IssuerContext extends GrantContext {
+  /** Address of the issuer. */
+  readonly issuer: string;
+  /** The client its own pages sign in through. */
+  readonly ownClient: AdapterPayload;
+}
+
+/** The whole configuration of the provider. */
+export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): Configuration {
+  return {
+    adapter: (model: string) => createPayloadAdapter(context.database, model, context.ownClient),
+    jwks: keys.jwks,
+    cookies: { keys: [...keys.cookieKeys], long: COOKIE, short: COOKIE },
+    routes: ROUTES,
+    responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
+    scopes: ['openid', ...KNOWN_SCOPES],
+    claims: { openid: ['sub', ...PROFILE_CLAIMS] },
+    extraParams: [...AUTHORIZATION_PARAMETERS],
+    interactions: {
+      policy: createInteractionPolicy(context),
+      url: (_ctx, { uid }) => `${context.issuer}/interaction/${uid}`,
+    },
+    loadExistingGrant: (ctx) => makeGrant(context, ctx),
+    extraClientMetadata: { properties: [ALLOWED_SCOPES_MEMBER] },
+    features: features(context),
+    ttl: timesToLive(context),
+    findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
+    extraTokenClaims: (ctx) => tokenClaims(ctx),
+    // A confidential client authenticates on every refresh; rotating would only punish a lost answer (R-K3).
+    rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // A program in a browser is a public client: its own origin may ask for its tokens.
+    clientBasedCORS: (_ctx, origin, client) =>
+      client.clientAuthMethod === 'none' &&
+      (client.redirectUris ?? []).some((address) => URL.parse(address)?.origin === origin),
+    renderError,
+  };
+}
+
+function features({ policy }: GrantContext): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+    rpInitiatedLogout: { enabled: true, logoutSource: showSignOut, postLogoutSuccessSource: showSignedOut },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => API_RESOURCE,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_ctx, _resource, client) => apiResource(client, policy),
+    },
+  };
+}
+
+function timesToLive({ policy }: GrantContext): Configuration['ttl'] {
+  return {
+    AccessToken: policy.accessTokenTtlSec,
+    RefreshToken: policy.refreshTokenTtlSec,
+    Grant: policy.refreshTokenTtlSec,
+    Session: policy.refreshTokenTtlSec,
+    IdToken: policy.accessTokenTtlSec,
+    Interaction: INTERACTION_TTL_SEC,
+    AuthorizationCode: 60,
+  };
+}
+
+/** A person at the page of an authorization that cannot go on gets a page; a program gets JSON. */
+function renderError(ctx: KoaContextWithOIDC, out: object): void {
+  if (ctx.accepts('json', 'html') === 'html') {
+    sendExpired(ctx, languageOf(ctx));
+    return;
+  }
+  ctx.type = 'json';
+  ctx.body = out;
+}

@@ -1,0 +1,112 @@
+/**
+ * Storage of oidc-provider in PostgreSQL. Where the identifier of an artefact is the secret a client holds (a refresh
+ * token, a code), only its SHA-256 is stored: a copy of the table opens nothing. Expired rows count as absent.
+ */
+import { createHash } from 'node:crypto';
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { Queryable } from '../../platform/database.ts';
+import { isStorableText } from '../../platform/storable-text.ts';
+import { findClientMetadata } from '../find-client.ts';
+
+const BEARER_MODELS: ReadonlySet<string> = new Set([
+  'AccessToken',
+  'AuthorizationCode',
+  'RefreshToken',
+  'ClientCredentials',
+  'InitialAccessToken',
+  'RegistrationAccessToken',
+]);
+
+const IS_LIVE = '(expires_date is null or expires_date > now())';
+
+type Lookup = 'id' | 'uid' | 'user_code';
+
+/**
+ * @param model class name of oidc-provider; clients come from their own table and are read only.
+ * @param ownClient the issuer's own, which is in no table.
+ */
+export function createPayloadAdapter(database: Queryable, model: string, ownClient: AdapterPayload): Adapter {
+  if (model === 'Client') return createClientAdapter(database, ownClient);
+  const isBearer = BEARER_MODELS.has(model);
+  const key = (id: string) => (isBearer ? createHash('sha256').update(id).digest('hex') : id);
+  const find = (column: Lookup, value: string) => findPayload(database, model, column, value);
+  return {
+    upsert: (id, payload, expiresInSec) => writePayload(database, model, key(id), payload, isBearer, expiresInSec),
+    find: async (id) => {
+      const payload = await find('id', key(id));
+      return payload && { ...payload, jti: id };
+    },
+    findByUid: (uid) => find('uid', uid),
+    findByUserCode: (userCode) => find('user_code', userCode),
+    consume: (id) => consumePayload(database, model, key(id)),
+    destroy: (id) => run(database, 'delete from oidc_payload where model = $1 and id = $2', [model, key(id)]),
+    revokeByGrantId: (grantId) =>
+      run(database, 'delete from oidc_payload where model = $1 and grant_id = $2', [model, grantId]),
+  };
+}
+
+async function run(database: Queryable, text: string, values: readonly unknown[]): Promise<void> {
+  await database.query(text, [...values]);
+}
+
+async function writePayload(
+  database: Queryable,
+  model: string,
+  id: string,
+  { jti, ...payload }: AdapterPayload,
+  isBearer: boolean,
+  expiresInSec: number | undefined,
+): Promise<void> {
+  await database.query(
+    `insert into oidc_payload (model, id, payload, grant_id, uid, user_code, expires_date)
+     values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
+     on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id,
+       uid = excluded.uid, user_code = excluded.user_code, expires_date = excluded.expires_date`,
+    [
+      model,
+      id,
+      isBearer ? payload : { ...payload, jti },
+      payload.grantId ?? null,
+      payload.uid ?? null,
+      payload.userCode ?? null,
+      expiresInSec ?? null,
+    ],
+  );
+}
+
+async function findPayload(
+  database: Queryable,
+  model: string,
+  column: Lookup,
+  value: string,
+): Promise<AdapterPayload | undefined> {
+  if (!isStorableText(value)) return undefined;
+  const { rows } = await database.query<{ payload: AdapterPayload }>(
+    `select payload from oidc_payload where model = $1 and ${column} = $2 and ${IS_LIVE}`,
+    [model, value],
+  );
+  return rows[0]?.payload;
+}
+
+async function consumePayload(database: Queryable, model: string, id: string): Promise<void> {
+  await database.query(
+    `update oidc_payload set payload = payload || jsonb_build_object('consumed', extract(epoch from now())::bigint)
+     where model = $1 and id = $2`,
+    [model, id],
+  );
+}
+
+function createClientAdapter(database: Queryable, ownClient: AdapterPayload): Adapter {
+  const refuse = async () => {
+    throw new Error('clients are registered by the operator, not through the issuer');
+  };
+  return {
+    find: async (clientId) => (clientId === ownClient.client_id ? ownClient : findClientMetadata(database, clientId)),
+    upsert: refuse,
+    findByUid: refuse,
+    findByUserCode: refuse,
+    consume: refuse,
+    destroy: refuse,
+    revokeByGrantId: refuse,
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * `/userinfo`, for the access tokens this issuer gives: JWTs for the API. oidc-provider's own answers only tokens that
+ * are for nothing else.
+ */
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Clock } from '../../platform/clock.ts';
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { findProfile } from '../find-profile.ts';
+import type { VerifiedToken, VerifyToken } from '../verify-token.ts';
+
+export interface UserinfoContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly verifier: VerifyToken;
+}
+
+const PATH = '/protocol/openid-connect/userinfo';
+
+/** To be put in front of the provider. */
+export function userinfo(context: UserinfoContext) {
+  return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
+    if (ctx.path !== PATH || (ctx.method !== 'GET' && ctx.method !== 'POST')) return next();
+    ctx.set('Cache-Control', 'no-store');
+    const token = await verify(context, ctx.get('authorization'));
+    const profile = token && (await findProfile(context.database, token.subject, new Date(context.clock.nowMillis())));
+    if (!token || !profile) return refuse(ctx);
+    ctx.body = { ...profile, ...(token.accountId !== undefined && { account: token.accountId }) };
+  };
+}
+
+async function verify({ verifier }: UserinfoContext, authorization: string): Promise<VerifiedToken | undefined> {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+  try {
+    return token === undefined ? undefined : await verifier(token);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'invalid_token') return undefined;
+    throw error;
+  }
+}
+
+function refuse(ctx: KoaContextWithOIDC): void {
+  ctx.status = 401;
+  ctx.set('WWW-Authenticate', 'Bearer realm="tidemark", error="invalid_token"');
+  ctx.body = { error: 'invalid_token', error_description: 'the access token is missing or no longer good' };
+}

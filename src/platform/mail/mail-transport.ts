@@ -1,0 +1,104 @@
+/** Where mails go: to a mail server, or, on a developer's machine, into a directory and the log. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import nodemailer from 'nodemailer';
+import type { Log } from '../log.ts';
+import type { RenderedMail } from './mail-render.ts';
+
+export interface OutgoingMail extends RenderedMail {
+  readonly id: number;
+  readonly to: string;
+  /** Name beside the sender's address. */
+  readonly senderName?: string | undefined;
+  readonly replyTo?: string | undefined;
+  /** Left part of the Message-ID. */
+  readonly messageId: string;
+}
+
+export interface MailTransport {
+  /** @throws MailRefusedError when the server refuses this mail for good; any other error is worth another attempt. */
+  send(mail: OutgoingMail): Promise<void>;
+  close(): void;
+}
+
+/** The server will never take this mail. */
+export class MailRefusedError extends Error {
+  override readonly name = 'MailRefusedError';
+}
+
+export interface MailTransportOptions {
+  /** smtp:// or smtps://, with credentials. */
+  readonly smtpUrl: string | undefined;
+  /** Where mails are written when there is no server. */
+  readonly directory: string | undefined;
+  /** Address of the sender. */
+  readonly from: string;
+  readonly log: Log;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const SILENCE_TIMEOUT_MS = 30_000;
+const CONTENT_COMMANDS = /^(RCPT TO|DATA|MAIL FROM)/;
+
+/** undefined when neither a server nor a directory is set: mails wait. */
+export function openMailTransport(options: MailTransportOptions): MailTransport | undefined {
+  const { smtpUrl, directory } = options;
+  if (smtpUrl !== undefined) return openSmtp(smtpUrl, options.from);
+  return directory === undefined ? undefined : openDirectory(directory, options);
+}
+
+function openSmtp(url: string, from: string): MailTransport {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
+  });
+  return {
+    send: async (mail) => {
+      try {
+        await transport.sendMail(toMessage(mail, from));
+      } catch (error) {
+        throw isRefused(error) ? new MailRefusedError((error as Error).message, { cause: error }) : error;
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** 5xx about a receiver or the content; about signing in it is the settings that are wrong, and the mail can wait. */
+function isRefused(error: unknown): boolean {
+  const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
+  return responseCode >= 500 && CONTENT_COMMANDS.test(command);
+}
+
+function openDirectory(directory: string, { from, log }: MailTransportOptions): MailTransport {
+  const transport = nodemailer.createTransport({ streamTransport: true, buffer: true });
+  return {
+    send: async (mail) => {
+      const { message } = await transport.sendMail(toMessage(mail, from));
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const file = join(directory, `${String(mail.id).padStart(6, '0')}-${mail.messageId}.eml`);
+      await writeFile(file, message as Buffer, { mode: 0o600 });
+      log.info({ file, to: mail.to, subject: mail.subject, text: mail.text }, 'mail written');
+    },
+    close: () => transport.close(),
+  };
+}
+
+function toMessage(mail: OutgoingMail, from: string) {
+  const domain = from.slice(from.lastIndexOf('@') + 1);
+  return {
+    from: mail.senderName ? { name: mail.senderName, address: from } : from,
+    // An object, so that what a manager typed is one receiver and never a list of them.
+    to: { name: '', address: mail.to },
+    ...(mail.replyTo && { replyTo: { name: '', address: mail.replyTo } }),
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    messageId: `<${mail.messageId}@${domain}>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What makes as-of reads repeatable (R-F1, R-F5): a write is visible only after its VersionTimestamp was given, so a
+ * reader of the state at T first waits for the writes under way that may carry a VersionTimestamp of T or earlier.
+ * Writers announce themselves by an advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Queryable } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { Micros } from '../point.ts';
+
+const MICROS_PER_SECOND = 1_000_000;
+const WAIT_MS = 30_000;
+const FIRST_PAUSE_MS = 2;
+const LAST_PAUSE_MS = 50;
+
+const WRITERS = `
+  select virtualtransaction as writer from pg_locks
+  where locktype = 'advisory' and mode = 'ShareLock' and objsubid = 1 and classid = $1::int8::oid
+    and database = (select oid from pg_database where datname = current_database())`;
+// The key holds the second in which the write began, rounded down.
+const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
+const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
+
+/**
+ * Waits until no write to points of the account is under way that began at or before `asOfMicros`. Writes that begin
+ * meanwhile are not waited for: their VersionTimestamps are later than this call, and so than an instant in the past.
+ *
+ * @param queryable must not be inside the reader's snapshot: what was waited for becomes visible to snapshots taken
+ *   after this call.
+ * @throws DomainError `dependency_unavailable` when such a write goes on for longer than `waitMs`; the reason of
+ *   `signal` when it is aborted.
+ */
+export async function awaitWriters(
+  queryable: Queryable,
+  accountId: number,
+  asOfMicros: Micros,
+  signal?: AbortSignal,
+  waitMs = WAIT_MS,
+): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  let writers = await findWriters(queryable, WRITERS_UNTIL, accountId, Math.floor(asOfMicros / MICROS_PER_SECOND));
+  for (let pauseMs = FIRST_PAUSE_MS; writers.length > 0; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
+    if (performance.now() > deadline) {
+      throw new DomainError('dependency_unavailable', 'a write of that time has not ended yet; try again');
+    }
+    await pause(pauseMs);
+    signal?.throwIfAborted();
+    writers = await findWriters(queryable, WRITERS_AMONG, accountId, writers);
+  }
+}
+
+async function findWriters(
+  queryable: Queryable,
+  text: string,
+  accountId: number,
+  among: number | readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await queryable.query<{ writer: string }>(text, [accountId, among]);
+  return rows.map(({ writer }) => writer);
+}

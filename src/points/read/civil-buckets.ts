@@ -1,0 +1,108 @@
+/**
+ * Where buckets of civil time begin, in a zone: minutes and hours on its clock, whose offset they keep; days, weeks from
+ * Monday, months and years with the first instant of their first date.
+ */
+import { Temporal } from 'temporal-polyfill';
+import type { Micros } from '../point.ts';
+import type { Bucket } from './bucket.ts';
+import type { BucketSteps } from './fill-rules.ts';
+
+export interface CivilBuckets extends BucketSteps {
+  /** Begin of the bucket an instant is in. */
+  readonly startOf: (instant: Micros) => Micros;
+}
+
+const MINUTE = 60_000_000;
+const DAY = 86_400_000_000;
+const LENGTHS = { minute: MINUTE, hour: 60 * MINUTE } as const;
+// 1970-01-01 was a Thursday.
+const DAYS_AFTER_MONDAY = 3;
+
+/**
+ * @param timeZoneId IANA zone.
+ * @param startOfDay the first instant of a civil date of the zone, given as its local midnight.
+ */
+export function civilBuckets(
+  bucket: Exclude<Bucket, 'all'>,
+  timeZoneId: string,
+  startOfDay: (localMidnight: Micros) => Micros,
+): CivilBuckets {
+  const offsetAt = findOffsets(timeZoneId);
+  if (bucket === 'minute' || bucket === 'hour') return clockBuckets(LENGTHS[bucket], offsetAt);
+  const dateOf = (instant: Micros) => firstDate(bucket, instant + offsetAt(instant));
+  const walk = (start: Micros, sign: 1 | -1): Micros => {
+    // Dates that a zone has left out begin with the one after.
+    for (let date = dateOf(start); ; ) {
+      date = addBuckets(bucket, date, sign);
+      const found = startOfDay(date);
+      if ((found - start) * sign > 0) return found;
+    }
+  };
+  return {
+    startOf: (instant) => startOfDay(dateOf(instant)),
+    next: (start) => walk(start, 1),
+    previous: (start) => walk(start, -1),
+  };
+}
+
+function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): CivilBuckets {
+  const startOf = (instant: Micros): Micros => {
+    const offset = offsetAt(instant);
+    return Math.floor((instant + offset) / length) * length - offset;
+  };
+  return {
+    startOf,
+    next: (start) => {
+      // Where the clock is set back by less than the length, the bucket it comes to is begun anew.
+      for (let instant = start + length; ; instant += length) {
+        const found = startOf(instant);
+        if (found > start) return found;
+      }
+    },
+    previous: (start) => startOf(start - 1),
+  };
+}
+
+/** The first date of the bucket a local time is in, as its local midnight. */
+function firstDate(bucket: 'day' | 'week' | 'month' | 'year', local: Micros): Micros {
+  const day = Math.floor(local / DAY);
+  if (bucket === 'day') return day * DAY;
+  if (bucket === 'week') return (day - ((((day + DAYS_AFTER_MONDAY) % 7) + 7) % 7)) * DAY;
+  const date = new Date((day * DAY) / 1000);
+  return Date.UTC(date.getUTCFullYear(), bucket === 'year' ? 0 : date.getUTCMonth(), 1) * 1000;
+}
+
+function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, count: number): Micros {
+  if (bucket === 'day') return date + count * DAY;
+  if (bucket === 'week') return date + count * 7 * DAY;
+  const moved = new Date(date / 1000);
+  moved.setUTCMonth(moved.getUTCMonth() + count * (bucket === 'year' ? 12 : 1));
+  return moved.getTime() * 1000;
+}
+
+/** The fewest microseconds from the begin of a bucket to the begin of the next, changes of the clock aside. */
+export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
+  return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
+}
+
+/** The zone's offset from UTC at an instant. Neighbours mostly have the same one, which is looked up once. */
+function findOffsets(timeZoneId: string): (instant: Micros) => Micros {
+  let span = { from: 0, to: 0, offset: 0 };
+  return (instant) => {
+    if (instant < span.from || instant >= span.to) span = findSpan(timeZoneId, instant);
+    return span.offset;
+  };
+}
+
+function findSpan(timeZoneId: string, instant: Micros): { from: Micros; to: Micros; offset: Micros } {
+  const date = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant / 1000)).toZonedDateTimeISO(timeZoneId);
+  const [from, to] = [
+    date.add({ milliseconds: 1 }).getTimeZoneTransition('previous'),
+    date.getTimeZoneTransition('next'),
+  ];
+  return {
+    from: from ? from.epochMilliseconds * 1000 : Number.NEGATIVE_INFINITY,
+    to: to ? to.epochMilliseconds * 1000 : Number.POSITIVE_INFINITY,
+    offset: date.offsetNanoseconds / 1000,
+  };
+}

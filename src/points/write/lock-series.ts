@@ -1,0 +1,94 @@
+/** The write state of variables: what a writer locks, learns and leaves behind in `series`. */
+import type { Transaction } from '../../platform/database.ts';
+import type { Micros } from '../point.ts';
+import type { WrittenSeries } from './plan-write-rules.ts';
+import type { Series } from './survey-rows-rules.ts';
+
+// Missing rows are added before any is locked, and both in ascending order: a writer that waits for a row another has
+// just added holds no row that the other can want, so writers never wait for each other in a circle.
+export const ADD_SERIES = `
+  insert into series (variable_id)
+  select id from variable
+  where id = any($1::int[]) and not exists (select from series where series.variable_id = variable.id)
+  order by id
+  on conflict do nothing`;
+
+export const LOCK_SERIES = `
+  select variable_id as "variableId", has_history as "hasHistory", last_version_tag_id as "lastVersionTagId",
+         version_bound as "versionBound",
+         case when max_date > '-infinity' then (extract(epoch from max_date) * 1000000)::int8 end as "maxDateMicros",
+         case when last_version_timestamp > '-infinity'
+              then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
+  from series where variable_id = any($1::int[]) order by variable_id for update`;
+
+// Read when the locks are held: what was changed or deleted before then counts.
+export const FIND_SETTINGS = `
+  select variable_id as "variableId", account_id as "accountId", is_versioned as "isVersioned",
+         version_limit as "versionLimit"
+  from series_setting where variable_id = any($1::int[])`;
+
+const BEGIN_WRITE = `select (extract(epoch from begin_point_write($1::int[])) * 1000000)::int8 as now`;
+
+export const SAVE_SERIES = `
+  update series
+  set max_date = greatest(max_date, timestamptz 'epoch' + written.to_micros * interval '1 microsecond'),
+      last_version_timestamp = timestamptz 'epoch' + written.version_timestamp * interval '1 microsecond',
+      has_history = written.has_history,
+      last_version_tag_id = written.version_tag_id,
+      version_bound = written.version_bound
+  from unnest($1::int[], $2::int8[], $3::int8[], $4::bool[], $5::int[], $6::int[])
+       written (variable_id, to_micros, version_timestamp, has_history, version_tag_id, version_bound)
+  where series.variable_id = written.variable_id`;
+
+type State = Pick<Series, 'variableId' | 'hasHistory' | 'lastVersionTagId' | 'versionBound'> & {
+  readonly maxDateMicros: Micros | null;
+  readonly lastVersionTimestamp: Micros | null;
+};
+type Settings = Pick<Series, 'variableId' | 'accountId' | 'isVersioned' | 'versionLimit'>;
+
+/** Locks the write state of those variables that exist, until the end of the transaction. */
+export async function lockSeries(
+  transaction: Transaction,
+  variableIds: readonly number[],
+): Promise<ReadonlyMap<number, Series>> {
+  await transaction.query(ADD_SERIES, [variableIds]);
+  const { rows: states } = await transaction.query<State>(LOCK_SERIES, [variableIds]);
+  const { rows: settings } = await transaction.query<Settings>(FIND_SETTINGS, [variableIds]);
+  const settingsById = new Map(settings.map((setting) => [setting.variableId, setting]));
+  const series = new Map<number, Series>();
+  for (const state of states) {
+    const setting = settingsById.get(state.variableId);
+    if (setting) series.set(state.variableId, toSeries(state, setting));
+  }
+  return series;
+}
+
+function toSeries(state: State, setting: Settings): Series {
+  return {
+    ...state,
+    ...setting,
+    maxDateMicros: state.maxDateMicros ?? Number.NEGATIVE_INFINITY,
+    lastVersionTimestamp: state.lastVersionTimestamp ?? Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** Announces the write to readers (await-writers.ts) and gives its VersionTimestamp. Call with the series locked. */
+export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {
+  const accountIds = [...new Set(Array.from(series, ({ accountId }) => accountId))];
+  const { rows } = await transaction.query<{ now: Micros }>(BEGIN_WRITE, [accountIds]);
+  const now = rows[0]?.now;
+  if (now === undefined) throw new Error('the database gave no VersionTimestamp');
+  return now;
+}
+
+export async function saveSeries(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
+  if (written.length === 0) return;
+  await transaction.query(SAVE_SERIES, [
+    written.map(({ variableId }) => variableId),
+    written.map(({ toMicros }) => toMicros),
+    written.map(({ lastVersionTimestamp }) => lastVersionTimestamp),
+    written.map(({ hasHistory }) => hasHistory),
+    written.map(({ lastVersionTagId }) => lastVersionTagId),
+    written.map(({ versionBound }) => versionBound),
+  ]);
+}

@@ -1,0 +1,206 @@
+/**
+ * Decides what a write does, before it does anything. Rows go by COPY straight into `point`; what is stored at the dates
+ * of a variable up to its high-water mark is named as runs and makes way first. Rows of a variable whose dates do not
+ * strictly ascend are settled among themselves; the others stay where they are in their batch.
+ */
+
+import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
+import type { Micros, WrittenRange } from '../point.ts';
+import { chunkOf } from './chunk-rules.ts';
+import { type DateRows, type SettledRows, settleRows } from './settle-rows-rules.ts';
+import {
+  addRun,
+  type ChunkRuns,
+  type ChunkRunsByNumber,
+  getOrAdd,
+  openRunWriter,
+  type RunTarget,
+  type RunWriter,
+} from './stored-runs-rules.ts';
+import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rules.ts';
+
+/** What a write changes of a variable and of its write state. */
+export interface WrittenSeries extends WrittenRange {
+  readonly lastVersionTimestamp: Micros;
+  readonly hasHistory: boolean;
+  readonly lastVersionTagId: number;
+  readonly versionBound: number;
+}
+
+export interface WritePlan {
+  /** Tuples for `point`: no two of one variable and date. */
+  readonly current: readonly Buffer[];
+  /** Tuples for `point_version`: rows superseded by others of this write. */
+  readonly earlier: readonly Buffer[];
+  /** Numbers of the chunks that `current` goes to. */
+  readonly chunkNumbers: ReadonlySet<number>;
+  /** Stored dates that are written again, by number of their chunk. */
+  readonly chunks: ReadonlyMap<number, ChunkRuns>;
+  /** Per known variable with rows. */
+  readonly written: readonly WrittenSeries[];
+}
+
+// Fits the column; what is above every limit needs no more precision.
+const MAX_VERSION_BOUND = 1_000_000;
+
+/** Ids of the variables in a batch, ascending. */
+export function variablesOf(batches: readonly Buffer[]): readonly number[] {
+  const ids = new Set<number>();
+  let lastId: number | undefined;
+  for (const tuples of batches) {
+    eachTuple(tuples, (variableId) => {
+      if (variableId !== lastId) ids.add(variableId);
+      lastId = variableId;
+    });
+  }
+  return [...ids].sort((a, b) => a - b);
+}
+
+/**
+ * @param batches COPY tuples in the order they take effect; VersionTimestamps are put into them.
+ * @param series of the variables that exist; rows of others are left out.
+ * @param now the VersionTimestamp of the write.
+ */
+export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
+  const { variables, chunkNumbers, hasUnknown } = surveyRows(batches, series, now);
+  const unordered = new Map([...variables].filter(([, { isOrdered }]) => !isOrdered));
+  const settled = settleAll(batches, unordered);
+  const chunks: ChunkRunsByNumber = new Map();
+  findRuns(batches, variables, chunks);
+  for (const [variableId, variable] of unordered) {
+    const rows = settled.get(variableId);
+    if (rows) addSettledRuns(chunks, variable, rows);
+  }
+  const areAllTaken = !hasUnknown && unordered.size === 0;
+  const isTaken = (variableId: number) => variables.get(variableId)?.isOrdered === true;
+  const inPlace = areAllTaken ? batches : [takeTuples(batches, isTaken)];
+  return {
+    current: [...inPlace, Buffer.concat([...settled.values()].map(({ current }) => current))].filter(isFilled),
+    earlier: [Buffer.concat([...settled.values()].map(({ earlier }) => earlier))].filter(isFilled),
+    chunkNumbers,
+    chunks,
+    written: [...variables.values()].map((variable) => {
+      return toWritten(variable, settled.get(variable.series.variableId)?.maxKept ?? 1);
+    }),
+  };
+}
+
+const isFilled = (tuples: Buffer) => tuples.length > 0;
+
+/** Dates of ordered variables that may be stored. */
+function findRuns(
+  batches: readonly Buffer[],
+  variables: ReadonlyMap<number, VariableSurvey>,
+  chunks: ChunkRunsByNumber,
+): void {
+  const writers = new Map<number, RunWriter>();
+  for (const [variableId, variable] of variables) {
+    if (!variable.isOrdered || variable.fromMicros > variable.series.maxDateMicros) continue;
+    writers.set(variableId, openRunWriter(chunks, toRunTarget(variable, 1)));
+  }
+  if (writers.size === 0) return;
+  for (const tuples of batches) {
+    eachTuple(tuples, (variableId, dateMicros, offset) => {
+      const writer = writers.get(variableId);
+      if (!writer || dateMicros > (variables.get(variableId)?.series.maxDateMicros ?? 0)) return;
+      writer.add(dateMicros, versionTagIdOf(tuples, offset));
+    });
+  }
+  for (const writer of writers.values()) writer.end();
+}
+
+function addSettledRuns(chunks: ChunkRunsByNumber, variable: VariableSurvey, { dates, maxKept }: SettledRows): void {
+  const target = toRunTarget(variable, maxKept);
+  const writer = openRunWriter(chunks, target);
+  const isStored = ({ dateMicros }: DateRows) => dateMicros <= variable.series.maxDateMicros;
+  for (const rows of dates) {
+    if (isStored(rows) || rows.earlierTagIds.length > 0) writer.add(rows.dateMicros, rows.versionTagId);
+  }
+  writer.end();
+  for (const { dateMicros, earlierTagIds } of dates.filter(isStored)) {
+    for (const tagId of earlierTagIds.filter((id) => mayBeStored(variable.series, id))) {
+      addRun(getOrAdd(chunks, chunkOf(dateMicros)).replaced, target, dateMicros, dateMicros, 0, tagId);
+    }
+  }
+}
+
+function toRunTarget(variable: VariableSurvey, maxKept: number): RunTarget {
+  const { series } = variable;
+  const { variableId, isVersioned, versionLimit, hasHistory } = series;
+  const isLimited = boundAfter(variable, maxKept) > versionLimit;
+  return {
+    variableId,
+    versionLimit,
+    setsFor: (versionTagId) => {
+      if (!isVersioned) return hasHistory ? ['overwritten', 'forgotten'] : ['overwritten'];
+      const sets: (keyof ChunkRuns)[] = ['superseded'];
+      if (mayBeStored(series, versionTagId)) sets.push('replaced');
+      if (isLimited) sets.push('limited');
+      return sets;
+    },
+  };
+}
+
+function mayBeStored({ lastVersionTagId }: Series, versionTagId: number): boolean {
+  return versionTagId !== 0 && versionTagId <= lastVersionTagId;
+}
+
+function toWritten(variable: VariableSurvey, maxKept: number): WrittenSeries {
+  const { series, fromMicros, toMicros, count } = variable;
+  return {
+    variableId: series.variableId,
+    fromMicros,
+    toMicros,
+    count,
+    lastVersionTimestamp: variable.versionTimestamp + maxKept - 1,
+    hasHistory: series.hasHistory || (series.isVersioned && addsVersions(variable, maxKept)),
+    lastVersionTagId: Math.max(series.lastVersionTagId, variable.maxVersionTagId),
+    versionBound: boundAfter(variable, maxKept),
+  };
+}
+
+function boundAfter(variable: VariableSurvey, maxKept: number): number {
+  const { isVersioned, versionBound } = variable.series;
+  if (!isVersioned || !addsVersions(variable, maxKept)) return Math.max(versionBound, 1);
+  return Math.min(versionBound + maxKept, MAX_VERSION_BOUND);
+}
+
+function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): boolean {
+  return fromMicros <= series.maxDateMicros || maxKept > 1;
+}
+
+/** Settles the rows of each variable among themselves. */
+function settleAll(
+  batches: readonly Buffer[],
+  variables: ReadonlyMap<number, VariableSurvey>,
+): ReadonlyMap<number, SettledRows> {
+  const settled = new Map<number, SettledRows>();
+  if (variables.size === 0) return settled;
+  const rows = new Map<number, { readonly tuples: Buffer; readonly dates: Micros[] }>();
+  for (const [id, { count }] of variables) rows.set(id, { tuples: Buffer.alloc(count * TUPLE_BYTES), dates: [] });
+  for (const tuples of batches) {
+    eachTuple(tuples, (variableId, dateMicros, offset) => {
+      const own = rows.get(variableId);
+      if (!own) return;
+      tuples.copy(own.tuples, own.dates.length * TUPLE_BYTES, offset, offset + TUPLE_BYTES);
+      own.dates.push(dateMicros);
+    });
+  }
+  for (const [id, { series, versionTimestamp }] of variables) {
+    const own = rows.get(id);
+    if (own) settled.set(id, settleRows(own, series.isVersioned, versionTimestamp));
+  }
+  return settled;
+}
+
+/** The tuples of some variables, in their order. */
+function takeTuples(batches: readonly Buffer[], isTaken: (variableId: number) => boolean): Buffer {
+  const taken = Buffer.allocUnsafe(batches.reduce((bytes, tuples) => bytes + tuples.length, 0));
+  let length = 0;
+  for (const tuples of batches) {
+    eachTuple(tuples, (variableId, _dateMicros, offset) => {
+      if (isTaken(variableId)) length += tuples.copy(taken, length, offset, offset + TUPLE_BYTES);
+    });
+  }
+  return taken.subarray(0, length);
+}

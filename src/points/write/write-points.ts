@@ -1,0 +1,50 @@
+/**
+ * The one writer of points: used by push, files and calculations. It runs inside the caller's transaction, so what the
+ * caller records of the batch is committed with its points or not at all.
+ */
+import type { Transaction } from '../../platform/database.ts';
+import type { Micros, WrittenRange } from '../point.ts';
+import { copyTuples } from './copy-tuples.ts';
+import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
+import { limitVersions, makeWay } from './make-way.ts';
+import { planWrite, variablesOf, type WritePlan } from './plan-write-rules.ts';
+import { prepareChunks } from './prepare-chunks.ts';
+
+export interface WriteResult {
+  /** What changed, per variable. Rows of variables that no longer exist are not written. */
+  readonly ranges: readonly WrittenRange[];
+  /**
+   * VersionTimestamp of the first entry of every date in this write; later for variables that had that one or a later
+   * one already.
+   */
+  readonly versionTimestamp: Micros;
+}
+
+/**
+ * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in their order; the same VersionTag
+ * again at the same date replaces the first.
+ *
+ * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are patched in place.
+ * @returns the ranges written, to be announced in the caller's transaction.
+ */
+export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
+  const series = await lockSeries(transaction, variablesOf(batches));
+  const versionTimestamp = await beginWrite(transaction, series.values());
+  const plan = planWrite(batches, series, versionTimestamp);
+  await prepareChunks(transaction, 'point', plan.chunkNumbers);
+  await prepareChunks(transaction, 'point_version', historyChunks(plan));
+  await makeWay(transaction, plan.chunks);
+  await copyTuples(transaction, 'point_version', plan.earlier);
+  await copyTuples(transaction, 'point', plan.current);
+  await limitVersions(transaction, plan.chunks);
+  await saveSeries(transaction, plan.written);
+  const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
+    return { variableId, fromMicros, toMicros, count };
+  });
+  return { ranges, versionTimestamp };
+}
+
+/** Chunks of history that superseded rows go to. */
+function historyChunks({ chunks }: WritePlan): readonly number[] {
+  return [...chunks].flatMap(([chunk, { superseded }]) => (superseded.variableIds.length > 0 ? [chunk] : []));
+}

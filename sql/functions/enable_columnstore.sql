@@ -1,5 +1,5 @@
--- Keeps chunks older than 90 days in columns, where the Community edition of TimescaleDB is found: a tenth of the room, and
--- long reads touch less. Nothing depends on it. Called after every migration, so it may be called any number of times.
+-- Keeps chunks older than 90 days in columns, where the Community edition of TimescaleDB is found, to take less
+-- room. Nothing depends on it. Called after every migration, so it may be called any number of times.
 -- Returns whether chunks are kept so. NOT TRIED: the machines this was made on have the Apache edition, for which it does
 -- nothing; the names are those that every version since 2.0 of the Community edition takes.
 create or replace function enable_columnstore() returns boolean language plpgsql as $$

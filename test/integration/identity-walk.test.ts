@@ -51,17 +51,20 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Custom mappers and files are made through their own rooms; where a room refuses, its routes get an id nobody has. */
 async function addMapper(client: TestClient): Promise<string> {
-  const made = await client.post<{ id?: string; guid?: string }>('/account/mappers', { name: `${FOREIGN} mapper` });
-  return made.body?.guid ?? made.body?.id ?? NO_IDS.mapper;
+  const body = { name: `${FOREIGN} mapper`, expression: '[]' };
+  const made = await client.post<{ id?: string; guid?: string }>('/account/mappers', body);
+  const id = made.body.guid ?? made.body.id;
+  if (id === undefined) throw new Error(`no mapper was made: ${JSON.stringify(made.body)}`);
+  return id;
 }
 
 async function addFile(client: TestClient): Promise<string> {
   const headers = { 'content-type': 'text/csv' };
   const raw = 'date,value,variable_id\n2026-01-01T00:00:00,1,1\n';
   const made = await client.send<unknown>('POST', `/storage?filename=${FOREIGN}.csv`, undefined, { raw, headers });
-  return typeof made.body === 'string' ? made.body : NO_IDS.file;
+  if (typeof made.body !== 'string') throw new Error(`no file was taken: ${JSON.stringify(made.body)}`);
+  return made.body;
 }
 
 /** Everything of the other account and of the hidden site, to see that nothing was changed. */

@@ -30,13 +30,13 @@ export async function makePasswordReset(database: Queryable, userId: string): Pr
   return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
 }
 
-/** The user a live link is for. */
-export async function findPasswordReset(database: Queryable, token: string): Promise<string | undefined> {
-  const { rows } = await database.query<{ user_id: string }>(FIND_SQL, [hashLinkToken(token)]);
-  return rows[0]?.user_id;
+/** The name of the user a live link is for. */
+export async function findResetUserName(database: Queryable, token: string): Promise<string | undefined> {
+  const { rows } = await database.query<{ user_name: string }>(FIND_SQL, [hashLinkToken(token)]);
+  return rows[0]?.user_name;
 }
 
-/** As `findPasswordReset`, for one transaction at a time: of two at once the second finds what the first has left. */
+/** The id of the user a live link is for, for one transaction at a time: of two at once the second finds what the first has left. */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<string | undefined> {
   const { rows } = await transaction.query<{ user_id: string }>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
   return rows[0]?.user_id;
@@ -47,5 +47,5 @@ export async function deletePasswordReset(transaction: Transaction, userId: stri
   await transaction.query('delete from password_reset where user_id = $1', [userId]);
 }
 
-const FIND_SQL = `select r.user_id from password_reset r join app_user u on u.id = r.user_id
+const FIND_SQL = `select r.user_id, u.user_name from password_reset r join app_user u on u.id = r.user_id
   where r.token_hash = $1 and r.expires_date > now() and not (u.is_locked and coalesce(u.locked_until > now(), true))`;

@@ -28,6 +28,9 @@ const SYSTEM_PACKAGES = [
   IS_ROOT ? { name: 'mount', shows: 'mount' } : { name: 'uidmap', shows: 'newuidmap' },
 ];
 
+/** The suite opens the pages of the issuer in a browser. */
+const TEST_PACKAGES = [{ name: 'chromium', shows: 'chromium' }];
+
 /** What building and running images takes, besides. */
 const IMAGE_PACKAGES = [
   { name: 'podman', shows: 'podman' },
@@ -39,14 +42,15 @@ const IMAGE_PACKAGES = [
   { name: 'catatonit', shows: '/usr/bin/catatonit' },
 ];
 
+const MORE_PACKAGES = { test: TEST_PACKAGES, 'image-check': IMAGE_PACKAGES };
+
 main();
 
 function main() {
   const [command, ...rest] = process.argv.slice(2);
   if (command === undefined || !COMMANDS.includes(command)) fail(`name one of ${COMMANDS.join(', ')}`);
   if (Number(process.versions.node.split('.')[0]) < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
-  const packages = command === 'image-check' ? [...SYSTEM_PACKAGES, ...IMAGE_PACKAGES] : SYSTEM_PACKAGES;
-  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages(packages);
+  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages([...SYSTEM_PACKAGES, ...(MORE_PACKAGES[command] ?? [])]);
   ensureNodeModules();
   handOver(command, rest);
 }

@@ -71,7 +71,9 @@ export function createBrowser(stopsAt: readonly string[] = []): Browser {
 }
 
 function toPage(url: string, status: number, headers: Headers, html: string): BrowserPage {
-  const inputs = [...html.matchAll(/<input\b[^>]*>/g)].map(([tag]) => tag).filter((tag) => !/type="hidden"/.test(tag));
+  const inputs = [...html.matchAll(/<input\b[^>]*>/g)]
+    .map(([tag]) => tag)
+    .filter((tag) => !/type="hidden"| hidden>/.test(tag));
   return {
     ...{ url, status, headers, html },
     title: decode(/<h1>([^<]*)<\/h1>/.exec(html)?.[1] ?? ''),

@@ -17,19 +17,20 @@ export interface FormHtml {
   readonly button: string;
   /** What was wrong with the last attempt. */
   readonly problem?: string | undefined;
-  /** Sent along unseen. */
-  readonly hidden?: Readonly<Record<string, string>>;
+  /** Whose form it is, unseen: password managers file the password under it. */
+  readonly userName?: string | undefined;
 }
 
 /** A form that posts to the address of its page. */
-export function formHtml({ fields, button, problem, hidden = {} }: FormHtml): string {
-  const unseen = Object.entries(hidden).map(
-    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
-  );
+export function formHtml({ fields, button, problem, userName }: FormHtml): string {
+  const owner =
+    userName === undefined
+      ? ''
+      : `<input type="text" id="username" autocomplete="username" value="${escapeHtml(userName)}" readonly hidden>`;
   return [
     problem === undefined ? '' : `<p class="problem" role="alert" id="problem">${escapeHtml(problem)}</p>`,
     '<form method="post">',
-    ...unseen,
+    owner,
     ...fields.map((field) => fieldHtml(field, problem !== undefined)),
     `<button type="submit">${escapeHtml(button)}</button>`,
     '</form>',

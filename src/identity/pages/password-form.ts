@@ -10,7 +10,7 @@ export interface PasswordForm {
   readonly minLength: number;
   readonly asksCurrent: boolean;
   readonly problem?: FormProblem | undefined;
-  readonly hidden?: Readonly<Record<string, string>>;
+  readonly userName: string;
 }
 
 const PROBLEM_TEXTS = {
@@ -22,7 +22,7 @@ const PROBLEM_TEXTS = {
   different: 'different',
 } as const satisfies Record<FormProblem, string>;
 
-export function passwordFormHtml({ language, minLength, asksCurrent, problem, hidden }: PasswordForm): string {
+export function passwordFormHtml({ language, minLength, asksCurrent, problem, userName }: PasswordForm): string {
   const texts = PAGE_TEXTS[language];
   const current: FieldHtml = {
     name: 'currentPassword',
@@ -46,6 +46,6 @@ export function passwordFormHtml({ language, minLength, asksCurrent, problem, hi
     fields: asksCurrent ? [current, ...chosen] : chosen,
     button: texts.savePassword,
     problem: problem && fillText(texts[PROBLEM_TEXTS[problem]], { min: minLength }),
-    ...(hidden && { hidden }),
+    userName,
   });
 }

@@ -40,7 +40,8 @@ export async function showPassword(
   const isFirst = details.prompt.name === FIRST_PASSWORD_PROMPT;
   const lead = fillText(isFirst ? texts.firstLead : texts.changeLead, { userName: user.userName });
   const asksCurrent = await isCurrentNeeded(provider, details);
-  const form = passwordFormHtml({ language, minLength: context.passwordMinLength, asksCurrent, problem });
+  const { passwordMinLength: minLength } = context;
+  const form = passwordFormHtml({ language, minLength, asksCurrent, problem, userName: user.userName });
   sendPage(ctx, {
     language,
     title: isFirst ? texts.firstTitle : texts.changeTitle,

@@ -1,9 +1,9 @@
 /** A forgotten password: asking for a link by mail, and the page the link leads to (R-B11). */
 import type Provider from 'oidc-provider';
-import { withTransaction } from '../../platform/database.ts';
+import { type Queryable, withTransaction } from '../../platform/database.ts';
 import { isStorableText } from '../../platform/storable-text.ts';
 import { choosePassword } from '../choose-password.ts';
-import { deletePasswordReset, findPasswordReset, lockPasswordReset } from '../password-reset.ts';
+import { deletePasswordReset, findResetUserName, lockPasswordReset } from '../password-reset.ts';
 import type { DirectoryUser } from '../user-directory.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired, sendPage } from './page-context.ts';
@@ -40,10 +40,11 @@ export async function showReset(
   problem?: FormProblem,
 ): Promise<void> {
   const language = languageOf(ctx);
-  if ((await findPasswordReset(context.database, token)) === undefined) return sendExpired(ctx, language);
+  const userName = await findResetUserName(context.database, token);
+  if (userName === undefined) return sendExpired(ctx, language);
   const { passwordMinLength: minLength } = context;
   // The token is in the address of the page, which the form posts to: it need not be in the form as well.
-  const body = passwordFormHtml({ language, minLength, asksCurrent: false, problem });
+  const body = passwordFormHtml({ language, minLength, asksCurrent: false, problem, userName });
   sendPage(ctx, { language, title: PAGE_TEXTS[language].resetTitle, body, status: problem ? 400 : 200 });
 }
 
@@ -75,10 +76,7 @@ async function changeByLink(
   });
 }
 
-async function findUser(
-  database: Parameters<typeof findPasswordReset>[0],
-  wanted: string,
-): Promise<DirectoryUser | undefined> {
+async function findUser(database: Queryable, wanted: string): Promise<DirectoryUser | undefined> {
   if (wanted === '' || !isStorableText(wanted)) return undefined;
   const { rows } = await database.query<DirectoryUser>(
     `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language

@@ -1,0 +1,141 @@
+/**
+ * Debian's Chromium, driven over its DevTools protocol with the scripts of pages switched off. It speaks through a pair
+ * of pipes, not a port: when the test's process goes, the pipes close and the browser ends by itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { createTab, type Tab } from './chromium-tab.ts';
+
+export interface Chromium {
+  readonly tab: Tab;
+  /** Ends the browser and removes its profile. */
+  close(): Promise<void>;
+}
+
+/** Sends a command and resolves with its result. @see https://chromedevtools.github.io/devtools-protocol/ */
+export type SendCommand = <Result>(method: string, parameters?: object) => Promise<Result>;
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
+interface Connection {
+  send<Result>(method: string, parameters?: object, sessionId?: string): Promise<Result>;
+  /** Fails what is still waited for. */
+  close(): void;
+}
+
+type OnEvent = (method: string, parameters: unknown) => void;
+
+const FLAGS = [
+  ...['--headless', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--disable-extensions'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-breakpad'],
+  // Its own sandbox does not start as root; all it opens are our own pages.
+  '--no-sandbox',
+  '--remote-debugging-pipe',
+];
+const END_TIMEOUT_MS = 5000;
+
+/** The program; undefined where it is not installed (`apt-get install chromium`). */
+export function findChromium(): string | undefined {
+  const places = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'chromium'));
+  return places.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export async function startChromium(program: string): Promise<Chromium> {
+  const profile = await mkdtemp(join(tmpdir(), 'tidemark-chromium-'));
+  const child = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: { ...process.env, HOME: profile },
+  });
+  const complaints: string[] = [];
+  const connection = connect(child, (method, parameters) => {
+    if (method === 'Log.entryAdded' || method === 'Audits.issueAdded') complaints.push(JSON.stringify(parameters));
+  });
+  const close = async () => {
+    connection.close();
+    await end(child);
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    return { tab: createTab(await attach(connection), complaints), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @returns a way to a page of ours. */
+async function attach({ send }: Connection): Promise<SendCommand> {
+  const { targetId } = await send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await send<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
+  const sendToPage: SendCommand = (method, parameters) => send(method, parameters, sessionId);
+  for (const domain of ['Page', 'DOM', 'CSS', 'Log', 'Audits', 'Accessibility']) await sendToPage(`${domain}.enable`);
+  await sendToPage('Emulation.setScriptExecutionDisabled', { value: true });
+  return sendToPage;
+}
+
+/** Messages are JSON, each ended by a zero byte. */
+function connect(child: ChildProcess, onEvent: OnEvent): Connection {
+  const [toBrowser, fromBrowser] = [child.stdio[3] as Writable, child.stdio[4] as Readable];
+  const waiting = new Map<number, (message: Message) => void>();
+  let last = 0;
+  let rest = '';
+  const fail = (reason: string) => {
+    for (const answer of waiting.values()) answer({ error: { message: reason } });
+    waiting.clear();
+  };
+  toBrowser.on('error', () => fail('Chromium does not listen any more'));
+  child.on('error', ({ message }) => fail(message));
+  child.on('exit', () => fail('Chromium has ended'));
+  fromBrowser.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\0');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      const message = JSON.parse(part) as Message;
+      if (message.id === undefined) onEvent(message.method ?? '', message.params);
+      else waiting.get(message.id)?.(message);
+    }
+  });
+  return {
+    send: <Result>(method: string, params: object = {}, sessionId?: string) =>
+      new Promise<Result>((resolve, reject) => {
+        const id = ++last;
+        waiting.set(id, ({ result, error }) => {
+          waiting.delete(id);
+          if (error) reject(new Error(`${method}: ${error.message}`));
+          else resolve(result as Result);
+        });
+        toBrowser.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+      }),
+    close: () => {
+      fail('the connection was closed');
+      toBrowser.end();
+      fromBrowser.destroy();
+    },
+  };
+}
+
+/** With its pipes closed it ends by itself, its own children included; one that hangs is killed. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const killer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);
+  await once(child, 'exit');
+  clearTimeout(killer);
+}

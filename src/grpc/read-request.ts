@@ -1,6 +1,6 @@
 /** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
-import { DomainError } from '../platform/errors.ts';
 import { pageOffset } from '../platform/paging.ts';
+import { type Place, parseMembers, placeError } from '../platform/query-string.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import {
@@ -11,6 +11,7 @@ import {
   parseTimeZone,
   twoStates,
 } from '../reading/read-request.ts';
+import type { VersionRequest } from '../reading/resolve-version.ts';
 import type { ReadRequest } from '../reading/selection.ts';
 import type { Aggregate, Granularity } from '../structure/enumerations.ts';
 
@@ -37,6 +38,8 @@ export interface ReadPointsMessage {
   readonly minCount: number;
   readonly unitId?: number;
 }
+
+const ORDERS = { ASC: 'ASC', DESC: 'DESC' } as const satisfies Record<ReadPointsMessage['order'], string>;
 
 const GRANULARITIES = {
   GRANULARITY_RAW: 'Raw',
@@ -67,49 +70,92 @@ const FILLS = {
   FILL_NULL: 'null',
 } as const satisfies Record<ReadPointsMessage['fill'], BucketRequest['fill']>;
 
-/** @throws DomainError invalid_input. */
+/** Fields that are not called as on REST, only in snake_case. */
+const FIELDS: Readonly<Record<string, string>> = {
+  from: 'from_micros',
+  to: 'to_micros',
+  asOf: 'as_of_micros',
+  aggregation: 'aggregate',
+};
+
+/** A field of the request, by its name on REST. */
+export function placeInMessage(name: string): Place {
+  const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return { subject: field, path: field };
+}
+
+/** @throws DomainError invalid_input naming every field that is wrong. */
 export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketRequest {
-  const { itemsPerPage, pageNumber, minCount } = message;
-  if (itemsPerPage < 0 || pageNumber < 0 || minCount < 0) {
-    throw new DomainError('invalid_input', 'items_per_page, page_number and min_count must not be negative');
-  }
-  if (message.asOfMicros !== undefined && message.relativeVersion !== undefined) throw twoStates();
+  const { version, paging, buckets, ...members } = parseMembers({
+    sourceId: () => toId('sourceId', message.sourceId),
+    version: () => toVersion(message),
+    unitId: () => toId('unitId', message.unitId),
+    timeZoneId: () => parseTimeZone(message.timeZoneId, placeInMessage('timeZoneId')),
+    order: () => known('order', ORDERS, message.order),
+    paging: () => toPaging(message),
+    buckets: () => toBuckets(message),
+  });
   return {
     variableIds: [...new Set(message.variableIds)],
-    sourceId: message.sourceId,
     fromMicros: toStorable(message.fromMicros),
     toMicros: toStorable(message.toMicros),
     isToIncluded: message.includeToBoundary,
-    versionTags: message.versions,
-    asOfMicros: toStorable(message.asOfMicros),
-    relative: parseRelativeVersion(message.relativeVersion),
-    horizon: parseHorizon(message.horizon),
-    tags: Object.entries(message.tags),
-    isEveryVersion: message.everyVersion,
-    unitId: message.unitId,
-    timeZoneId: parseTimeZone(message.timeZoneId),
-    order: message.order,
-    limit: itemsPerPage === 0 ? undefined : itemsPerPage,
-    offset: pageOffset(itemsPerPage, pageNumber),
-    ...toBuckets(message),
+    placeOf: placeInMessage,
+    ...members,
+    ...version,
+    ...paging,
+    ...buckets,
   };
 }
 
-function toBuckets({ granularity, aggregate, fill, minCount }: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'> {
-  const buckets = {
-    granularity: known(GRANULARITIES, granularity),
-    aggregate: known(AGGREGATES, aggregate),
-    fill: known(FILLS, fill),
-    minCount: minCount === 0 ? undefined : minCount,
+function toVersion(message: ReadPointsMessage): Omit<VersionRequest, 'timeZoneId'> {
+  const words = parseMembers({
+    relative: () => parseRelativeVersion(message.relativeVersion, placeInMessage('relativeVersion')),
+    horizon: () => parseHorizon(message.horizon, placeInMessage('horizon')),
+  });
+  if (message.asOfMicros !== undefined && message.relativeVersion !== undefined) throw twoStates(placeInMessage);
+  return {
+    ...words,
+    versionTags: message.versions.filter((tag) => tag !== ''),
+    asOfMicros: toStorable(message.asOfMicros),
+    tags: Object.entries(message.tags),
+    isEveryVersion: message.everyVersion,
   };
-  assertBuckets(buckets);
+}
+
+function toPaging(message: ReadPointsMessage): Pick<ReadRequest, 'limit' | 'offset'> {
+  const { itemsPerPage, pageNumber } = parseMembers({
+    itemsPerPage: () => toCount('itemsPerPage', message.itemsPerPage),
+    pageNumber: () => toCount('pageNumber', message.pageNumber),
+  });
+  return { limit: itemsPerPage === 0 ? undefined : itemsPerPage, offset: pageOffset(itemsPerPage, pageNumber) };
+}
+
+function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'> {
+  const buckets = parseMembers({
+    granularity: () => known('granularity', GRANULARITIES, message.granularity),
+    aggregate: () => known('aggregation', AGGREGATES, message.aggregate),
+    fill: () => known('fill', FILLS, message.fill),
+    minCount: () => toCount('minCount', message.minCount) || undefined,
+  });
+  assertBuckets(buckets, placeInMessage);
   return buckets;
 }
 
 /** A number that the proto has no name for is decoded as that number. */
-function known<Key extends string, Value>(values: Readonly<Record<Key, Value>>, key: Key): Value {
+function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
-  throw new DomainError('invalid_input', `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
+  throw placeError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
+}
+
+function toCount(name: string, count: number): number {
+  if (count >= 0) return count;
+  throw placeError(placeInMessage(name), `must not be negative, got ${count}`);
+}
+
+function toId(name: string, id: number | undefined): number | undefined {
+  if (id === undefined || id >= 1) return id;
+  throw placeError(placeInMessage(name), `must be at least 1, got ${id}`);
 }
 
 /** Clients ask for everything by the greatest number there is: beyond all dates is as good as the last of them. */

@@ -9,6 +9,20 @@ export interface Query {
   all(name: string): readonly string[];
   /** The last value given for a name; an empty one counts as absent. */
   find(name: string): string | undefined;
+  /** Where a name stands, or one of its values; of an absent one, where it would stand. */
+  placeOf(name: string, index?: number): Place;
+}
+
+/** Where a value was given, for errors (R-A5): a query, a body and a gRPC message have their own ways to say so. */
+export interface Place {
+  /** What a message begins with. */
+  readonly subject: string;
+  readonly path: string;
+}
+
+/** Of a parameter of an address. */
+export function placeInAddress(name: string): Place {
+  return { subject: `query ${name}`, path: `query.${name}` };
 }
 
 const TRUE = /^(true|1)$/i;
@@ -26,19 +40,21 @@ export function parseQuery(address: string): Query {
     values.set(key, [...(values.get(key) ?? []), value]);
   }
   const all = (name: string): readonly string[] => values.get(name.toLowerCase()) ?? [];
-  return { all, find: (name) => all(name).at(-1) || undefined };
+  return { all, find: (name) => all(name).at(-1) || undefined, placeOf: placeInAddress };
 }
 
 /** Ids given as `name=1&name=2` or `name=1,2`. @throws DomainError invalid_input naming the parameter. */
 export function queryIds(query: Query, name: string): readonly number[] {
-  const texts = query.all(name).flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
-  return texts.map((text) => toInteger(name, text, 1));
+  return query.all(name).flatMap((value, index) => {
+    const texts = value.split(',').flatMap((part) => part.trim() || []);
+    return texts.map((text) => toInteger(query.placeOf(name, index), text, 1));
+  });
 }
 
 /** An integer of at least `min`, absent when not given. @throws DomainError invalid_input naming the parameter. */
 export function queryInteger(query: Query, name: string, min: number): number | undefined {
   const text = query.find(name);
-  return text === undefined ? undefined : toInteger(name, text, min);
+  return text === undefined ? undefined : toInteger(query.placeOf(name), text, min);
 }
 
 /** `true`, `True`, `1`, …; absent is false. @throws DomainError invalid_input naming the parameter. */
@@ -46,7 +62,7 @@ export function queryFlag(query: Query, name: string): boolean {
   const text = query.find(name);
   if (text === undefined || FALSE.test(text)) return false;
   if (TRUE.test(text)) return true;
-  throw queryError(name, `must be true or false, got ${JSON.stringify(text)}`);
+  throw placeError(query.placeOf(name), `must be true or false, got ${JSON.stringify(text)}`);
 }
 
 /** One of the given names, in any case. @throws DomainError invalid_input naming the choices. */
@@ -58,8 +74,8 @@ export function queryChoice<Name extends string>(
   const text = query.find(name);
   if (text === undefined) return undefined;
   const choice = choices.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-  if (choice === undefined) throw queryError(name, `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
-  return choice;
+  if (choice !== undefined) return choice;
+  throw placeError(query.placeOf(name), `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
 }
 
 /** A member of an enumeration, by name in any case or by number. @throws DomainError invalid_input naming the members. */
@@ -74,13 +90,44 @@ export function queryEnumeration<Name extends string>(
   return byNumber ?? queryChoice(query, name, names);
 }
 
-/** The error for one parameter. */
+/** The error for one parameter of an address. */
 export function queryError(name: string, message: string): DomainError {
-  return new DomainError('invalid_input', `query ${name} ${message}`, [{ path: `query.${name}`, message }]);
+  return placeError(placeInAddress(name), message);
 }
 
-function toInteger(name: string, text: string, min: number): number {
+/** The error for what stands at a place. */
+export function placeError({ subject, path }: Place, message: string): DomainError {
+  return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
+}
+
+/**
+ * Parses every member, so that all that is wrong is told at once (R-A5).
+ * @throws DomainError invalid_input with the details of every member that could not be parsed.
+ */
+export function parseMembers<Parsed extends object>(
+  parsers: {
+    readonly [Name in keyof Parsed]: () => Parsed[Name];
+  },
+): Parsed {
+  const problems: DomainError[] = [];
+  const entries = Object.entries<() => unknown>(parsers).map(([name, parse]) => {
+    try {
+      return [name, parse()];
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      problems.push(error);
+      return [name, undefined];
+    }
+  });
+  const [first, ...others] = problems;
+  if (!first) return Object.fromEntries(entries) as Parsed;
+  if (others.length === 0) throw first;
+  const details = problems.flatMap((problem) => problem.details ?? []);
+  throw new DomainError(first.code, first.message, details);
+}
+
+function toInteger(place: Place, text: string, min: number): number {
   const value = DIGITS.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= MAX_INT4) return value;
-  throw queryError(name, `must be an integer of at least ${min}, got ${JSON.stringify(text)}`);
+  throw placeError(place, `must be an integer from ${min} to ${MAX_INT4}, got ${JSON.stringify(text)}`);
 }

@@ -1,8 +1,7 @@
 /** The query of `GET /data/compare` (R-G6). */
-import { DomainError } from '../platform/errors.ts';
 import { parsePaging } from '../platform/paging.ts';
-import { type Query, queryChoice, queryFlag, queryIds, queryInteger } from '../platform/query-string.ts';
-import { parseInstant, parsePeriod, parseTimeZone, parseVersionTags } from './read-request.ts';
+import { parseMembers, placeError, type Query, queryChoice, queryInteger } from '../platform/query-string.ts';
+import { parseInstant, parsePeriod, parseTimeZone, parseVariableIds, parseVersionTags } from './read-request.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { ReadRequest } from './selection.ts';
 
@@ -17,39 +16,39 @@ export interface CompareRequest {
   readonly timeZoneId: string | undefined;
 }
 
-/** @throws DomainError invalid_input unless one variable and something for the left is given. */
+/** @throws DomainError invalid_input naming what is wrong; one variable and something for the left must be given. */
 export function parseCompareRequest(query: Query): CompareRequest {
-  const variableIds = [...new Set([...queryIds(query, 'variableId'), ...queryIds(query, 'variableIds')])];
-  if (variableIds.length !== 1) {
-    throw new DomainError(
-      'invalid_input',
-      `variableId must name the one variable to compare, got ${variableIds.length}`,
-    );
-  }
-  const timeZoneId = parseTimeZone(query.find('timeZoneId'));
-  const left = parseSide(query, 'left', timeZoneId);
-  if (left.versionTags.length === 0 && left.asOfMicros === undefined) {
-    throw new DomainError('invalid_input', 'leftVersion or leftAsOf must be given: what the right is compared with');
-  }
-  return {
-    left: {
-      variableIds,
-      ...parsePeriod(query, timeZoneId),
-      isToIncluded: queryFlag(query, 'includeToBoundary'),
-      ...left,
-      unitId: queryInteger(query, 'unitId', 1),
-      order: queryChoice(query, 'pagingOrder', ['ASC', 'DESC']) ?? 'ASC',
-      offset: 0,
-    },
-    right: parseSide(query, 'right', timeZoneId),
-    ...parsePaging(query),
-    timeZoneId,
-  };
+  const { period, left, paging, ...members } = parseMembers({
+    variableIds: () => parseVariableId(query),
+    period: () => parsePeriod(query),
+    left: () => parseLeft(query),
+    right: () => parseSide(query, 'right'),
+    unitId: () => queryInteger(query, 'unitId', 1),
+    order: () => queryChoice(query, 'pagingOrder', ['ASC', 'DESC']) ?? 'ASC',
+    paging: () => parsePaging(query),
+    timeZoneId: () => parseTimeZone(query.find('timeZoneId'), query.placeOf('timeZoneId')),
+  });
+  const { variableIds, unitId, order, right, timeZoneId } = members;
+  const { placeOf } = query;
+  return { left: { variableIds, ...period, ...left, unitId, order, offset: 0, placeOf }, right, ...paging, timeZoneId };
 }
 
-function parseSide(query: Query, side: 'left' | 'right', timeZoneId: string | undefined): VersionRequest {
-  return {
-    versionTags: parseVersionTags(query, `${side}Version`),
-    asOfMicros: parseInstant(query, `${side}AsOf`, timeZoneId),
-  };
+function parseVariableId(query: Query): readonly number[] {
+  const variableIds = parseVariableIds(query);
+  if (variableIds.length === 1) return variableIds;
+  throw placeError(query.placeOf('variableId'), `must name the one variable to compare, got ${variableIds.length}`);
+}
+
+function parseLeft(query: Query): VersionRequest {
+  const left = parseSide(query, 'left');
+  if (left.versionTags.length > 0 || left.asOfMicros !== undefined) return left;
+  const what = 'must be given: what the right is compared with';
+  throw placeError(query.placeOf('leftVersion'), `or ${query.placeOf('leftAsOf').subject} ${what}`);
+}
+
+function parseSide(query: Query, side: 'left' | 'right'): VersionRequest {
+  return parseMembers({
+    versionTags: () => parseVersionTags(query, `${side}Version`),
+    asOfMicros: () => parseInstant(query, `${side}AsOf`),
+  });
 }

@@ -6,9 +6,11 @@ import type { Caller } from '../identity/caller.ts';
 import { type Database, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/lenient.ts';
+import type { Place } from '../platform/query-string.ts';
 import { announcePoints } from '../points/announce-points.ts';
-import { DATE_RULE, parseDate } from '../points/date-rules.ts';
 import { deletePoints, findRemoved } from '../points/write/delete-points.ts';
+import { MOMENT_RULE, parseMoment } from './moment-rules.ts';
+import { placeInBody } from './read-query.ts';
 import { resolveSelection } from './selection.ts';
 
 const MAX_VARIABLES = 10_000;
@@ -17,9 +19,9 @@ const TIMEOUT_MS = 280_000;
 
 /** UTC where it has no zone: the members say so. */
 const dateSchema = z.string().transform((text, context) => {
-  const date = parseDate(text);
-  if (date) return date.micros;
-  context.addIssue({ code: 'custom', message: `${DATE_RULE}, got ${JSON.stringify(text)}` });
+  const moment = parseMoment(text);
+  if (moment) return moment.micros;
+  context.addIssue({ code: 'custom', message: `${MOMENT_RULE}, got ${JSON.stringify(text)}` });
   return z.NEVER;
 });
 
@@ -39,7 +41,12 @@ export function deleteRoutes(database: Database): Hono<CallerEnv> {
 }
 
 /** What of a selection does not matter here. */
-const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0 } as const;
+const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, placeOf } as const;
+
+/** What reading calls `from` and `to` has other names in this body. */
+function placeOf(name: string): Place {
+  return placeInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
+}
 
 interface RemovedPoints {
   readonly variableId: number;

@@ -1,7 +1,7 @@
 /** Conversion of the values of variables into the unit asked for (R-C8). */
 import type { Queryable } from '../platform/database.ts';
 import { DomainError, type ErrorDetail } from '../platform/errors.ts';
-import { queryError } from '../platform/query-string.ts';
+import { type Place, placeError } from '../platform/query-string.ts';
 import type { LinearScale } from '../points/point.ts';
 import { scaleBetween } from '../structure/unit-rules.ts';
 import { findUnits, type UnitOfFamily } from '../structure/units.ts';
@@ -17,18 +17,19 @@ export async function findScales(
   queryable: Queryable,
   variables: ReadonlyMap<number, { readonly unitId: number | null }>,
   unitId: number,
+  place: Place,
 ): Promise<ReadonlyMap<number, LinearScale>> {
   const ids = [...variables.values()].flatMap((variable) => variable.unitId ?? []);
   const units = await findUnits(queryable, [...new Set([unitId, ...ids])]);
   const asked = units.get(unitId);
-  if (!asked) throw queryError('unitId', `must be a unit of GET /units, got ${unitId}`);
+  if (!asked) throw placeError(place, `must be a unit of GET /units, got ${unitId}`);
   const scales = new Map<number, LinearScale>();
   const problems: ErrorDetail[] = [];
   for (const [variableId, { unitId: ownId }] of variables) {
     if (ownId === unitId) continue;
     const own = ownId === null ? undefined : units.get(ownId);
     if (own?.unitFamilyId === asked.unitFamilyId) scales.set(variableId, scaleBetween(own, asked));
-    else problems.push({ path: 'query.unitId', message: describe(variableId, ownId, own, asked) });
+    else problems.push({ path: place.path, message: describe(variableId, ownId, own, asked) });
   }
   const [first] = problems;
   if (first) throw new DomainError('invalid_input', first.message, problems.slice(0, MAX_DETAILS));

@@ -1,5 +1,6 @@
 /** What a read was asked with, whether in a query or in a body: one form for both (R-G1). */
-import { type Query, queryError } from '../platform/query-string.ts';
+import { jsonPath } from '../platform/lenient.ts';
+import { type Place, placeError, type Query } from '../platform/query-string.ts';
 
 /** Key and value of a tag. */
 export type TagPair = readonly [key: string, value: string];
@@ -9,7 +10,13 @@ export interface ReadQuery extends Query {
   readonly tagPairs: readonly TagPair[];
 }
 
+interface Given {
+  readonly text: string;
+  readonly path: string;
+}
+
 const TAGS = 'tags';
+const ROOT = '$';
 
 /** A query string as what was asked. */
 export function queryOfAddress(query: Query): ReadQuery {
@@ -17,31 +24,52 @@ export function queryOfAddress(query: Query): ReadQuery {
 }
 
 /**
- * A JSON body as what was asked: names in any case, members of nested objects under their own name, arrays as repeated
- * values, null as absent. `tags` may be an object of texts.
+ * A JSON body as what was asked: names in any case and with any prefix up to a dot, members of nested objects under
+ * their own name, arrays as repeated values, null as absent. `tags` may be an object of texts.
  * @throws DomainError invalid_input for a tag whose value is no text.
  */
 export function queryOfBody(body: unknown): ReadQuery {
-  const values = new Map<string, string[]>();
+  const values = new Map<string, Given[]>();
   const tagPairs: TagPair[] = [];
-  const collect = (name: string, value: unknown): void => {
+  const collect = (name: string, value: unknown, path: string): void => {
     if (value === null || value === undefined) return;
-    if (Array.isArray(value)) for (const item of value) collect(name, item);
-    else if (typeof value === 'object' && name === TAGS) tagPairs.push(...Object.entries(value).map(toTagPair));
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(name, item, jsonPath(path, [index]));
+    else if (typeof value === 'object' && name === TAGS)
+      tagPairs.push(...Object.entries(value).map((tag) => toTagPair(tag, path)));
     else if (typeof value === 'object')
-      for (const [key, member] of Object.entries(value)) collect(key.toLowerCase(), member);
+      for (const [key, member] of Object.entries(value)) collect(nameOf(key), member, jsonPath(path, [key]));
     else {
       const known = values.get(name);
-      if (known) known.push(String(value));
-      else values.set(name, [String(value)]);
+      const given = { text: String(value), path };
+      if (known) known.push(given);
+      else values.set(name, [given]);
     }
   };
-  collect('', body);
-  const all = (name: string): readonly string[] => values.get(name.toLowerCase()) ?? [];
-  return { all, find: (name) => all(name).at(-1) || undefined, tagPairs };
+  collect('', body, ROOT);
+  const given = (name: string): readonly Given[] => values.get(name.toLowerCase()) ?? [];
+  return {
+    all: (name) => given(name).map(({ text }) => text),
+    find: (name) => given(name).at(-1)?.text || undefined,
+    placeOf: (name, index) => placeInBody(pathOf(given(name), index) ?? jsonPath(ROOT, [name])),
+    tagPairs,
+  };
 }
 
-function toTagPair([key, value]: [string, unknown]): TagPair {
+/** Without an index that of the list, if it is one. */
+function pathOf(given: readonly Given[], index: number | undefined): string | undefined {
+  return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
+}
+
+/** In a body the path says it all. */
+export function placeInBody(path: string): Place {
+  return { subject: path, path };
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1).toLowerCase();
+}
+
+function toTagPair([key, value]: [string, unknown], path: string): TagPair {
   if (typeof value === 'string') return [key, value];
-  throw queryError(TAGS, `must be an object of texts, got ${JSON.stringify(value)} at ${JSON.stringify(key)}`);
+  throw placeError(placeInBody(jsonPath(path, [key])), `must be a text, got ${JSON.stringify(value)}`);
 }

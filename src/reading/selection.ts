@@ -5,10 +5,14 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { type Place, placeError } from '../platform/query-string.ts';
 import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, defaultAggregate, nameOf, QUANTITY_TYPE } from '../structure/enumerations.ts';
 import { findScales } from './find-scales.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
+
+/** Where a parameter was given, by its name on REST. */
+export type PlaceOf = (name: string) => Place;
 
 export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];
@@ -23,6 +27,7 @@ export interface ReadRequest extends VersionRequest {
   /** Paging within each variable. */
   readonly limit?: number | undefined;
   readonly offset: number;
+  readonly placeOf: PlaceOf;
 }
 
 export interface ResolvedSelection {
@@ -49,7 +54,7 @@ export async function resolveSelection(
 ): Promise<ResolvedSelection> {
   assertMeaningful(request);
   const stored = await findVisible(queryable, caller, request);
-  const { variables, scales } = await convertUnits(queryable, stored, request.unitId);
+  const { variables, scales } = await convertUnits(queryable, stored, request);
   const { fromMicros, toMicros, limit } = request;
   const selection: PointSelection = {
     variableIds: [...variables.keys()],
@@ -65,12 +70,12 @@ export async function resolveSelection(
   return { selection, variables };
 }
 
-function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros }: ReadRequest): void {
+function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros, placeOf }: ReadRequest): void {
   if (variableIds.length === 0 && sourceId === undefined) {
-    throw new DomainError('invalid_input', 'variableId, variableIds or sourceId must be given');
+    throw placeError(placeOf('variableIds'), `or ${placeOf('sourceId').subject} must be given`);
   }
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
-    throw new DomainError('invalid_input', 'from must not be later than to');
+    throw placeError(placeOf('from'), `must not be later than ${placeOf('to').subject}`);
   }
 }
 
@@ -78,13 +83,13 @@ function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros }: ReadR
 async function convertUnits(
   queryable: Queryable,
   stored: ReadonlyMap<number, ReadVariable>,
-  unitId: number | undefined,
+  { unitId, placeOf }: ReadRequest,
 ): Promise<{
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales?: ReadonlyMap<number, LinearScale>;
 }> {
   if (unitId === undefined) return { variables: stored };
-  const scales = await findScales(queryable, stored, unitId);
+  const scales = await findScales(queryable, stored, unitId, placeOf('unitId'));
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
@@ -92,7 +97,7 @@ async function convertUnits(
 async function findVisible(
   queryable: Queryable,
   { accountId, sites }: Caller,
-  { variableIds, sourceId }: ReadRequest,
+  { variableIds, sourceId, placeOf }: ReadRequest,
 ): Promise<ReadonlyMap<number, ReadVariable>> {
   const { rows } = await queryable.query<VariableRow>(
     `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
@@ -104,12 +109,20 @@ async function findVisible(
     [variableIds, sourceId ?? null, accountId, sites === 'all' ? null : sites],
   );
   const variables = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
-  const missing = variableIds.filter((id) => !variables.has(id));
-  if (missing.length > 0) throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`);
+  assertAllFound(variableIds, variables, placeOf('variableIds'));
   if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
     await assertSourceVisible(queryable, accountId, sites, sourceId);
   }
   return variables;
+}
+
+const MAX_DETAILS = 100;
+
+function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: Place): void {
+  const missing = ids.filter((id) => !found.has(id)).slice(0, MAX_DETAILS);
+  if (missing.length === 0) return;
+  const details = missing.map((id) => ({ path, message: `variable ${id} does not exist` }));
+  throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`, details);
 }
 
 interface VariableRow {

@@ -80,6 +80,13 @@ describe('removing points', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
+  test('reads a date without a time as its midnight in UTC (R-G5, R-A8)', async () => {
+    const variableId = await withDays(1, 2, 3);
+    const { body } = await remove({ variableIds: [variableId], fromDateUtc: '2026-01-02', toDateUtc: '2026-01-03' });
+    expect(body.results).toEqual([{ variableId, datapointCount: 1 }]);
+    expect(await valuesOf(variableId)).toEqual([1, 3]);
+  });
+
   test('announces what was removed, so that calculations follow (R-H5, R-I8)', async () => {
     const variableId = await withDays(1, 2, 3);
     await remove({ variableIds: [variableId], fromDateUtc: day(2) });
@@ -117,6 +124,15 @@ describe('a refusal to remove', () => {
     ['an unknown variable', { variableIds: [2_000_000_000] }, 404],
   ])('of %s: %o, %i (R-A5)', async (_what, body, status) => {
     expect((await remove(body)).status).toBe(status);
+  });
+
+  test('names places by the words of its own body (R-A5)', async () => {
+    expect(await remove({ variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) })).toMatchObject({
+      body: { message: '$.fromDateUtc must not be later than $.toDateUtc', details: [{ path: '$.fromDateUtc' }] },
+    });
+    expect(await remove({ variableIds: [2_000_000_000] })).toMatchObject({
+      body: { details: [{ path: '$.variableIds' }] },
+    });
   });
 
   test('removes nothing when one variable of several is not there (R-G5, R-A5)', async () => {

@@ -195,9 +195,9 @@ describe('aggregates are of the versions chosen (R-G2)', () => {
 
 describe('what contradicts itself or makes no sense is refused over gRPC too (R-J3)', () => {
   test.each([
-    ['two states', { asOfMicros: 0, relativeVersion: 'P1D' }, 'asOf and relativeVersion'],
+    ['two states', { asOfMicros: 0, relativeVersion: 'P1D' }, 'as_of_micros and relative_version'],
     ['gap filling of raw points', { fill: 'FILL_LINEAR' }, 'fill and granularity'],
-    ['completeness of raw points', { minCount: 3 }, 'minCount and granularity'],
+    ['completeness of raw points', { minCount: 3 }, 'min_count and granularity'],
     ['a horizon that is none', { horizon: '24' }, 'ISO 8601 duration'],
     ['a relative version that is none', { relativeVersion: 'soon' }, 'must be Current'],
     ['a zone that is none', { timeZoneId: 'Mars/Base' }, 'time zone'],

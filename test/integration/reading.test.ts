@@ -251,6 +251,41 @@ describe('a refusal', () => {
     }
   });
 
+  it('over gRPC names fields as the proto does, over REST parameters or JSON paths (R-A5, R-J3)', async () => {
+    const request = {
+      variableIds: [versioned],
+      relativeVersion: 'soon',
+      asOfMicros: 1,
+      horizon: '24',
+      fill: 'FILL_NULL',
+    };
+    const { message, fields } = await reader.refusalOf(request);
+    expect(message).toMatch(/^relative_version must be /);
+    expect(fields.map(({ field }) => field)).toEqual(['relative_version', 'horizon', 'fill', 'granularity']);
+    expect(await reader.refusalOf({ variableIds: [versioned], fromMicros: 2, toMicros: 1 })).toMatchObject({
+      message: 'from_micros must not be later than to_micros',
+      fields: [{ field: 'from_micros', description: 'must not be later than to_micros' }],
+    });
+    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids or source_id must be given' });
+    const period = { variableId: versioned, from: day(2), to: day(1) };
+    expect((await api.manager.post('/data', period)).body).toMatchObject({
+      message: '$.from must not be later than $.to',
+      details: [{ path: '$.from' }],
+    });
+    const query = `variableId=${versioned}&from=${day(2)}&to=${day(1)}`;
+    expect((await api.manager.get(`/data?${query}`)).body).toMatchObject({
+      message: 'query from must not be later than query to',
+      details: [{ path: 'query.from' }],
+    });
+    expect((await api.manager.post('/data', { variableIds: [versioned, 2_000_000_000] })).body).toMatchObject({
+      code: 'not_found',
+      details: [{ path: '$.variableIds', message: 'variable 2000000000 does not exist' }],
+    });
+    expect((await api.manager.post('/data', { variableId: versioned, unitId: 999_999 })).body).toMatchObject({
+      details: [{ path: '$.unitId' }],
+    });
+  });
+
   async function withReader(token: string | undefined, work: (it: GrpcReader) => Promise<void>): Promise<void> {
     const other = createGrpcReader(api.grpcAddress, token);
     try {

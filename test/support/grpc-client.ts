@@ -22,7 +22,9 @@ const { DataPoints } = (
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
-  message ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3; }`);
+  message ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3; }
+  message FieldViolation { string field = 1; string description = 2; }
+  message BadRequest { repeated FieldViolation field_violations = 1; }`);
 
 export interface PointChunk {
   readonly variableId: number;
@@ -44,6 +46,8 @@ export interface GrpcFailure {
   /** The code word in ErrorInfo. */
   readonly reason: string;
   readonly requestId: string;
+  /** What BadRequest says of each field. */
+  readonly fields: readonly { readonly field: string; readonly description: string }[];
 }
 
 export interface GrpcReader {
@@ -91,9 +95,16 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
 
 function toFailure({ code, details, metadata }: ServiceError): GrpcFailure {
   const bytes = metadata.get('grpc-status-details-bin')[0];
-  if (!Buffer.isBuffer(bytes)) return { code, message: details, reason: '', requestId: '' };
-  const status = root.lookupType('google.rpc.Status').decode(bytes) as unknown as { details: { value: Buffer }[] };
-  const info = root.lookupType('google.rpc.ErrorInfo').decode(status.details[0]?.value ?? Buffer.alloc(0));
-  const { reason, metadata: more } = info as unknown as { reason: string; metadata: Record<string, string> };
-  return { code, message: details, reason, requestId: more.requestId ?? '' };
+  if (!Buffer.isBuffer(bytes)) return { code, message: details, reason: '', requestId: '', fields: [] };
+  const status = root.lookupType('google.rpc.Status').decode(bytes) as unknown as {
+    details: { typeUrl: string; value: Buffer }[];
+  };
+  const detailOf = (type: string) => {
+    const detail = status.details.find(({ typeUrl }) => typeUrl === `type.googleapis.com/google.rpc.${type}`);
+    return root.lookupType(`google.rpc.${type}`).decode(detail?.value ?? Buffer.alloc(0)) as unknown;
+  };
+  const info = detailOf('ErrorInfo') as { reason: string; metadata: Record<string, string> };
+  const { fieldViolations } = detailOf('BadRequest') as { fieldViolations: GrpcFailure['fields'] };
+  const fields = fieldViolations.map(({ field, description }) => ({ field, description }));
+  return { code, message: details, reason: info.reason, requestId: info.metadata.requestId ?? '', fields };
 }

@@ -82,7 +82,7 @@ describe('a contradiction is refused, naming both (R-G2)', () => {
   ])('%s', (query, name, other) => {
     const { code, message, details } = refusalOf(() => fromQuery(query));
     expect(code).toBe('invalid_input');
-    expect(message).toContain(`${name} and ${other} contradict each other`);
+    expect(message).toContain(`query ${name} and query ${other} contradict each other`);
     expect(details?.map(({ path }) => path)).toEqual([`query.${name}`, `query.${other}`]);
   });
 });
@@ -105,6 +105,64 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
   });
 
   test('a tag of a body that is no text', () => {
-    expect(refusalOf(() => fromBody({ tags: { level: 3 } })).message).toContain('must be an object of texts');
+    const { message, details } = refusalOf(() => fromBody({ tags: { level: 3 } }));
+    expect(message).toBe('$.tags.level must be a text, got 3');
+    expect(details?.[0]?.path).toBe('$.tags.level');
+  });
+
+  test.each([
+    [{ from: 'soon' }, '$.from'],
+    [{ Filter: { To: '2026-02-30' } }, '$.Filter.To'],
+    [{ variableIds: [1, 2, 'x'] }, '$.variableIds[2]'],
+    [{ variableId: 1, itemsPerPage: 0 }, '$.itemsPerPage'],
+    [{ tags: ['a:b', 'c'] }, '$.tags[1]'],
+    [{ timeZoneId: 'Mars/Base' }, '$.timeZoneId'],
+    [{ granularity: 'Fortnight' }, '$.granularity'],
+    [{ horizon: '24' }, '$.horizon'],
+    [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
+  ])('of a body by its JSON path: %j (R-A5)', (body, path) => {
+    const { message, details } = refusalOf(() => fromBody(body));
+    expect(details?.map((detail) => detail.path)).toEqual([path]);
+    expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
+  });
+
+  test('all that is wrong at once, and what is given twice where it is (R-A5)', () => {
+    const query =
+      'variableId=x&variableId=1,y&from=soon&to=2026-13-01&timeZoneId=Mars/Base&granularity=7.5&pagingOrder=UP';
+    const { details } = refusalOf(() => fromQuery(query));
+    const paths = ['variableId', 'from', 'to', 'pagingOrder', 'timeZoneId', 'granularity'];
+    expect(details?.map(({ path }) => path)).toEqual(paths.map((name) => `query.${name}`));
+  });
+
+  test('a contradiction of a body by the paths of both (R-A5, R-G2)', () => {
+    const { message, details } = refusalOf(() => fromBody({ options: { fill: 'linear' } }));
+    expect(message).toContain('$.options.fill and $.granularity contradict each other');
+    expect(details?.map(({ path }) => path)).toEqual(['$.options.fill', '$.granularity']);
+  });
+});
+
+describe('a date without a time is where its day begins (R-A8, R-G1)', () => {
+  const at = (instant: string) => Date.parse(instant) * 1000;
+
+  test.each([
+    ['', '2026-03-01', '2026-03-01T00:00:00Z'],
+    ['Europe/Brussels', '2026-03-29', '2026-03-28T23:00:00Z'],
+    // Its clock goes from 24:00 to 1:00 in spring and meets midnight twice in autumn: the day begins with the first.
+    ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
+    ['Atlantic/Azores', '2026-10-25', '2026-10-25T00:00:00Z'],
+    ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
+    ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
+    ['Asia/Kathmandu', '2026-01-01', '2025-12-31T18:15:00Z'],
+    ['Australia/Lord_Howe', '2026-04-05', '2026-04-04T13:00:00Z'],
+  ])('on the clock of timeZoneId, else UTC: %s %s', (timeZoneId, date, instant) => {
+    const micros = at(instant);
+    for (const name of ['from', 'to', 'asOf'] as const) {
+      expect(fromQuery(`${name}=${date}&timeZoneId=${timeZoneId}`)).toMatchObject({ [`${name}Micros`]: micros });
+      expect(fromBody({ [name]: date, timeZoneId })).toMatchObject({ [`${name}Micros`]: micros });
+    }
+  });
+
+  test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '1699-12-31', '2200-01-01'])('%s is none', (text) => {
+    expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain('such as 2026-03-01 or 2026-03-01T00:15:00Z');
   });
 });

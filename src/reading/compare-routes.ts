@@ -1,7 +1,11 @@
 /** `GET /data/compare` (R-G6): two versions of a variable, both values and their difference, and a summary. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
+import type { Database } from '../platform/database.ts';
+import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import { parseQuery } from '../platform/query-string.ts';
+import type { PointSelection } from '../points/point.ts';
 import { type ComparedChunk, streamCompared } from './compare-points.ts';
 import { type CompareRequest, parseCompareRequest } from './compare-request.ts';
 import { type CompareCounter, compareCounter } from './compare-rules.ts';
@@ -23,6 +27,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   const request = parseCompareRequest(parseQuery(c.req.url));
   const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
+  if (isTotalWanted(c)) setTotalCount(c, await countCompared(readDatabase, selection, right, c.req.raw.signal));
   const format = chooseFormat(c.req.header('accept'));
   const [[variableId, variable] = []] = variables;
   const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
@@ -37,6 +42,21 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
     },
     log,
   );
+}
+
+/** Dates that either version has. */
+async function countCompared(
+  database: Database,
+  left: PointSelection,
+  right: PointSelection,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  for await (const { dates } of streamCompared(database, left, right, signal)) {
+    count += dates.length;
+    await nextTurn();
+  }
+  return count;
 }
 
 /** The rows of the page asked for; all there are go through the counter. */

@@ -97,6 +97,25 @@ describe('a comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
+  test('counts its rows for x-total-count, whatever the page and format (R-A7)', async () => {
+    const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
+    const totalOf = async (query: string, accept: string, wanted = 'true') => {
+      const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };
+      return (await fetch(`${api.origin}${path}${query}`, { headers })).headers.get('x-total-count');
+    };
+    expect(await totalOf('&itemsPerPage=1', 'application/json')).toBe('4');
+    expect(await totalOf('&pagingOrder=DESC', 'text/csv')).toBe('4');
+    expect(await totalOf('&from=2026-01-02&to=2026-01-03', 'application/json')).toBe('1');
+    expect(await totalOf('', 'application/json', 'false')).toBeNull();
+  });
+
+  test('takes a date without a time for its midnight on the clock asked for (R-A8, R-G1)', async () => {
+    const compared = await compare(
+      'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=Asia/Tokyo',
+    );
+    expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T09:00:00+09:00`));
+  });
+
   test('keeps to the period, in the unit and on the clock asked for (R-G1, R-C8)', async () => {
     const query = `leftVersion=V1&rightVersion=V2&from=${day(2)}&to=${day(3)}&includeToBoundary=true`;
     const compared = await compare(`${query}&unitId=7&timeZoneId=Europe/Brussels`);

@@ -2,7 +2,7 @@
 import type { Micros } from './point.ts';
 
 const MICROS_PER_MILLI = 1000;
-const MICROS_PER_MINUTE = 60_000_000;
+export const MICROS_PER_MINUTE = 60_000_000;
 
 /** PostgreSQL counts microseconds from 2000-01-01; this is that day in ours. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
@@ -21,10 +21,19 @@ export function formatInstant(micros: Micros): string {
   return fraction === '' ? `${seconds}Z` : `${seconds}.${fraction}Z`;
 }
 
-/** As `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00`. */
+/**
+ * As `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00`. ISO 8601 knows offsets
+ * of whole minutes. Those of local mean time, before zones had such, are rounded, and the clock with them: it is up to half
+ * a minute off, and the text still means the same instant.
+ */
 export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string {
-  const local = formatInstant(micros + offsetMicros).slice(0, -1);
-  const minutes = Math.round(Math.abs(offsetMicros) / MICROS_PER_MINUTE);
-  const hours = String(Math.floor(minutes / 60)).padStart(2, '0');
-  return `${local}${offsetMicros < 0 ? '-' : '+'}${hours}:${String(minutes % 60).padStart(2, '0')}`;
+  const minutes = Math.round(offsetMicros / MICROS_PER_MINUTE);
+  const local = formatInstant(micros + minutes * MICROS_PER_MINUTE).slice(0, -1);
+  return local + formatOffset(minutes);
+}
+
+/** `+01:00` */
+export function formatOffset(minutes: number): string {
+  const hours = String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${hours}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;
 }

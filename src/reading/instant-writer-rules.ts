@@ -2,12 +2,11 @@
  * Instants as ASCII bytes, many of them: the same texts as `formatInstant` and `formatLocalInstant`, an order of
  * magnitude faster on series, because what neighbours have in common, the day and the offset, is made once.
  */
-import { formatInstant } from '../points/instant-rules.ts';
+import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import type { InstantWriter } from './table.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
 const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 const DAY_CHARACTERS = '2026-03-01T'.length;
 const [ZERO, COLON, DOT] = [0x30, 0x3a, 0x2e];
@@ -26,14 +25,16 @@ export function localInstantWriter(offsetAt: (micros: Micros) => number): Instan
   const writeClock = clockWriter();
   const dailyOffsetAt = rememberDay(offsetAt);
   let lastOffset = Number.NaN;
+  let minutes = 0;
   let suffix = '';
   return (bytes, at, micros) => {
     const offset = dailyOffsetAt(micros);
     if (offset !== lastOffset) {
       lastOffset = offset;
-      suffix = formatOffset(offset);
+      minutes = Math.round(offset / MICROS_PER_MINUTE);
+      suffix = formatOffset(minutes);
     }
-    return writeAscii(bytes, writeClock(bytes, at, micros + offset), suffix);
+    return writeAscii(bytes, writeClock(bytes, at, micros + minutes * MICROS_PER_MINUTE), suffix);
   };
 }
 
@@ -101,10 +102,4 @@ function writeFraction(bytes: Uint8Array, at: number, micros: number): number {
     if (digit !== 0 && end === at + 1) end = place + 1;
   }
   return end;
-}
-
-function formatOffset(offset: number): string {
-  const minutes = Math.round(Math.abs(offset) / MICROS_PER_MINUTE);
-  const hours = String(Math.floor(minutes / 60)).padStart(2, '0');
-  return `${offset < 0 ? '-' : '+'}${hours}:${String(minutes % 60).padStart(2, '0')}`;
 }

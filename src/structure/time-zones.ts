@@ -1,7 +1,7 @@
 /**
  * Civil time of a zone (R-D4): which instant a local date means. Offsets come from the tz database of the runtime
  * through Temporal; they are looked up once per zone and local quarter of an hour, since every change of offset since
- * 1972 happened on one.
+ * 1973 happened on one. Before, they are looked up for every date.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -10,6 +10,8 @@ import { z } from 'zod';
 const MICROS_PER_MILLI = 1000;
 const QUARTER_MICROS = 15 * 60 * 1_000_000;
 const MAX_CACHED_QUARTERS = 200_000;
+// A year after the last zone, Liberia's, came to an offset of whole quarters.
+const QUARTERS_SINCE = Date.UTC(1973, 0, 1) * MICROS_PER_MILLI;
 
 /** How a local date met the clock: once, twice (autumn) or never (spring). */
 export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
@@ -81,6 +83,10 @@ interface Offset {
 function createClock(timeZoneId: string): LocalClock {
   const offsets = new Map<number, Offset>();
   return (localMicros) => {
+    if (localMicros < QUARTERS_SINCE) {
+      const { offsetMicros, kind } = findOffset(timeZoneId, Math.floor(localMicros / MICROS_PER_MILLI));
+      return { micros: localMicros - offsetMicros, kind };
+    }
     const quarter = Math.floor(localMicros / QUARTER_MICROS);
     let offset = offsets.get(quarter);
     if (!offset) {
@@ -114,12 +120,16 @@ export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
   if (known) return known;
   const offsets = new Map<number, number>();
+  const lookUp: ZoneOffset = (micros) => {
+    const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / MICROS_PER_MILLI));
+    return instant.toZonedDateTimeISO(timeZoneId).offsetNanoseconds / MICROS_PER_MILLI;
+  };
   const offsetAt: ZoneOffset = (micros) => {
+    if (micros < QUARTERS_SINCE) return lookUp(micros);
     const quarter = Math.floor(micros / QUARTER_MICROS);
     const cached = offsets.get(quarter);
     if (cached !== undefined) return cached;
-    const instant = Temporal.Instant.fromEpochMilliseconds((quarter * QUARTER_MICROS) / MICROS_PER_MILLI);
-    const offset = instant.toZonedDateTimeISO(timeZoneId).offsetNanoseconds / MICROS_PER_MILLI;
+    const offset = lookUp(quarter * QUARTER_MICROS);
     if (offsets.size >= MAX_CACHED_QUARTERS) offsets.clear();
     offsets.set(quarter, offset);
     return offset;

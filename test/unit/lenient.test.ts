@@ -56,8 +56,10 @@ describe('storable text', () => {
 });
 
 describe('civil time', () => {
-  const zone = fc.constantFrom('Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC');
-  const seconds = fc.integer({ min: Date.UTC(1973, 0, 1) / 1000, max: Date.UTC(2037, 0, 1) / 1000 });
+  const zone = fc.constantFrom(
+    ...['Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC', 'Africa/Monrovia'],
+  );
+  const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
 
   it('of a local date is the later instant, or past the gap, as Temporal has it (R-D4)', () => {
     fc.assert(
@@ -81,6 +83,19 @@ describe('civil time', () => {
       }),
     );
   });
+
+  it.each([
+    ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:44:30Z', [-2670, 0]],
+    ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1950-07-01T00:00:00Z', [1050, 3600]],
+  ])(
+    'of %s had offsets that were no quarters, until it changed between two (R-A8)',
+    (timeZoneId, before, after, found) => {
+      const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
+      expect([offsetAt(before), offsetAt(after)]).toEqual(found);
+      const local = (Date.parse(before) + (found[0] ?? 0) * 1000) * 1000;
+      expect(localClock(timeZoneId)(local)).toEqual({ micros: Date.parse(before) * 1000, kind: 'exact' });
+    },
+  );
 
   it.each([
     ['europe/brussels', 'Europe/Brussels'],

@@ -2,6 +2,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseDate } from '../../src/points/date-rules.ts';
 import { formatInstant, formatLocalInstant } from '../../src/points/instant-rules.ts';
 import { chooseType } from '../../src/reading/accept-rules.ts';
 import { writeArrow } from '../../src/reading/arrow-table.ts';
@@ -138,7 +139,13 @@ describe('instants written in rows (R-A8)', () => {
     const micros = fc
       .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })
       .map((millis) => millis * 1000);
-    const zone = fc.constantFrom('Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu');
+    const zone = fc.constantFrom(
+      'Europe/Brussels',
+      'America/St_Johns',
+      'Asia/Kathmandu',
+      'Africa/Monrovia',
+      'Asia/Manila',
+    );
     fc.assert(
       fc.property(fc.array(fc.tuple(micros, fc.constantFrom(0, 1, 500_000, 999_999))), zone, (parts, timeZoneId) => {
         const offsetAt = zoneOffset(timeZoneId);
@@ -149,10 +156,24 @@ describe('instants written in rows (R-A8)', () => {
         };
         for (const instant of parts.map(([start, more]) => start + more)) {
           expect(textOf(write, instant)).toBe(formatInstant(instant));
-          expect(textOf(writeLocal, instant)).toBe(formatLocalInstant(instant, offsetAt(instant)));
+          const local = textOf(writeLocal, instant);
+          expect(local).toBe(formatLocalInstant(instant, offsetAt(instant)));
+          expect(parseDate(local), local).toEqual({ micros: instant, isLocal: false });
         }
       }),
     );
+  });
+
+  test.each([
+    ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1880-01-01T00:18:00+00:18'],
+    ['Africa/Monrovia', '1971-06-01T12:00:00.000001Z', '1971-06-01T11:16:00.000001-00:44'],
+    ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:00:29-00:44'],
+    ['Africa/Monrovia', '1972-01-07T00:44:30Z', '1972-01-07T00:44:30+00:00'],
+    ['America/New_York', '1883-11-18T16:59:59Z', '1883-11-18T12:03:59-04:56'],
+  ])('of %s, whose mean time had seconds, have an offset of whole minutes and stay the instant', (zone, utc, local) => {
+    const { micros } = parseDate(utc) ?? { micros: Number.NaN };
+    expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
+    expect(parseDate(local)?.micros).toBe(micros);
   });
 });
 

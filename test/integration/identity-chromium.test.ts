@@ -97,7 +97,7 @@ describe.skipIf(program === undefined)(
   () => {
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
       const texts = PAGE_TEXTS[language];
-      const email = `ines-${language}@north.example`;
+      const email = `ines-maria.van-den-bossche-${language}@north-energy-services.example`;
       const shot = (name: string) => look(`${language}-${name}`);
 
       it('an invitation leads to a first password and signs in, without a script (§3, R-B2, R-B10)', async () => {
@@ -166,10 +166,11 @@ describe.skipIf(program === undefined)(
         await tab.untilText(texts.different);
         await shot('reset-by-link-different');
         await choose(THIRD, THIRD);
-        await tab.untilText(texts.resetDone);
+        await tab.untilTitle(texts.resetDoneTitle);
         await shot('reset-done');
         await tab.open(link);
         await tab.untilTitle(texts.expiredTitle);
+        await tab.untilText(texts.askAgain);
         await shot('expired');
       });
 
@@ -198,7 +199,7 @@ describe.skipIf(program === undefined)(
 
       it('an authorization that cannot go on ends in a page (R-B2)', async () => {
         await tab.open(authorization({ redirect_uri: 'https://elsewhere.example/' }).address);
-        await tab.untilTitle(texts.expiredTitle);
+        await tab.untilTitle(texts.failedTitle);
         await shot('error');
       });
 

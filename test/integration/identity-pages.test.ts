@@ -87,6 +87,9 @@ describe('the sign-in page', () => {
     const unknown = await browser.submit(wrong, { username: '"><b>nobody', password: 'x' });
     expect(wrong).toMatchObject({ status: 401, problem: 'The user name or the password is not right.' });
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
+    // A right password will not do either for a while: to everybody, or it would tell who is stopped.
+    for (const { html } of [wrong, unknown])
+      expect(html).toContain('After 5 wrong passwords, sign-in stops for 15 min');
     expect(wrong.html).toContain('value="uma"');
     expect(unknown.html).toContain('value="&quot;&gt;&lt;b&gt;nobody"');
     expect(wrong.html).toContain('aria-describedby="problem"');
@@ -207,7 +210,9 @@ describe('an authorization by code', () => {
     expect(new URL(plain.url).searchParams.get('error')).toBe('invalid_request');
     const elsewhere = { redirect_uri: 'https://evil.example/callback' };
     const refused = await appBrowser().open(startAuthorization(api.origin, elsewhere).address);
-    expect(refused).toMatchObject({ status: 400, title: 'This page has expired' });
+    expect(refused).toMatchObject({ status: 400, title: 'This did not work' });
+    expect(refused.html).toContain('invalid_redirect_uri: redirect_uri did not match any of the client');
+    expect(refused.html).not.toContain('evil.example');
     expect(verifier).toHaveLength(43);
   });
 

@@ -2,9 +2,9 @@
  * oidc-provider, configured: Keycloak's paths, which shipped clients know (§5); what is off and why. Every default
  * that would print a notice is replaced, so nothing but the log writes.
  */
-import type { AdapterPayload, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { AdapterPayload, Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../find-client.ts';
-import { languageOf, sendExpired } from '../pages/page-context.ts';
+import { showError } from '../pages/error-page.ts';
 import { showSignedOut, showSignOut } from '../pages/sign-out-pages.ts';
 import type { IssuerKeys } from '../signing-keys.ts';
 import { createInteractionPolicy } from './interaction-policy.ts';
@@ -67,7 +67,7 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     clientBasedCORS: (_ctx, origin, client) =>
       client.clientAuthMethod === 'none' &&
       (client.redirectUris ?? []).some((address) => URL.parse(address)?.origin === origin),
-    renderError,
+    renderError: showError,
   };
 }
 
@@ -97,14 +97,4 @@ function timesToLive({ policy }: GrantContext): Configuration['ttl'] {
     Interaction: INTERACTION_TTL_SEC,
     AuthorizationCode: 60,
   };
-}
-
-/** A person at the page of an authorization that cannot go on gets a page; a program gets JSON. */
-function renderError(ctx: KoaContextWithOIDC, out: object): void {
-  if (ctx.accepts('json', 'html') === 'html') {
-    sendExpired(ctx, languageOf(ctx));
-    return;
-  }
-  ctx.type = 'json';
-  ctx.body = out;
 }

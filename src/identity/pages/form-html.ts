@@ -17,18 +17,21 @@ export interface FormHtml {
   readonly button: string;
   /** What was wrong with the last attempt. */
   readonly problem?: string | undefined;
+  /** What there is to know about it. */
+  readonly advice?: string | undefined;
   /** Whose form it is, unseen: password managers file the password under it. */
   readonly userName?: string | undefined;
 }
 
 /** A form that posts to the address of its page. */
-export function formHtml({ fields, button, problem, userName }: FormHtml): string {
+export function formHtml({ fields, button, problem, advice, userName }: FormHtml): string {
   const owner =
     userName === undefined
       ? ''
       : `<input type="text" id="username" autocomplete="username" value="${escapeHtml(userName)}" readonly hidden>`;
   return [
     problem === undefined ? '' : `<p class="problem" role="alert" id="problem">${escapeHtml(problem)}</p>`,
+    advice === undefined ? '' : `<p class="hint">${escapeHtml(advice)}</p>`,
     '<form method="post">',
     owner,
     ...fields.map((field) => fieldHtml(field, problem !== undefined)),

@@ -31,7 +31,7 @@ button.second{background:transparent;color:var(--act);margin-top:.75rem}
 a{color:var(--act)}
 :focus-visible{outline:3px solid var(--act);outline-offset:2px}
 .problem{color:var(--bad);font-weight:600}
-.hint{font-size:.9375rem;margin:.25rem 0 0}
+.hint{font-size:.9375rem;margin:.5rem 0 0}
 .more{margin-top:1.5rem}
 `;
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database.ts';
 import type { SignInPolicy } from '../sign-in.ts';
 import type { UserDirectory } from '../user-directory.ts';
+import { paragraphHtml } from './form-html.ts';
 import { type Page, renderPage } from './layout.ts';
 import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
 
@@ -25,7 +26,7 @@ export type PageRequest = KoaContextWithOIDC;
 /** A page handler. */
 export type AnswerPage = (context: PageContext, provider: Provider, ctx: PageRequest) => Promise<void>;
 
-const UNAUTHORIZED_FORM_STATUS = 400;
+const EXPIRED_STATUS = 400;
 
 export interface SentPage extends Page {
   readonly status?: number;
@@ -39,10 +40,13 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
   ctx.body = html;
 }
 
-/** Says that a link or a page is too old, used, or of another browser: which of them is nobody's business. */
-export function sendExpired(ctx: PageRequest, language: PageLanguage): void {
+/**
+ * Says that a link or a page is too old, used, or of another browser: which of them is nobody's business.
+ * @param below HTML of what one can do about it.
+ */
+export function sendExpired(ctx: PageRequest, language: PageLanguage, below = ''): void {
   const { expiredTitle: title, expiredLead } = PAGE_TEXTS[language];
-  sendPage(ctx, { status: UNAUTHORIZED_FORM_STATUS, language, title, body: `<p>${expiredLead}</p>` });
+  sendPage(ctx, { status: EXPIRED_STATUS, language, title, body: `${paragraphHtml(expiredLead)}\n${below}` });
 }
 
 /** @param userLanguage of the user, where there is one. */

@@ -6,12 +6,10 @@ export interface PageTexts {
   readonly newPassword: string;
   readonly repeatedPassword: string;
   readonly userNameOrMail: string;
-  readonly continue: string;
   readonly signInTitle: string;
   readonly signInLead: string;
   readonly signIn: string;
   readonly forgot: string;
-  readonly backToSignIn: string;
   readonly firstTitle: string;
   readonly firstLead: string;
   readonly changeTitle: string;
@@ -23,7 +21,10 @@ export interface PageTexts {
   readonly sendLink: string;
   readonly forgotDone: string;
   readonly resetTitle: string;
+  readonly resetLead: string;
+  readonly resetDoneTitle: string;
   readonly resetDone: string;
+  readonly askAgain: string;
   readonly signedInTitle: string;
   readonly signedInLead: string;
   readonly signOutTitle: string;
@@ -38,7 +39,11 @@ export interface PageTexts {
   readonly invitationDone: string;
   readonly expiredTitle: string;
   readonly expiredLead: string;
+  readonly failedTitle: string;
+  readonly refusedLead: string;
+  readonly faultLead: string;
   readonly wrongCredentials: string;
+  readonly pause: string;
   readonly locked: string;
   readonly wrongPassword: string;
   readonly tooShort: string;

@@ -7,7 +7,7 @@ import { deletePasswordReset, findResetUserName, lockPasswordReset } from '../pa
 import type { DirectoryUser } from '../user-directory.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired, sendPage } from './page-context.ts';
-import { PAGE_TEXTS } from './page-texts.ts';
+import { fillText, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
 import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 
@@ -41,11 +41,17 @@ export async function showReset(
 ): Promise<void> {
   const language = languageOf(ctx);
   const userName = await findResetUserName(context.database, token);
-  if (userName === undefined) return sendExpired(ctx, language);
+  if (userName === undefined) return sendExpiredLink(context, ctx, language);
   const { passwordMinLength: minLength } = context;
   // The token is in the address of the page, which the form posts to: it need not be in the form as well.
-  const body = passwordFormHtml({ language, minLength, asksCurrent: false, problem, userName });
-  sendPage(ctx, { language, title: PAGE_TEXTS[language].resetTitle, body, status: problem ? 400 : 200 });
+  const form = passwordFormHtml({ language, minLength, asksCurrent: false, problem, userName });
+  const { resetTitle: title, resetLead } = PAGE_TEXTS[language];
+  const body = `${paragraphHtml(fillText(resetLead, { userName }))}\n${form}`;
+  sendPage(ctx, { language, title, body, status: problem ? 400 : 200 });
+}
+
+function sendExpiredLink({ issuer }: PageContext, ctx: PageRequest, language: PageLanguage): void {
+  sendExpired(ctx, language, linkHtml(`${issuer}/forgot-password`, PAGE_TEXTS[language].askAgain));
 }
 
 export async function takeReset(context: PageContext, ctx: PageRequest, token: string, form: Form): Promise<void> {
@@ -53,12 +59,12 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
   const { passwordMinLength: minLength, issuer } = context;
   const outcome = await changeByLink(context, token, { password, repeated, minLength });
   const language = languageOf(ctx);
-  if (outcome === 'gone') return sendExpired(ctx, language);
+  if (outcome === 'gone') return sendExpiredLink(context, ctx, language);
   if (outcome !== undefined) return showReset(context, ctx, token, outcome);
   context.wakeMail();
   const texts = PAGE_TEXTS[language];
   const body = `${paragraphHtml(texts.resetDone)}\n${linkHtml(`${issuer}/signed-in`, texts.signIn)}`;
-  sendPage(ctx, { language, title: texts.resetTitle, body });
+  sendPage(ctx, { language, title: texts.resetDoneTitle, body });
 }
 
 /** A password that will not do leaves the link as it was. */

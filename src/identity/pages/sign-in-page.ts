@@ -1,7 +1,7 @@
 /** The page that asks for user name and password (R-B2). */
 import type Provider from 'oidc-provider';
 import { findTokenUser } from '../find-token-user.ts';
-import { signIn } from '../sign-in.ts';
+import { type SignInPolicy, signIn } from '../sign-in.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { finishInteraction, formTargets, type InteractionDetails, interactionLanguage } from './interaction.ts';
 import { type PageContext, type PageRequest, sendPage } from './page-context.ts';
@@ -16,7 +16,7 @@ interface SignInPage {
 }
 
 export async function showSignIn(
-  { issuer }: PageContext,
+  { issuer, policy }: PageContext,
   provider: Provider,
   ctx: PageRequest,
   details: InteractionDetails,
@@ -48,6 +48,8 @@ export async function showSignIn(
     ],
     button: texts.signIn,
     problem: problem && texts[problem],
+    // Said to everybody, so it does not tell whether there is such a user, or whether they are stopped already.
+    advice: problem === 'wrongCredentials' ? fillText(texts.pause, pauseOf(policy)) : undefined,
   });
   const lead = paragraphHtml(fillText(texts.signInLead, { client: name }));
   sendPage(ctx, {
@@ -57,6 +59,10 @@ export async function showSignIn(
     status: problem ? 401 : 200,
     formTargets: formTargets(details),
   });
+}
+
+function pauseOf({ maxFailures, lockSec }: SignInPolicy) {
+  return { count: maxFailures, minutes: Math.ceil(lockSec / 60) };
 }
 
 export async function takeSignIn(

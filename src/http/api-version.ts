@@ -1,14 +1,13 @@
 /** `Api-Version` (§9.1, R-A2): absent or 1.7; every response carries it. */
 import type { MiddlewareHandler } from 'hono';
+import { API_VERSION, isApiVersion } from '../platform/api-version.ts';
 import { DomainError } from '../platform/errors.ts';
-
-const API_VERSION = '1.7';
 
 export function apiVersion(): MiddlewareHandler {
   return async (c, next) => {
     c.header('Api-Version', API_VERSION);
     const asked = c.req.header('api-version');
-    if (asked !== undefined && asked.trim() !== API_VERSION) {
+    if (!isApiVersion(asked)) {
       throw new DomainError(
         'api_version_unsupported',
         `Api-Version must be ${API_VERSION}, got ${JSON.stringify(asked)}`,

@@ -18,6 +18,9 @@ export interface CallerEnv {
 
 const REALM = 'tidemark';
 
+/** An `Authorization` header with a token (RFC 6750 §2.1). */
+export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
+
 /**
  * The caller behind an `Authorization` header.
  * @throws DomainError invalid_token (401), insufficient_scope or permission_denied (403).
@@ -27,7 +30,7 @@ export async function authenticateBearer(
   authorization: string | undefined,
   scope: Scope,
 ): Promise<Caller> {
-  const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization ?? '') ?? [];
+  const [, token] = BEARER.exec(authorization ?? '') ?? [];
   if (!token) throw new DomainError('invalid_token', 'this needs a header Authorization: Bearer <access token>');
   const verified = await verifier(token);
   if (!verified.scopes.has(scope)) throw new DomainError('insufficient_scope', `the token lacks the scope ${scope}`);

@@ -16,6 +16,8 @@ const MAX_CACHED = 10_000;
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
 export interface Callers extends FindCaller {
+  /** The caller as remembered; undefined: the database has to be asked. */
+  recall(token: VerifiedToken): Caller | undefined;
   /** Looks again at these users before the next answer, or at all; call it once their change is committed. */
   forget(userIds: readonly string[] | undefined): void;
 }
@@ -36,8 +38,8 @@ interface Access extends Omit<Caller, 'scopes'> {}
 interface Entry {
   readonly access: Promise<Access>;
   readonly untilMs: number;
-  /** Whose it is; undefined until the database has answered. */
-  userId?: string;
+  /** What the database has answered; undefined until then. */
+  known?: Access;
 }
 
 interface AccessRow {
@@ -56,7 +58,7 @@ export function createCallers(options: CallersOptions): Callers {
   const cache = new Map<string, Entry>();
   const find: FindCaller = async (token) => {
     const now = clock.nowMillis();
-    const key = JSON.stringify([token.issuer, token.subject, token.accountId, token.actorSubject]);
+    const key = keyOf(token);
     let entry = cache.get(key);
     if (!entry || entry.untilMs <= now) {
       const access = findAccess(options, token, new Date(now));
@@ -65,8 +67,8 @@ export function createCallers(options: CallersOptions): Callers {
       if (cache.size >= MAX_CACHED) cache.clear();
       cache.set(key, made);
       access.then(
-        ({ userId }) => {
-          made.userId = userId;
+        (known) => {
+          made.known = known;
         },
         () => {
           if (cache.get(key) === made) cache.delete(key);
@@ -75,13 +77,28 @@ export function createCallers(options: CallersOptions): Callers {
     }
     return { ...(await entry.access), scopes: token.scopes };
   };
-  return Object.assign(find, { forget: (userIds: readonly string[] | undefined) => forget(cache, userIds) });
+  const recall = (token: VerifiedToken): Caller | undefined => {
+    const { known, untilMs = 0 } = cache.get(keyOf(token)) ?? {};
+    return known && clock.nowMillis() < untilMs ? { ...known, scopes: token.scopes } : undefined;
+  };
+  return Object.assign(find, { recall, forget: (userIds: readonly string[] | undefined) => forget(cache, userIds) });
+}
+
+const keys = new WeakMap<VerifiedToken, string>();
+
+/** Made once for a token that is remembered. */
+function keyOf(token: VerifiedToken): string {
+  const made = keys.get(token);
+  if (made !== undefined) return made;
+  const key = JSON.stringify([token.issuer, token.subject, token.accountId, token.actorSubject]);
+  keys.set(token, key);
+  return key;
 }
 
 /** What is still being looked up may have been read before the change: it goes too. */
 function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
-  for (const [key, { userId }] of cache) {
-    if (userIds === undefined || userId === undefined || userIds.includes(userId)) cache.delete(key);
+  for (const [key, { known }] of cache) {
+    if (userIds === undefined || known === undefined || userIds.includes(known.userId)) cache.delete(key);
   }
 }
 

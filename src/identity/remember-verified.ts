@@ -16,16 +16,26 @@ interface Remembered {
   readonly untilMs: number;
 }
 
+export interface RememberingVerifier extends VerifyToken {
+  /** What is remembered of a token; undefined: it has to be verified. */
+  recall(token: string): VerifiedToken | undefined;
+}
+
 /** As `verifier`, which is asked at most once a minute for the same token. Refusals are not remembered. */
-export function rememberVerified(verifier: VerifyToken, clock: Clock = systemClock): VerifyToken {
+export function rememberVerified(verifier: VerifyToken, clock: Clock = systemClock): RememberingVerifier {
   const remembered = new LRUCache<string, Remembered>({ max: MAX_TOKENS });
-  return async (token) => {
-    const now = clock.nowMillis();
+  const recall = (token: string): VerifiedToken | undefined => {
     const known = remembered.get(token);
-    if (known && now < known.untilMs) return known.verified;
+    return known && clock.nowMillis() < known.untilMs ? known.verified : undefined;
+  };
+  const verify: VerifyToken = async (token) => {
+    const known = recall(token);
+    if (known) return known;
+    const now = clock.nowMillis();
     const verified = await verifier(token);
     const { exp = 0 } = decodeJwt(token);
     remembered.set(token, { verified, untilMs: Math.min(exp * 1000, now + MAX_AGE_MS) });
     return verified;
   };
+  return Object.assign(verify, { recall });
 }

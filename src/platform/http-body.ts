@@ -30,10 +30,15 @@ export async function readLargeJsonBody(request: Request, maxBytes: number): Pro
   return parseJson(decodeText(await readBytes(request, maxBytes)));
 }
 
+/** Whether a `Content-Type` says JSON. */
+export function isJsonType(contentType: string | undefined): boolean {
+  return contentType !== undefined && JSON_TYPE.test(contentType);
+}
+
 /** @throws DomainError unsupported_media_type unless the body is said to be JSON. */
 export function assertJsonType(request: Request): void {
   const contentType = request.headers.get('content-type') ?? '';
-  if (JSON_TYPE.test(contentType)) return;
+  if (isJsonType(contentType)) return;
   throw new DomainError(
     'unsupported_media_type',
     `the body must be application/json, application/*+json or application/json-patch+json, got ${contentType || 'no type'}`,

@@ -8,11 +8,16 @@ export interface RequestIdEnv {
 
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
+/** Whether an id that was given can be used: one that could break a log line cannot. */
+export function isRequestId(given: string): boolean {
+  return ACCEPTED.test(given);
+}
+
 /** Sets `c.var.requestId` and echoes it. An id that could break a log line is replaced. */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {
     const given = c.req.header('x-request-id') ?? '';
-    c.set('requestId', ACCEPTED.test(given) ? given : randomUUID());
+    c.set('requestId', isRequestId(given) ? given : randomUUID());
     c.header('X-Request-Id', c.var.requestId);
     await next();
   };

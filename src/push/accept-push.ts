@@ -8,7 +8,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import type { Admission } from './admission.ts';
 import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
 import { findResent } from './find-resent.ts';
-import { type GroupCommit, openGroupCommit, type Submission } from './group-commit.ts';
+import type { GroupCommit, Submission } from './group-commit.ts';
 import { type PushAnswer, toAnswer } from './push-answer.ts';
 import type { OpenPush, PushReaders } from './push-readers.ts';
 import type { TargetCache } from './target-cache.ts';
@@ -21,6 +21,7 @@ export interface AcceptServices {
   readonly readers: PushReaders;
   readonly admission: Admission;
   readonly directWriter: DirectWriter;
+  readonly group: GroupCommit;
   /** Asks for the ingester's attention. */
   readonly wake: (accountId: number) => void;
 }
@@ -33,12 +34,7 @@ type EncodedSubmission = Submission & { readonly operation: EncodedOperation };
 // Stored, or found to be out of date, or found to be sent before long ago: never more than one of each.
 const MAX_ATTEMPTS = 3;
 
-interface Parts extends AcceptServices {
-  readonly group: GroupCommit;
-}
-
-export function createAcceptPush(services: AcceptServices): AcceptPush {
-  const parts: Parts = { ...services, group: openGroupCommit(services.database) };
+export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // Those sent again while the first is still being worked on share its answer, instead of waiting for its commit.
   const underWay = new Map<string, Promise<PushAnswer>>();
   return async (context, bytes) => {
@@ -68,7 +64,7 @@ function resendKeyOf({ caller, label }: PushContext, bodyHash: Uint8Array | unde
 }
 
 async function storePush(
-  parts: Parts,
+  parts: AcceptServices,
   context: PushContext,
   push: OpenPush,
   resendKey: Buffer | null,
@@ -95,7 +91,7 @@ async function storePush(
 }
 
 /** Large pushes of new dates by the short way, all others together with what comes at the same time. */
-async function store({ directWriter, group, admission, wake }: Parts, submission: EncodedSubmission) {
+async function store({ directWriter, group, admission, wake }: AcceptServices, submission: EncodedSubmission) {
   const { accountId, operation } = submission;
   const direct = await directWriter.tryWrite(submission, operation.firstDates);
   const outcome = direct ?? (await group.submit(submission));

@@ -11,6 +11,8 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
+  /** Whether it is known that the queue has room. */
+  hasRoom(): boolean;
   /** @throws DomainError queue_full while too much waits to be written. */
   assertQueueHasRoom(): Promise<void>;
   /** Notes readings that were put into the queue just now. */
@@ -22,6 +24,8 @@ export interface Admission {
 export interface BodyShare {
   /** @throws DomainError queue_full when bodies take too much memory already. */
   take(bytes: number): void;
+  /** @returns whether there is memory for them. */
+  tryTake(bytes: number): boolean;
   release(): void;
 }
 
@@ -49,13 +53,17 @@ export function openAdmission(database: Database, { maxMemoryBytes, maxQueueByte
     return looking;
   };
 
+  const hasRoom = (): boolean => {
+    if (lookedAtMs === Number.NEGATIVE_INFINITY) return false;
+    // Nobody waits for a newer number, unless it decides.
+    if (performance.now() - lookedAtMs > MAX_AGE_MS) lookOnce().catch(() => {});
+    return queueBytes < maxQueueBytes;
+  };
+
   return {
+    hasRoom,
     assertQueueHasRoom: async () => {
-      const isOld = performance.now() - lookedAtMs > MAX_AGE_MS;
-      if (isOld && lookedAtMs === Number.NEGATIVE_INFINITY) await lookOnce();
-      // Nobody waits for a newer number, unless it decides.
-      else if (isOld) lookOnce().catch(() => {});
-      if (queueBytes < maxQueueBytes) return;
+      if (hasRoom()) return;
       await lookOnce();
       if (queueBytes < maxQueueBytes) return;
       const message = `${queueBytes} bytes of readings wait to be written, at most ${maxQueueBytes} may; please try again`;
@@ -66,14 +74,18 @@ export function openAdmission(database: Database, { maxMemoryBytes, maxQueueByte
     },
     openBody: () => {
       let taken = 0;
+      const tryTake = (bytes: number): boolean => {
+        if (memoryBytes + bytes > maxMemoryBytes) return false;
+        memoryBytes += bytes;
+        taken += bytes;
+        return true;
+      };
       return {
+        tryTake,
         take: (bytes) => {
-          if (memoryBytes + bytes > maxMemoryBytes) {
-            const message = `bodies being read take ${memoryBytes} of ${maxMemoryBytes} bytes of memory; please try again`;
-            throw new DomainError('queue_full', message);
-          }
-          memoryBytes += bytes;
-          taken += bytes;
+          if (tryTake(bytes)) return;
+          const message = `bodies being read take ${memoryBytes} of ${maxMemoryBytes} bytes of memory; please try again`;
+          throw new DomainError('queue_full', message);
         },
         release: () => {
           memoryBytes -= taken;

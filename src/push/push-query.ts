@@ -12,7 +12,8 @@ export interface PushQuery {
 }
 
 const MAX_LABEL = 200;
-const DEFAULT_TIMEOUT_SEC = 60;
+/** Seconds until a push is told of that has not ended (R-D7). */
+export const DEFAULT_TIMEOUT_SEC = 60;
 const MAX_TIMEOUT_SEC = 604_800;
 const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
 

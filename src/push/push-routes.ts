@@ -4,6 +4,7 @@ import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http-body.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
+import { throwNotedFailure } from './noted-failure.ts';
 import { makeLabel } from './operation-label.ts';
 import { operationRoutes } from './operation-routes.ts';
 import { toBody } from './push-answer.ts';
@@ -16,6 +17,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
     '/data',
     requirePermission('datapusher.standard'),
     async (c) => {
+      throwNotedFailure(c.env);
       const { caller, requestId } = c.var;
       const { operationId, timeoutSec } = parsePushQuery(c.req.url);
       assertJsonType(c.req.raw);

@@ -4,11 +4,12 @@ import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { type AcceptPush, createAcceptPush } from './accept-push.ts';
 import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
+import { type GroupCommit, openGroupCommit } from './group-commit.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import type { PushLimits } from './push-element.ts';
 import { openPushReaders } from './push-readers.ts';
 import { createReplay, type Replay } from './replay.ts';
-import { openTargetCache } from './target-cache.ts';
+import { openTargetCache, type TargetCache } from './target-cache.ts';
 import { openWaker } from './waker.ts';
 import { openDirectWriter } from './write-directly.ts';
 
@@ -32,6 +33,10 @@ export interface PushService {
   readonly acceptPush: AcceptPush;
   readonly replay: Replay;
   readonly mapperRunner: MapperRunner;
+  readonly targets: TargetCache;
+  readonly group: GroupCommit;
+  /** Asks for the ingester's attention. */
+  readonly wake: (accountId: number) => void;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
   close(): Promise<void>;
@@ -45,10 +50,11 @@ export function openPushService(options: PushServiceOptions): PushService {
   const mapperRunner = openMapperRunner(options.mappers, log);
   const directWriter = openDirectWriter(database, directWrites, log);
   const targets = openTargetCache(database);
+  const group = openGroupCommit(database);
   const services = { database, dictionary, targets, readers, admission, wake: waker.wake };
   return {
-    ...{ database, admission, mapperRunner, limits },
-    acceptPush: createAcceptPush({ ...services, directWriter }),
+    ...{ database, admission, mapperRunner, limits, targets, group, wake: waker.wake },
+    acceptPush: createAcceptPush({ ...services, group, directWriter }),
     replay: createReplay({ ...services, limits }),
     maxBodyBytes: limits.maxBodyBytes,
     close: async () => {

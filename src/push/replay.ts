@@ -12,7 +12,7 @@ import { type PushAnswer, toAnswer } from './push-answer.ts';
 import type { PushLimits } from './push-element.ts';
 import { storeBatches } from './store-batches.ts';
 
-export interface ReplayServices extends Omit<AcceptServices, 'directWriter'> {
+export interface ReplayServices extends Omit<AcceptServices, 'directWriter' | 'group'> {
   readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };
 }
 

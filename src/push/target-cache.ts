@@ -16,6 +16,8 @@ export interface ResolvedTargets {
 }
 
 export interface TargetCache {
+  /** What is remembered of them; undefined where something has to be looked up. */
+  recall(caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined;
   /** @param isFresh looks everything up anew. */
   resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
 }
@@ -60,6 +62,7 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   return {
+    recall,
     resolve: async (caller, elements, isFresh) =>
       (isFresh ? undefined : recall(caller, elements)) ?? lookUp(caller, elements),
   };

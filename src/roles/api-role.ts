@@ -12,6 +12,7 @@ import { startSweeper } from '../platform/sweep.ts';
 import { mapperRoutes } from '../push/mapper/mapper-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
+import { smallPushDoor } from '../push/small-push-door.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
@@ -91,7 +92,9 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     ],
     log,
   });
-  listener.serve(app.fetch);
+  listener.serve(app.fetch, (otherwise) =>
+    smallPushDoor({ ...push, recallCaller: parts.recallCaller, log }, otherwise),
+  );
   return {
     routes: app.routes,
     stop: async () => {

@@ -1,13 +1,17 @@
 /** A listening HTTP server: listens first, so that its port is known, and answers 503 until it is given its app. */
-import type { Server } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** Answers what it can by itself, and leaves the rest to `otherwise`. */
+type Door = (otherwise: RawHandler) => RawHandler;
 
 export interface HttpListener {
   readonly port: number;
-  serve(fetch: Fetch): void;
+  /** @param door comes before the app. */
+  serve(fetch: Fetch, door?: Door): void;
   /** Takes no more connections and waits for the answers under way, for at most `graceMs`; then cuts them off. */
   stop(graceMs: number): Promise<void>;
 }
@@ -26,7 +30,9 @@ const LONGEST_REQUEST_MS = 1_800_000;
  */
 export async function listenHttp(host: string, port: number, stalledMs = STALLED_MS): Promise<HttpListener> {
   let fetch = starting;
-  const server = createAdaptorServer({ fetch: (request, env) => fetch(request, env) }) as Server;
+  const throughApp: RawHandler = getRequestListener((request, env) => fetch(request, env));
+  let handle = throughApp;
+  const server = createServer((incoming, outgoing) => handle(incoming, outgoing));
   server.timeout = stalledMs;
   server.requestTimeout = LONGEST_REQUEST_MS;
   await new Promise<void>((resolve, reject) => {
@@ -35,8 +41,9 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   });
   return {
     port: (server.address() as AddressInfo).port,
-    serve: (app) => {
+    serve: (app, door = (otherwise) => otherwise) => {
       fetch = app;
+      handle = door(throughApp);
     },
     stop: (graceMs) =>
       new Promise((resolve) => {

@@ -7,6 +7,7 @@ import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
 import type { Authentication } from '../identity/authenticate.ts';
 import { createCallers } from '../identity/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
+import { createRecallCaller, type RecallCaller } from '../identity/recall-caller.ts';
 import { rememberVerified } from '../identity/remember-verified.ts';
 import { trustedIssuers } from '../identity/trusted-issuers.ts';
 import { createTokenVerifier } from '../identity/verify-token.ts';
@@ -31,6 +32,7 @@ export interface Parts {
   readonly fileQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
+  readonly recallCaller: RecallCaller;
   /** To be told of every change to what users may do (R-B5). */
   readonly accessNews: AccessNews;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
@@ -61,6 +63,7 @@ export function openParts(config: Config, log: Log): Parts {
     ownIssuer: issuerUrl(config),
     externalUsers: config.EXTERNAL_USERS,
   });
+  const verifier = rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
   const accessNews = openAccessNews({ ...queueOptions, onChange: callers.forget });
   return {
     config,
@@ -73,10 +76,8 @@ export function openParts(config: Config, log: Log): Parts {
     calculationQueue,
     fileQueue,
     outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
-    authentication: {
-      verifier: rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) })),
-      callers,
-    },
+    authentication: { verifier, callers },
+    recallCaller: createRecallCaller(verifier, callers),
     accessNews,
     healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
     close: async () => {

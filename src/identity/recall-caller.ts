@@ -1,0 +1,19 @@
+/**
+ * The caller behind a bearer as far as it is remembered, at once: for doors that answer most requests without waiting for
+ * anything. Whoever is not remembered, or may not pass, is left to `authenticate`, which says why.
+ */
+import { BEARER } from './authenticate.ts';
+import type { Caller } from './caller.ts';
+import type { Callers } from './find-caller.ts';
+import type { Scope } from './issuer/token-request-rules.ts';
+import type { RememberingVerifier } from './remember-verified.ts';
+
+export type RecallCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
+
+export function createRecallCaller(verifier: RememberingVerifier, callers: Callers): RecallCaller {
+  return (authorization, scope) => {
+    const [, token] = BEARER.exec(authorization ?? '') ?? [];
+    const verified = token === undefined ? undefined : verifier.recall(token);
+    return verified?.scopes.has(scope) ? callers.recall(verified) : undefined;
+  };
+}

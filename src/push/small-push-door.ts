@@ -1,0 +1,137 @@
+/**
+ * The short way of small pushes through HTTP: who is remembered, pushes a small plain body without a query, and means
+ * variables that are remembered, is answered without the app. It only ever answers 200, and only to a push that is
+ * committed; all others it leaves to the app, with the body it has read, to be judged and answered there.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '../identity/caller.ts';
+import type { RecallCaller } from '../identity/recall-caller.ts';
+import { API_VERSION, isApiVersion } from '../platform/api-version.ts';
+import { isJsonType } from '../platform/http-body.ts';
+import type { Log } from '../platform/log.ts';
+import { isRequestId } from '../platform/request-id.ts';
+import type { Admission } from './admission.ts';
+import type { GroupCommit, Submission } from './group-commit.ts';
+import { noteFailure } from './noted-failure.ts';
+import { makeLabel } from './operation-label.ts';
+import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';
+import { DEFAULT_TIMEOUT_SEC } from './push-query.ts';
+
+export interface SmallPushServices extends SmallPushParts {
+  readonly recallCaller: RecallCaller;
+  readonly group: GroupCommit;
+  readonly admission: Admission;
+  /** Asks for the ingester's attention. */
+  readonly wake: (accountId: number) => void;
+  readonly log: Log;
+}
+
+type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+interface Request {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly startMs: number;
+}
+
+const MAX_BYTES = 16 * 1024;
+
+export function smallPushDoor(services: SmallPushServices, otherwise: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    const caller = admit(services, incoming);
+    if (!caller) return otherwise(incoming, outgoing);
+    const share = services.admission.openBody();
+    if (!share.tryTake(Number(incoming.headers['content-length']))) return otherwise(incoming, outgoing);
+    const startMs = performance.now();
+    outgoing.once('close', share.release);
+    readBody(incoming, (bytes) => {
+      const plan = planSmallPush(services, caller, bytes);
+      const toApp = () => otherwise(Object.assign(incoming, { rawBody: bytes }), outgoing);
+      if (!plan) return toApp();
+      const requestId = requestIdOf(incoming);
+      void store(services, { incoming, outgoing, caller, requestId, startMs }, plan, toApp);
+    });
+  };
+}
+
+/** @returns undefined where the request is not one for this door, or is for the app to refuse. */
+function admit({ recallCaller, admission }: SmallPushServices, { method, url, headers }: IncomingMessage) {
+  if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
+  if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
+  if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
+  const caller = recallCaller(headers.authorization, 'push-data');
+  return caller?.permissions.has('datapusher.standard') && admission.hasRoom() ? caller : undefined;
+}
+
+function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+}
+
+async function store(services: SmallPushServices, request: Request, plan: SmallPush, toApp: () => void): Promise<void> {
+  const { group, admission, wake } = services;
+  const { accountId } = request.caller;
+  try {
+    const submission = toSubmission(request, plan);
+    const outcome = await group.submit(submission);
+    // The structure has changed: the app looks again.
+    if (outcome.kind !== 'stored') return toApp();
+    admission.noteQueued(plan.tuples.length);
+    wake(accountId);
+    answer(services.log, request, submission.operation.label, plan);
+  } catch (error) {
+    noteFailure(request.incoming, error);
+    toApp();
+  }
+}
+
+function toSubmission({ caller, requestId }: Request, plan: SmallPush): Submission {
+  const { structureVersion, elements, readings, tuples } = plan;
+  const operation = {
+    ...{ userId: caller.userId, label: makeLabel(Date.now()), requestId, timeoutSec: DEFAULT_TIMEOUT_SEC, tuples },
+    ...{ acceptedElements: elements, acceptedReadings: readings, rejected: [], rejectedElements: [], warnings: [] },
+    ...{ resendKey: null, mapperId: null, isReplay: false },
+  };
+  return { accountId: caller.accountId, structureVersion, operation };
+}
+
+function answer(
+  log: Log,
+  { incoming, outgoing, caller, requestId, startMs }: Request,
+  label: string,
+  plan: SmallPush,
+): void {
+  const body = `{"operationId":"${label}","accepted":{"elements":${plan.elements},"readings":${plan.readings}},"rejected":[]}`;
+  outgoing.writeHead(200, {
+    'X-Request-Id': requestId,
+    'Api-Version': API_VERSION,
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+  });
+  outgoing.end(body);
+  const { accountId, userId, actor } = caller;
+  const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
+  const line = {
+    accountId,
+    userId,
+    actorUserId: actor?.userId,
+    method: 'POST',
+    path: incoming.url,
+    status: 200,
+    durationMs,
+  };
+  log.info({ requestId, ...line }, 'request');
+}
+
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headerOf(headers['x-request-id']);
+  return given !== undefined && isRequestId(given) ? given : randomUUID();
+}
+
+function headerOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.join(', ');
+}

@@ -1,7 +1,7 @@
 /**
  * Civil time of a zone (R-D4): which instant a local date means. Offsets come from the tz database of the runtime
- * through Temporal; they are looked up once per zone and local quarter of an hour, since every change of offset since
- * 1973 happened on one. Before, they are looked up for every date.
+ * through Temporal; they are looked up once per zone and day, on days of a change once per quarter of an hour, and in a
+ * quarter of a change for every date: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -9,9 +9,8 @@ import { z } from 'zod';
 
 const MICROS_PER_MILLI = 1000;
 const QUARTER_MICROS = 15 * 60 * 1_000_000;
-const MAX_CACHED_QUARTERS = 200_000;
-// A year after the last zone, Liberia's, came to an offset of whole quarters.
-const QUARTERS_SINCE = Date.UTC(1973, 0, 1) * MICROS_PER_MILLI;
+const DAY_MICROS = 96 * QUARTER_MICROS;
+const MAX_REMEMBERED = 100_000;
 
 /** How a local date met the clock: once, twice (autumn) or never (spring). */
 export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
@@ -81,21 +80,37 @@ interface Offset {
 }
 
 function createClock(timeZoneId: string): LocalClock {
-  const offsets = new Map<number, Offset>();
+  const offsetAt = rememberSpans(
+    (localMicros) => findOffset(timeZoneId, Math.floor(localMicros / MICROS_PER_MILLI)),
+    (one, other) => one.offsetMicros === other.offsetMicros && one.kind === other.kind,
+  );
   return (localMicros) => {
-    if (localMicros < QUARTERS_SINCE) {
-      const { offsetMicros, kind } = findOffset(timeZoneId, Math.floor(localMicros / MICROS_PER_MILLI));
-      return { micros: localMicros - offsetMicros, kind };
-    }
-    const quarter = Math.floor(localMicros / QUARTER_MICROS);
-    let offset = offsets.get(quarter);
-    if (!offset) {
-      offset = findOffset(timeZoneId, (quarter * QUARTER_MICROS) / MICROS_PER_MILLI);
-      if (offsets.size >= MAX_CACHED_QUARTERS) offsets.clear();
-      offsets.set(quarter, offset);
-    }
-    return { micros: localMicros - offset.offsetMicros, kind: offset.kind };
+    const { offsetMicros, kind } = offsetAt(localMicros);
+    return { micros: localMicros - offsetMicros, kind };
   };
+}
+
+/**
+ * What is looked up by time and seldom changes, remembered for days and quarters of an hour at whose both ends it is the
+ * same. No zone changes its clock there and back within one.
+ */
+function rememberSpans<Value>(
+  lookUp: (micros: number) => Value,
+  isSame: (one: Value, other: Value) => boolean,
+): (micros: number) => Value {
+  const remember = (length: number, otherwise: (micros: number) => Value) => {
+    const known = new Map<number, Value | undefined>();
+    return (micros: number): Value => {
+      const span = Math.floor(micros / length);
+      if (!known.has(span)) {
+        if (known.size >= MAX_REMEMBERED) known.clear();
+        const first = lookUp(span * length);
+        known.set(span, isSame(first, lookUp((span + 1) * length - 1)) ? first : undefined);
+      }
+      return known.get(span) ?? otherwise(micros);
+    };
+  };
+  return remember(DAY_MICROS, remember(QUARTER_MICROS, lookUp));
 }
 
 function findOffset(timeZoneId: string, localMillis: number): Offset {
@@ -119,21 +134,13 @@ const zoneOffsets = new Map<string, ZoneOffset>();
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
   if (known) return known;
-  const offsets = new Map<number, number>();
-  const lookUp: ZoneOffset = (micros) => {
-    const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / MICROS_PER_MILLI));
-    return instant.toZonedDateTimeISO(timeZoneId).offsetNanoseconds / MICROS_PER_MILLI;
-  };
-  const offsetAt: ZoneOffset = (micros) => {
-    if (micros < QUARTERS_SINCE) return lookUp(micros);
-    const quarter = Math.floor(micros / QUARTER_MICROS);
-    const cached = offsets.get(quarter);
-    if (cached !== undefined) return cached;
-    const offset = lookUp(quarter * QUARTER_MICROS);
-    if (offsets.size >= MAX_CACHED_QUARTERS) offsets.clear();
-    offsets.set(quarter, offset);
-    return offset;
-  };
+  const offsetAt = rememberSpans<number>(
+    (micros) => {
+      const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / MICROS_PER_MILLI));
+      return instant.toZonedDateTimeISO(timeZoneId).offsetNanoseconds / MICROS_PER_MILLI;
+    },
+    (one, other) => one === other,
+  );
   zoneOffsets.set(timeZoneId, offsetAt);
   return offsetAt;
 }

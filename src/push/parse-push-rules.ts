@@ -37,7 +37,13 @@ export type ParsedPush =
   | { readonly kind: 'invalid'; readonly details: readonly ErrorDetail[] }
   | { readonly kind: 'too_large'; readonly message: string };
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
+
+/** What is said of an element besides its readings. */
+export interface ElementHead {
+  readonly target: TargetIdentifiers;
+  readonly given: GivenLabels;
+}
 
 export function parsePush(body: unknown, { maxElements, maxReadings }: PushLimits): ParsedPush {
   if (!Array.isArray(body)) {
@@ -53,13 +59,8 @@ export function parsePush(body: unknown, { maxElements, maxReadings }: PushLimit
   }
   const reader = new PushReader(total);
   const targets = body.map((element, index) => reader.readElement(element, `$[${index}]`));
-  const { details, labels, dates, values, columns } = reader;
-  if (details.length > 0) return { kind: 'invalid', details };
-  const { isLocal } = reader;
-  return {
-    kind: 'ok',
-    contents: { targets, readingCounts, dates, values, isLocal, labels: columns, labelTable: labels.table },
-  };
+  if (reader.details.length > 0) return { kind: 'invalid', details: reader.details };
+  return { kind: 'ok', contents: reader.finish(targets, readingCounts) };
 }
 
 function countReadings(element: unknown): number {
@@ -68,7 +69,7 @@ function countReadings(element: unknown): number {
 }
 
 /** Reads element by element into columns made for all of them. */
-class PushReader {
+export class PushReader {
   readonly details: ErrorDetail[] = [];
   readonly labels = new LabelTable();
   readonly dates: Float64Array;
@@ -76,12 +77,25 @@ class PushReader {
   /** Places in the table of labels. */
   readonly columns: Int32Array;
   isLocal: Uint8Array | undefined;
-  #row = 0;
+  /** Of the next reading. */
+  row = 0;
 
-  constructor(readingCount: number) {
-    this.dates = new Float64Array(readingCount);
-    this.values = new Float64Array(readingCount);
-    this.columns = new Int32Array(readingCount);
+  /** @param capacity no reading may come after so many. */
+  constructor(capacity: number) {
+    this.dates = new Float64Array(capacity);
+    this.values = new Float64Array(capacity);
+    this.columns = new Int32Array(capacity);
+  }
+
+  finish(targets: readonly TargetIdentifiers[], readingCounts: readonly number[]): PushContents {
+    const count = this.row;
+    return {
+      ...{ targets, readingCounts, labelTable: this.labels.table },
+      dates: this.dates.subarray(0, count),
+      values: this.values.subarray(0, count),
+      isLocal: this.isLocal?.subarray(0, count),
+      labels: this.columns.subarray(0, count),
+    };
   }
 
   readElement(element: unknown, path: string): TargetIdentifiers {
@@ -89,13 +103,22 @@ class PushReader {
       this.#add(path, mustBe('an object', element));
       return {};
     }
+    const { target, given } = this.readHead(element, path);
+    this.#readReadings(member(element, 'data'), given, `${path}.data`);
+    return target;
+  }
+
+  readHead(element: Members, path: string): ElementHead {
     for (const name of FORBIDDEN) {
       if (member(element, name) !== undefined) this.#add(`${path}.${name}`, FORBIDDEN_RULE);
     }
     const target = this.#readTarget(element, path);
-    const given = this.#readLabels(member(element, 'version'), member(element, 'tags'), path);
-    this.#readReadings(member(element, 'data'), given, `${path}.data`);
-    return target;
+    return { target, given: this.readLabels(element, path) };
+  }
+
+  /** VersionTag and tags of an element or a reading. */
+  readLabels(object: Members, path: string): GivenLabels {
+    return this.#readLabels(member(object, 'version'), member(object, 'tags'), path);
   }
 
   #add(path: string, message: string): void {
@@ -154,14 +177,14 @@ class PushReader {
     }
     let plainPlace = -1;
     for (let index = 0; index < data.length; index += 1) {
-      const own = this.#readReading(data[index], path, index);
+      const own = this.readReading(data[index], path, index);
       if (own) {
-        this.columns[this.#row] = this.labels.placeOf(given, own);
+        this.columns[this.row] = this.labels.placeOf(given, own);
       } else {
         if (plainPlace < 0) plainPlace = this.labels.placeOf(given);
-        this.columns[this.#row] = plainPlace;
+        this.columns[this.row] = plainPlace;
       }
-      this.#row += 1;
+      this.row += 1;
     }
   }
 
@@ -169,7 +192,7 @@ class PushReader {
    * Writes date and value into the columns. The path is spelled only where something is wrong: most readings are right.
    * @returns the labels of its own, when it has any.
    */
-  #readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
+  readReading(reading: unknown, path: string, index: number): GivenLabels | undefined {
     if (!isObject(reading)) {
       this.#add(`${path}[${index}]`, mustBe('an object', reading));
       return undefined;
@@ -191,15 +214,18 @@ class PushReader {
       this.#add(`${path}[${index}].date`, got(DATE_RULE, text));
       return;
     }
-    this.dates[this.#row] = date.micros;
-    if (!date.isLocal) return;
-    this.isLocal ??= new Uint8Array(this.dates.length);
-    this.isLocal[this.#row] = 1;
+    this.setDate(date.micros, date.isLocal);
+  }
+
+  setDate(micros: number, isLocal: boolean): void {
+    this.dates[this.row] = micros;
+    if (isLocal) this.isLocal ??= new Uint8Array(this.dates.length);
+    if (this.isLocal) this.isLocal[this.row] = isLocal ? 1 : 0;
   }
 
   #readValue(given: unknown, path: string, index: number): void {
     const value = typeof given === 'number' ? given : toNumber(given);
-    if (typeof value === 'number' && Number.isFinite(value)) this.values[this.#row] = value;
+    if (typeof value === 'number' && Number.isFinite(value)) this.values[this.row] = value;
     else this.#add(`${path}[${index}].value`, got('must be a finite number', given));
   }
 }
@@ -220,7 +246,7 @@ function hasOtherNames(reading: Members): boolean {
  * A member by its name in any case; null counts as absent. The exact name wins; of others that differ in case only, the
  * last, as with repeated names.
  */
-function member(object: Members, name: string): unknown {
+export function member(object: Members, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name] ?? undefined;
   const lower = name.toLowerCase();
   let found: unknown;
@@ -230,6 +256,6 @@ function member(object: Members, name: string): unknown {
   return found;
 }
 
-function isObject(value: unknown): value is Members {
+export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { jsonPath } from '../../src/platform/lenient.ts';
 import { toLabels } from '../../src/points/label-rules.ts';
 import { parsePush } from '../../src/push/parse-push-rules.ts';
-import { MAX_DETAILS } from '../../src/push/push-element.ts';
+import { MAX_DETAILS, type PushContents } from '../../src/push/push-element.ts';
 import { pushSchema } from '../../src/push/push-schema.ts';
+import { scanPush } from '../../src/push/scan-push-rules.ts';
 
 const LIMITS = { maxElements: 1000, maxReadings: 1000 };
 
@@ -138,7 +139,10 @@ function bySchema(json: unknown): unknown {
 function byHand(json: unknown): unknown {
   const parsed = parsePush(json, LIMITS);
   if (parsed.kind !== 'ok') return parsed;
-  const { targets, readingCounts, dates, isLocal, values, labels, labelTable } = parsed.contents;
+  return spellOut(parsed.contents);
+}
+
+function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labelTable }: PushContents): unknown {
   let row = 0;
   return targets.map((target, index) => ({
     target,
@@ -180,5 +184,128 @@ describe('a push body', () => {
     ];
     expect(byHand(json.slice(0, 1))).toMatchObject([{ target: { variableId: 5 }, readings: [{ value: 2 }] }]);
     expect(byHand(json)).toMatchObject({ kind: 'invalid', details: [{ path: '$[1].data[0].date' }] });
+  });
+});
+
+/** A text with at most one character left out, put in or replaced. */
+const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
+  const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
+  return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {
+    if (!spoiling) return original;
+    const [place, left, put] = spoiling;
+    const at = place % (original.length + 1);
+    return original.slice(0, at) + put + original.slice(at + left);
+  });
+};
+
+const digits = fc.stringMatching(/^(0|[1-9]\d{0,17}|0\d)(\.\d{1,18})?$/);
+const rawNumber = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+  fc.tuple(fc.constantFrom('', '-'), digits, fc.constantFrom('', '', 'e2')).map((parts) => parts.join('')),
+  fc.constantFrom('-0', '9007199254740993', '"1.5"', '1e999', '1E-310', '.5', '1.', '01', '+1', '0x1', 'null', 'NaN'),
+);
+const rawDate = fc
+  .tuple(
+    fc.constantFrom('2026-01-01', '2026-01-01', '2026-12-31', '2024-02-29', '2026-02-29', '1699-12-31', '0000-00-00'),
+    fc.constantFrom('T00:00:00', 'T23:59:59', 'T05:00:00', 't12:00:00', ' 12:00:00', 'T24:00:00', 'T10:60:00'),
+    fc.constantFrom('Z', 'Z', '.250Z', '.001Z', '', '', '.123456Z', '+01:00', '-0330', '.5', '.1234567Z', 'z'),
+  )
+  .map((parts) => `"${parts.join('')}"`);
+const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n');
+const rawTail = fc.constantFrom(
+  ...['', ',"version":"V1"', ', "Tags": {"q": "}\\"]"}', ',"tags":{"q":"e"},"version":"é"', ',"x":[1,{}]'],
+  ...[',"value":7', ',"DATE":"2026-01-01T00:00:00Z"', ',"date":"2026-01-01T00:00:00Z"', ',"version":"a\\u0000"', ','],
+  ...[',"v\\u0061lue":7', ',"tags":null', ',"version":"V1" ,'],
+);
+const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
+/** Readings as no JSON.stringify would write them. */
+const rawReading = fc
+  .tuple(
+    usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),
+    usually('1.5', rawNumber),
+    usually('', rawTail),
+    ...([space, space, fc.boolean(), usually('date', fc.constantFrom('Date', 'DATE', 'dote'))] as const),
+  )
+  .map(([when, number, tail, before, between, isDateFirst, dateName]) => {
+    const members = [`"${dateName}"${between}:${before}${when}`, `"value":${between}${number}`];
+    const ordered = isDateFirst ? members : members.toReversed();
+    return `${before}{${between}${ordered.join(`${before},${between}`)}${before}${tail}}${between}`;
+  });
+const rawElement = fc
+  .tuple(
+    usually(
+      '"variableId":7',
+      fc.constantFrom('"version":"V0","tags":{"q":"own"}', '"DATA":[]', '"x":"\\"],[{"', '"d\\u0061ta":[]', '"x":01'),
+    ),
+    fc.array(rawReading, { minLength: 1, maxLength: 3 }),
+    usually('data', fc.constant('Data')),
+    fc.boolean(),
+  )
+  .map(([other, readings, dataName, isDataFirst]) => {
+    const members = [`"${dataName}":[${readings.join()}]`, other];
+    return `{${(isDataFirst ? members : members.toReversed()).join()}}`;
+  });
+const rawBody = fc.array(rawElement, { minLength: 1, maxLength: 2 }).map((elements) => `[${elements.join()}]`);
+
+const scan = (text: string) => {
+  const scanned = scanPush(Buffer.from(text), LIMITS);
+  return scanned && { read: spellOut(scanned.contents), places: scanned.elementPlaces };
+};
+
+/** What a text says by the schema; undefined where it is not JSON. */
+function bySchemaOf(text: string): unknown {
+  try {
+    return bySchema(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+describe('a push body read from its bytes', () => {
+  it('is read as the schema reads it, or left to be read as a whole (R-D1, R-A3)', () => {
+    let scannedCount = 0;
+    const runs = 10_000;
+    const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
+    fc.assert(
+      fc.property(fc.oneof(rawBody, spoiled(rawBody), written, spoiled(written)), (text) => {
+        const scanned = scan(text);
+        if (!scanned) return;
+        scannedCount += 1;
+        expect(scanned.read).toEqual(bySchemaOf(text));
+        const bytes = Buffer.from(text);
+        const elements = scanned.places.map(([start, end]) => JSON.parse(bytes.toString('utf8', start, end)));
+        expect(elements).toEqual(JSON.parse(text));
+      }),
+      { numRuns: runs },
+    );
+    expect(scannedCount).toBeGreaterThan(runs / 5);
+  }, 60_000);
+
+  it.each([
+    ['as json.dumps writes it', '[{"variableId": 7, "data": [{"date": "2026-01-01T00:00:00Z", "value": 1.5}]}]'],
+    ['indented', JSON.stringify([{ data: [{ date: '2026-01-01T00:00:00.000Z', value: -0.25 }] }], null, 2)],
+    ['with capitals', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
+    ['value first', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
+    ['with labels', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]'],
+    ['with texts for numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
+    ['with the longest of numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
+  ])('is read at once %s', (_, text) => {
+    expect(scan(text)?.read).toEqual(bySchemaOf(text));
+    expect(scan(text)).toBeDefined();
+  });
+
+  it.each([
+    ['not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1')],
+    ['with a byte order mark', Buffer.from('\ufeff[{"data":[]}]')],
+    ['with more elements than allowed', Buffer.from(`[${'{"data":[]},'.repeat(LIMITS.maxElements)}{"data":[]}]`)],
+    [
+      'with more readings than allowed',
+      Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
+    ],
+    ['with an element of great size', Buffer.from(`[{"x":"${'x'.repeat(70_000)}","data":[]}]`)],
+    ['cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1')],
+  ])('%s is left to be read as a whole', (_, bytes) => {
+    expect(scanPush(bytes, LIMITS)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
 import { resolveTargets } from '../push/resolve-targets.ts';
 import type { FileParser, ParseHelp } from './parsing/file-parser.ts';
-import type { ParsedChunk, ResolveAnswer, ResolveRequest } from './parsing/parser-messages.ts';
+import type { ResolveAnswer, ResolveRequest } from './parsing/parser-messages.ts';
 import { type FileLimits, type FilePosition, FileRefusal } from './standard-file.ts';
 import { PART_BYTES, readPart } from './stored-parts.ts';
 import { endFile, noteIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
@@ -55,19 +55,13 @@ async function ingestRows(services: IngestFileServices, file: TakenFile, signal:
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
   let done: FilePosition = from;
-  // One behind: the last chunk is written together with the end of the file.
-  let held: ParsedChunk | undefined;
   for await (const chunk of parser.parse(order, createHelp(services, file))) {
-    if (held) {
-      if (!(await writeChunk(database, file, done, held, false))) return;
-      done = held.position;
-      void onWritten();
-      if (signal.aborted) return;
-    }
-    held = chunk;
+    if (!(await writeChunk(database, file, done, chunk))) return;
+    done = chunk.position;
+    if (chunk.isLast) await onWritten();
+    else void onWritten();
+    if (signal.aborted) return;
   }
-  if (held) await writeChunk(database, file, done, held, true);
-  await onWritten();
 }
 
 function createHelp({ database, dictionary, log }: IngestFileServices, file: TakenFile): ParseHelp {

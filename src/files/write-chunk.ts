@@ -24,7 +24,6 @@ const ADVANCE = `
 
 /**
  * @param done where the chunk begins; what another process wrote meanwhile is not written again.
- * @param isLast the file ends with this chunk.
  * @returns false when somebody else has taken the file further.
  */
 export async function writeChunk(
@@ -32,7 +31,6 @@ export async function writeChunk(
   { id, accountId }: TakenFile,
   done: FilePosition,
   chunk: ParsedChunk,
-  isLast: boolean,
 ): Promise<boolean> {
   return withTransaction(
     database,
@@ -49,7 +47,7 @@ export async function writeChunk(
         const { ranges } = await writePoints(transaction, inBatches(chunk.tuples));
         await announcePoints(transaction, accountId, ranges);
       }
-      if (isLast) await endFile(transaction, id);
+      if (chunk.isLast) await endFile(transaction, id);
       return true;
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },

@@ -39,8 +39,9 @@ export class TupleWriter {
   readonly #view: DataView;
   #offset = 0;
 
-  constructor(capacity: number) {
-    this.#tuples = Buffer.allocUnsafeSlow(capacity * TUPLE_BYTES).fill(TEMPLATE);
+  /** @param room memory to write into, of at least that many tuples. */
+  constructor(capacity: number, room: Buffer = Buffer.allocUnsafeSlow(capacity * TUPLE_BYTES)) {
+    this.#tuples = room.fill(TEMPLATE, 0, capacity * TUPLE_BYTES);
     this.#view = viewOf(this.#tuples);
   }
 
@@ -55,7 +56,7 @@ export class TupleWriter {
     this.#offset = offset + TUPLE_BYTES;
   }
 
-  /** The tuples added so far, in a memory of their own. */
+  /** The tuples added so far, in the room given or a memory of their own. */
   finish(): Buffer {
     return this.#tuples.subarray(0, this.#offset);
   }

@@ -130,7 +130,9 @@ async function createTwin(database: Database): Promise<void> {
        alter column version_tag_id set default 0, alter column tag_set_id set default 0`,
   );
   await database.query(
-    `select create_hypertable('bench_file_point', by_range('date', interval '28 days'), create_default_indexes => false)`,
+    `select create_hypertable('bench_file_point', by_range('date', (
+       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
+     )), create_default_indexes => false)`,
   );
 }
 

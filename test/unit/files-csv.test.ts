@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordScanner } from '../../src/files/csv/record-scanner.ts';
+import { cellText, type RecordCells, RecordScanner } from '../../src/files/csv/record-scanner.ts';
 import { type ReadOptions, readRows } from '../fixtures/files/read-rows.ts';
 
 const HEADER = 'variable_id,date,value';
@@ -246,22 +246,22 @@ describe('reading part by part', () => {
         const all: string[][] = [];
         const scanner = new RecordScanner(
           { delimiter: ',', newline: '\n' },
-          undefined,
-          { record: (_row, cells) => all.push([...cells]), malformed: () => {} },
+          Infinity,
+          { record: (_row, cells) => all.push(textsOf(cells)), malformed: () => {} },
           { offset: 0, row: 0 },
         );
         for (let place = 0; place < text.length; place += 64) {
-          scanner.feed(text.toString('latin1', place, place + 64), place + 64 >= text.length);
+          scanner.feed(text.subarray(place, place + 64), place + 64 >= text.length);
           ends.push({ offset: scanner.offset, row: scanner.row });
         }
         const from = ends[cut % ends.length] ?? { offset: 0, row: 0 };
         const rest: string[][] = [];
         new RecordScanner(
           { delimiter: ',', newline: '\n' },
-          undefined,
-          { record: (_row, cells) => rest.push([...cells]), malformed: () => {} },
+          Infinity,
+          { record: (_row, cells) => rest.push(textsOf(cells)), malformed: () => {} },
           from,
-        ).feed(text.toString('latin1', from.offset), true);
+        ).feed(text.subarray(from.offset), true);
         expect(rest).toEqual(all.slice(from.row));
       }),
     );
@@ -284,15 +284,16 @@ async function scan(text: string, partBytes: number): Promise<string[][]> {
   const found: string[][] = [];
   const scanner = new RecordScanner(
     { delimiter: ',', newline: '\n' },
-    undefined,
-    { record: (_row, cells) => found.push([...cells]), malformed: () => {} },
+    Infinity,
+    { record: (_row, cells) => found.push(textsOf(cells)), malformed: () => {} },
     { offset: 0, row: 0 },
   );
   for (let place = 0; place < bytes.length; place += partBytes) {
-    scanner.feed(
-      bytes.toString('latin1', place, Math.min(bytes.length, place + partBytes)),
-      place + partBytes >= bytes.length,
-    );
+    scanner.feed(bytes.subarray(place, place + partBytes), place + partBytes >= bytes.length);
   }
   return found;
+}
+
+function textsOf(cells: RecordCells): string[] {
+  return cells.starts.map((_, column) => cellText(cells, column));
 }

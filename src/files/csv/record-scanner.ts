@@ -1,7 +1,7 @@
 /**
- * Cuts CSV text into records (RFC 4180), piece by piece. Only the columns asked for are cut out. A record that breaks the
- * rules of quoting is reported, and reading goes on with the line after its first: a stray quote spoils one row, not all
- * that follow. The next newline, delimiter and quote are looked for once each, so the time stays linear in the text.
+ * Cuts the bytes of a CSV into records (RFC 4180), piece by piece, as places in a buffer: no object is made per cell. A
+ * record that breaks the rules of quoting is reported, and reading goes on with the line after its first: a stray quote
+ * spoils one row, not all that follow. Every byte is looked at a few times, so the time stays linear.
  */
 
 export interface Dialect {
@@ -9,81 +9,149 @@ export interface Dialect {
   readonly newline: '\n' | '\r';
 }
 
+/** The cells of a record: that of column i has the bytes from `starts[i]` to `ends[i]`, none where it is absent. */
+export interface RecordCells {
+  readonly bytes: Buffer;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+}
+
 export interface RecordVisitor {
-  /** @param cells by column; those not wanted are absent. @param cellCount without empty ones at the end. */
-  record(row: number, cells: readonly string[], cellCount: number): void;
+  /** @param cells good until the call ends. @param cellCount without empty ones at the end. */
+  record(row: number, cells: RecordCells, cellCount: number): void;
   malformed(row: number, reason: string): void;
+}
+
+/** A cell as latin1 text (see `parsing/utf8.ts`). */
+export function cellText({ bytes, starts, ends }: RecordCells, column: number | undefined): string {
+  if (column === undefined) return '';
+  const [start = 0, end = 0] = [starts[column], ends[column]];
+  return start === end ? '' : bytes.toString('latin1', start, end);
 }
 
 /** Longest record in bytes: what goes on for longer is no row of measurements, and must not fill the memory. */
 export const MAX_RECORD_BYTES = 1 << 20;
 
-const QUOTE = '"';
-const [QUOTE_CODE, RETURN_CODE] = [0x22, 0x0d];
+const [QUOTE, RETURN] = [0x22, 0x0d];
 const INCOMPLETE = -1;
 const MALFORMED = -2;
 
 export class RecordScanner {
-  readonly #dialect: Dialect;
-  readonly #wanted: Uint8Array | undefined;
+  readonly #delimiter: number;
+  readonly #newline: number;
+  readonly #columnLimit: number;
   readonly #visitor: RecordVisitor;
-  readonly #cells: string[] = [];
-  #text = '';
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  /** Columns of the record whose quotes are doubled. */
+  readonly #doubled: number[] = [];
+  #room: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = this.#room;
+  #cells: RecordCells = { bytes: this.#bytes, starts: this.#starts, ends: this.#ends };
   #isLast = false;
   #isSkipping = false;
-  #nextNewline = 0;
-  #nextDelimiter = 0;
-  #nextQuote = 0;
   #reason = '';
   /** Bytes before the next record. */
   offset: number;
   /** Number of the last record. */
   row: number;
 
-  /** @param wanted 1 for each column to be cut out; undefined cuts out all. */
+  /** @param columnLimit how many columns are cut out. */
   constructor(
     dialect: Dialect,
-    wanted: Uint8Array | undefined,
+    columnLimit: number,
     visitor: RecordVisitor,
     start: { readonly offset: number; readonly row: number },
   ) {
-    this.#dialect = dialect;
-    this.#wanted = wanted;
+    this.#delimiter = dialect.delimiter.charCodeAt(0);
+    this.#newline = dialect.newline.charCodeAt(0);
+    this.#columnLimit = columnLimit;
     this.#visitor = visitor;
     this.offset = start.offset;
     this.row = start.row;
   }
 
-  /** Takes the next piece of the file as latin1 text, and visits the records it completes. */
-  feed(piece: string, isLast: boolean): void {
-    this.#text += piece;
+  /** Takes the next piece of the file, and visits the records it completes. */
+  feed(piece: Uint8Array, isLast: boolean): void {
+    this.#append(piece);
     this.#isLast = isLast;
-    this.#nextNewline = this.#nextDelimiter = this.#nextQuote = -1;
-    const { length } = this.#text;
+    const { length } = this.#bytes;
     let place = 0;
     while (place < length) {
-      const lineEnd = this.#newlineFrom(place);
-      if (lineEnd === Infinity && !isLast) break;
-      const end = this.#record(place, Math.min(lineEnd, length));
+      const end = this.#isSkipping ? this.#lineEnd(place) : this.#record(place);
       if (end === INCOMPLETE) break;
+      this.#isSkipping = false;
       const next = Math.min(end + 1, length);
       this.offset += next - place;
       place = next;
     }
-    this.#keep(this.#text.slice(place));
+    this.#keep(place);
+  }
+
+  /** What was left of the piece before stands at the beginning of the room. */
+  #append(piece: Uint8Array): void {
+    const rest = this.#bytes.length;
+    const size = rest + piece.length;
+    if (size > this.#room.length) {
+      const larger = Buffer.allocUnsafeSlow(size + (size >> 3));
+      this.#bytes.copy(larger);
+      this.#room = larger;
+    }
+    this.#room.set(piece, rest);
+    this.#bytes = this.#room.subarray(0, size);
+    this.#cells = { bytes: this.#bytes, starts: this.#starts, ends: this.#ends };
+  }
+
+  #keep(place: number): void {
+    const rest = this.#bytes.length - place;
+    const isTooLong = !this.#isLast && rest > MAX_RECORD_BYTES;
+    if (isTooLong) {
+      if (!this.#isSkipping) {
+        this.row += 1;
+        this.#visitor.malformed(this.row, `the row is longer than ${MAX_RECORD_BYTES} bytes`);
+      }
+      this.#isSkipping = true;
+      this.offset += rest;
+    }
+    this.#room.copyWithin(0, place, place + rest);
+    this.#bytes = this.#room.subarray(0, isTooLong ? 0 : rest);
   }
 
   /** @returns the place of the newline that ends the record, or INCOMPLETE. */
-  #record(start: number, lineEnd: number): number {
-    if (this.#isSkipping) {
-      this.#isSkipping = false;
-      return lineEnd;
+  #record(start: number): number {
+    const bytes = this.#bytes;
+    const { length } = bytes;
+    const delimiter = this.#delimiter;
+    const newline = this.#newline;
+    let column = 0;
+    let cellStart = start;
+    let cellCount = 0;
+    let place = start;
+    for (; place < length; place += 1) {
+      const byte = bytes[place];
+      if (byte === delimiter) {
+        this.#cut(column, cellStart, place);
+        column += 1;
+        if (place > cellStart) cellCount = column;
+        cellStart = place + 1;
+      } else if (byte === newline) break;
+      else if (byte === QUOTE) return this.#recordWithQuotes(start);
     }
-    if (this.#quoteFrom(start) >= lineEnd) return this.#plain(start, lineEnd);
+    if (place === length && !this.#isLast) return INCOMPLETE;
+    const end = this.#withoutReturn(cellStart, place);
+    this.#cut(column, cellStart, end);
+    this.#visit(column + 1, end > cellStart ? column + 1 : cellCount);
+    return place;
+  }
+
+  #recordWithQuotes(start: number): number {
+    const lineEnd = this.#lineEnd(start);
+    if (lineEnd === INCOMPLETE) return INCOMPLETE;
+    this.#doubled.length = 0;
     const end = this.#quoted(start);
     if (end >= 0) return end;
     if (end === INCOMPLETE) {
-      if (!this.#isLast && this.#text.length - start <= MAX_RECORD_BYTES) return INCOMPLETE;
+      if (!this.#isLast && this.#bytes.length - start <= MAX_RECORD_BYTES) return INCOMPLETE;
       this.#reason = 'a quoted cell that begins in this row is not closed';
     }
     this.row += 1;
@@ -91,33 +159,19 @@ export class RecordScanner {
     return lineEnd;
   }
 
-  /** A record without quotes: one line. */
-  #plain(start: number, lineEnd: number): number {
-    const end = this.#withoutReturn(start, lineEnd);
-    let column = 0;
-    let cellCount = 0;
-    for (let place = start; ; column += 1) {
-      const cellEnd = Math.min(this.#delimiterFrom(place), end);
-      if (this.#isWanted(column)) this.#cells[column] = this.#text.slice(place, cellEnd);
-      if (cellEnd > place) cellCount = column + 1;
-      if (cellEnd === end) break;
-      place = cellEnd + 1;
-    }
-    this.#visit(column + 1, cellCount);
-    return lineEnd;
-  }
-
   /** A record with quotes, of one line or more. */
   #quoted(start: number): number {
-    const { length } = this.#text;
+    const bytes = this.#bytes;
     let cellCount = 0;
     let place = start;
     for (let column = 0; ; column += 1) {
-      const isQuoted = this.#text.charCodeAt(place) === QUOTE_CODE;
+      const isQuoted = bytes[place] === QUOTE;
       const end = isQuoted ? this.#quotedCell(place, column) : this.#bareCell(place, column);
       if (end < 0) return end;
       if (end > place && !(isQuoted && this.#isEmptyQuoted(place))) cellCount = column + 1;
-      if (end >= length || this.#text.charAt(end) === this.#dialect.newline) {
+      if (end >= bytes.length || bytes[end] === this.#newline) {
+        // Only now: a record that turns out malformed is read again, line by line.
+        for (const doubled of this.#doubled) this.#halveQuotes(doubled);
         this.#visit(column + 1, cellCount);
         return end;
       }
@@ -126,93 +180,85 @@ export class RecordScanner {
   }
 
   /** @returns the place of the delimiter or newline after the cell. */
-  #bareCell(place: number, column: number): number {
-    const newline = this.#newlineFrom(place);
-    if (newline === Infinity && !this.#isLast) return INCOMPLETE;
-    const rowEnd = Math.min(newline, this.#text.length);
-    const cut = this.#delimiterFrom(place);
-    if (this.#isWanted(column)) {
-      const cellEnd = cut < rowEnd ? cut : this.#withoutReturn(place, rowEnd);
-      this.#cells[column] = this.#text.slice(place, cellEnd);
-    }
-    return Math.min(cut, rowEnd);
+  #bareCell(start: number, column: number): number {
+    const bytes = this.#bytes;
+    let place = start;
+    while (place < bytes.length && bytes[place] !== this.#delimiter && bytes[place] !== this.#newline) place += 1;
+    if (place === bytes.length && !this.#isLast) return INCOMPLETE;
+    this.#cut(column, start, bytes[place] === this.#delimiter ? place : this.#withoutReturn(start, place));
+    return place;
   }
 
   /** @returns the place of the delimiter or newline after the cell. */
-  #quotedCell(place: number, column: number): number {
-    const text = this.#text;
-    const close = closingQuote(text, place + 1);
+  #quotedCell(start: number, column: number): number {
+    const bytes = this.#bytes;
+    const close = this.#closingQuote(start + 1, column);
     if (close < 0) return INCOMPLETE;
     let end = close + 1;
-    if (this.#dialect.newline === '\n' && text.charCodeAt(end) === RETURN_CODE) end += 1;
+    if (this.#newline !== RETURN && bytes[end] === RETURN) end += 1;
     // What comes next may decide whether this was the end.
-    if (end >= text.length && !this.#isLast) return INCOMPLETE;
-    const next = text.charAt(end);
-    const isOver =
-      next === '' || next === this.#dialect.newline || (next === this.#dialect.delimiter && end === close + 1);
+    if (end >= bytes.length && !this.#isLast) return INCOMPLETE;
+    const next = bytes[end];
+    const isOver = next === undefined || next === this.#newline || (next === this.#delimiter && end === close + 1);
     if (!isOver) {
       this.#reason = `text follows the closing quote in column ${column + 1}`;
       return MALFORMED;
     }
-    if (this.#isWanted(column)) this.#cells[column] = text.slice(place + 1, close).replaceAll('""', QUOTE);
+    this.#cut(column, start + 1, close);
     return end;
   }
 
+  /** The quote that ends a quoted cell; two in a row stand for one inside it. */
+  #closingQuote(start: number, column: number): number {
+    const bytes = this.#bytes;
+    let isDoubled = false;
+    for (let place = start; place < bytes.length; place += 1) {
+      if (bytes[place] !== QUOTE) continue;
+      if (bytes[place + 1] !== QUOTE) {
+        if (isDoubled && column < this.#columnLimit) this.#doubled.push(column);
+        return place;
+      }
+      isDoubled = true;
+      place += 1;
+    }
+    return -1;
+  }
+
+  #halveQuotes(column: number): void {
+    const bytes = this.#bytes;
+    const [start = 0, end = 0] = [this.#starts[column], this.#ends[column]];
+    let to = start;
+    for (let from = start; from < end; from += 1) {
+      bytes[to++] = bytes[from] as number;
+      if (bytes[from] === QUOTE) from += 1;
+    }
+    this.#ends[column] = to;
+  }
+
   #isEmptyQuoted(place: number): boolean {
-    return this.#text.charCodeAt(place + 1) === QUOTE_CODE && this.#text.charCodeAt(place + 2) !== QUOTE_CODE;
+    return this.#bytes[place + 1] === QUOTE && this.#bytes[place + 2] !== QUOTE;
+  }
+
+  #cut(column: number, start: number, end: number): void {
+    if (column >= this.#columnLimit) return;
+    this.#starts[column] = start;
+    this.#ends[column] = end;
   }
 
   #visit(columns: number, cellCount: number): void {
     this.row += 1;
-    for (let column = columns; column < this.#cells.length; column += 1) this.#cells[column] = '';
+    for (let column = columns; column < this.#starts.length; column += 1) this.#cut(column, 0, 0);
     this.#visitor.record(this.row, this.#cells, cellCount);
   }
 
-  #keep(rest: string): void {
-    this.#text = rest;
-    if (this.#isLast || rest.length <= MAX_RECORD_BYTES) return;
-    if (!this.#isSkipping) {
-      this.row += 1;
-      this.#visitor.malformed(this.row, `the row is longer than ${MAX_RECORD_BYTES} bytes`);
-    }
-    this.#isSkipping = true;
-    this.offset += rest.length;
-    this.#text = '';
-  }
-
-  #isWanted(column: number): boolean {
-    return this.#wanted === undefined || this.#wanted[column] === 1;
-  }
-
   #withoutReturn(start: number, end: number): number {
-    return end > start && this.#text.charCodeAt(end - 1) === RETURN_CODE ? end - 1 : end;
+    return end > start && this.#bytes[end - 1] === RETURN ? end - 1 : end;
   }
 
-  #newlineFrom(place: number): number {
-    if (this.#nextNewline < place) this.#nextNewline = placeOf(this.#text, this.#dialect.newline, place);
-    return this.#nextNewline;
+  /** The newline that ends the line, or the end of the file. */
+  #lineEnd(start: number): number {
+    const found = this.#bytes.indexOf(this.#newline, start);
+    if (found >= 0) return found;
+    return this.#isLast ? this.#bytes.length : INCOMPLETE;
   }
-
-  #delimiterFrom(place: number): number {
-    if (this.#nextDelimiter < place) this.#nextDelimiter = placeOf(this.#text, this.#dialect.delimiter, place);
-    return this.#nextDelimiter;
-  }
-
-  #quoteFrom(place: number): number {
-    if (this.#nextQuote < place) this.#nextQuote = placeOf(this.#text, QUOTE, place);
-    return this.#nextQuote;
-  }
-}
-
-/** Infinity when there is none. */
-function placeOf(text: string, what: string, from: number): number {
-  const place = text.indexOf(what, from);
-  return place < 0 ? Infinity : place;
-}
-
-/** The quote that ends a quoted cell; two in a row stand for one inside it. */
-function closingQuote(text: string, start: number): number {
-  let place = text.indexOf(QUOTE, start);
-  while (place >= 0 && text.charCodeAt(place + 1) === QUOTE_CODE) place = text.indexOf(QUOTE, place + 2);
-  return place;
 }

@@ -25,7 +25,7 @@ export interface ParseHelp {
 
 export interface FileParser {
   /**
-   * The rows of a file, chunk by chunk.
+   * The rows of a file, chunk by chunk; the memory of one is used again when the next is asked for.
    * @throws FileRefusal when it cannot be read, or not further; what `help` throws.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
@@ -98,8 +98,8 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
-        tell(worker, { kind: 'taken' });
         yield arrival.chunk;
+        tell(worker, { kind: 'written' });
       } else if (failure) {
         throw failure.error;
       } else {

@@ -24,6 +24,8 @@ export class LabelTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
+  /** How often everything was forgotten. */
+  #generation = 0;
 
   /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
   constructor(decode: (text: string) => string | undefined) {
@@ -46,6 +48,11 @@ export class LabelTable {
     if (entry) entry.ids = ids;
   }
 
+  /** Changes when numbers given out before mean nothing any more. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];
     const found = entry?.ids ?? entry?.problem;
@@ -58,6 +65,7 @@ export class LabelTable {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();
     this.#entries = [];
+    this.#generation += 1;
   }
 
   #add(key: string, version: string, tags: string): number {

@@ -12,8 +12,8 @@ export interface FileSource {
   readPart(index: number): Promise<Uint8Array>;
 }
 
-/** Takes the rows when there are enough of them, and at the end. Waits until there is room for more. */
-export type EmitRows = (collector: RowCollector, position: FilePosition) => Promise<void>;
+/** Takes the rows when there are enough of them, and those left at the end. Waits until there is room for more. */
+export type EmitRows = (collector: RowCollector, position: FilePosition, isLast: boolean) => Promise<void>;
 
 /** What the header said. */
 export interface HeaderNote {

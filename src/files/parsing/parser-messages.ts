@@ -28,19 +28,22 @@ export interface ResolveAnswer {
 
 /** Rows that are written in one transaction, with where reading stands after them. */
 export interface ParsedChunk {
+  /** In memory shared with the parser's thread, which uses it again once the chunk is written. */
   readonly tuples: Uint8Array;
   readonly ingested: number;
   readonly errors: readonly RowError[];
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
   readonly position: FilePosition;
+  /** The file ends with it. */
+  readonly isLast: boolean;
 }
 
 export type ToParser =
   | { readonly kind: 'parse'; readonly order: ParseOrder }
   | { readonly kind: 'part'; readonly index: number; readonly part: StoredPart }
   | { readonly kind: 'resolved'; readonly answer: ResolveAnswer }
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'written' };
 
 export type FromParser =
   | { readonly kind: 'wantPart'; readonly index: number }

@@ -10,6 +10,7 @@ import { readXlsx } from '../xlsx/read-xlsx.ts';
 import type { EmitRows, FileSource } from './parse-source.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
+import { TupleRooms } from './tuple-rooms.ts';
 
 // A workbook is read at several places: its directory, its texts, its sheet.
 const CACHED_PARTS = 4;
@@ -17,11 +18,10 @@ const CACHED_PARTS = 4;
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();
 const parts = new Map<number, Promise<Uint8Array>>();
 let waitingForAnswer: ((answer: ResolveAnswer) => void) | undefined;
-let waitingForRoom: (() => void) | undefined;
-let room = 1;
+const rooms = new TupleRooms();
 
-function send(message: FromParser, transfer: readonly ArrayBuffer[] = []): void {
-  parentPort?.postMessage(message, transfer);
+function send(message: FromParser): void {
+  parentPort?.postMessage(message);
 }
 
 parentPort?.on('message', (message: ToParser) => {
@@ -43,15 +43,13 @@ parentPort?.on('message', (message: ToParser) => {
     case 'resolved':
       waitingForAnswer?.(message.answer);
       break;
-    case 'taken':
-      room += 1;
-      waitingForRoom?.();
+    case 'written':
+      rooms.release();
   }
 });
 
 async function parse(order: ParseOrder): Promise<void> {
   parts.clear();
-  room = 1;
   const { format, sizeBytes, partBytes, limits, from } = order;
   const lastPart = Math.ceil(sizeBytes / partBytes) - 1;
   const source: FileSource = {
@@ -77,16 +75,10 @@ function fetchPart(index: number): Promise<Uint8Array> {
   return part;
 }
 
-const emit: EmitRows = async (collector, position) => {
+const emit: EmitRows = async (collector, position, isLast) => {
   await resolveAll(collector);
-  const { tuples, ...rows } = collector.encode();
-  while (room === 0) {
-    await new Promise<void>((resolve) => {
-      waitingForRoom = resolve;
-    });
-  }
-  room -= 1;
-  send({ kind: 'chunk', chunk: { tuples, ...rows, position } }, transferable(tuples));
+  const room = await rooms.take();
+  send({ kind: 'chunk', chunk: { ...collector.encode(room), position, isLast } });
 };
 
 async function resolveAll({ targets, labels }: RowCollector): Promise<void> {
@@ -98,9 +90,4 @@ async function resolveAll({ targets, labels }: RowCollector): Promise<void> {
   });
   for (const { id, target } of answer.targets) targets.resolve(id, target);
   for (const { id, ids } of answer.labels) labels.resolve(id, ids);
-}
-
-/** Large buffers have their memory to themselves: it changes hands instead of being copied. */
-function transferable({ buffer, byteLength }: Buffer): readonly ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }

@@ -2,7 +2,7 @@
  * Rows as they were read → a chunk: good rows as columns, bad ones as errors. When the targets and labels of its rows
  * are known, the chunk becomes COPY tuples. Runs in the parser's thread; sees every row, so it makes no object per row.
  */
-import { TupleWriter } from '../../points/copy-codec.ts';
+import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
 import type { Columns } from '../columns-rules.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
@@ -65,12 +65,15 @@ export class RowCollector {
     this.#errors.push({ row, code, message });
   }
 
-  /** Ends the chunk; every target and label must be resolved. The collector is empty afterwards. */
-  encode(): EncodedRows {
+  /**
+   * Ends the chunk; every target and label must be resolved. The collector is empty afterwards.
+   * @param roomFor memory for so many bytes of tuples.
+   */
+  encode(roomFor: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
     const size = this.#settle();
     const columns = { size, variableIds: this.#targetIds, dates: this.#dates, versionTagIds: this.#labelIds };
     const encoded = {
-      tuples: this.#toTuples(size, orderRows(columns)),
+      tuples: this.#toTuples(size, orderRows(columns), roomFor),
       ingested: size,
       errors: this.#errors.sort((a, b) => a.row - b.row),
       warnings: this.#warnings,
@@ -110,9 +113,9 @@ export class RowCollector {
     return count;
   }
 
-  #toTuples(size: number, order: Uint32Array | undefined): Buffer {
+  #toTuples(size: number, order: Uint32Array | undefined, roomFor: (bytes: number) => Buffer): Buffer {
     const count = order?.length ?? size;
-    const writer = new TupleWriter(count);
+    const writer = new TupleWriter(count, roomFor(count * TUPLE_BYTES));
     for (let index = 0; index < count; index += 1) {
       const place = order ? (order[index] as number) : index;
       writer.add(

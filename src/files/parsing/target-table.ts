@@ -33,6 +33,8 @@ export class TargetTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
+  /** How often everything was forgotten. */
+  #generation = 0;
 
   /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
   constructor(columns: Columns['identifiers'], decode: (text: string) => string | undefined) {
@@ -63,6 +65,11 @@ export class TargetTable {
         : { kind: 'found', ...target, clock: localClock(target.timeZoneId) };
   }
 
+  /** Changes when numbers given out before mean nothing any more. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** What a number stands for, once it is resolved. */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;
@@ -75,6 +82,7 @@ export class TargetTable {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();
     this.#entries = [];
+    this.#generation += 1;
   }
 
   #add(key: string, cells: readonly string[]): number {

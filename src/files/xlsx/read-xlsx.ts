@@ -27,10 +27,10 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
   rows.scanner = scanner;
   const sheetBytes = Math.max(1, archive.sizeOf(workbook.sheet));
   let read = 0;
-  const emitRows = async (): Promise<void> => {
+  const emitRows = async (isLast: boolean): Promise<void> => {
     if (!rows.collector) return;
     const bytes = Math.min(source.sizeBytes, Math.floor((source.sizeBytes * read) / sheetBytes));
-    await emit(rows.collector, { bytes, rows: rows.rows, rowNumber: rows.rowNumber });
+    await emit(rows.collector, { bytes, rows: rows.rows, rowNumber: rows.rowNumber }, isLast);
   };
   for await (const piece of archive.read(workbook.sheet)) {
     read += piece.length;
@@ -41,11 +41,11 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
         `the file must have at most ${limits.maxRows} rows; reading stopped there`,
       );
     }
-    if (rows.isChunk()) await emitRows();
+    if (rows.isChunk()) await emitRows(false);
   }
   scanner.end();
   if (!rows.collector) throw new FileRefusal('empty_file', 'the first sheet is empty');
-  await emitRows();
+  await emitRows(true);
 }
 
 /** Judges each row and hands it to the collector; the first row that is not empty is the header. */

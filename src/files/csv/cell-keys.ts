@@ -1,0 +1,94 @@
+/**
+ * Numbers for combinations of cells, found by their bytes: those of a row are looked up without a string. It is a cache
+ * of a table that knows the texts, and forgets at will.
+ */
+import type { RecordCells } from './record-scanner.ts';
+
+const MAX_KEY_BYTES = 1024;
+const MAX_ENTRIES = 100_000;
+const MAX_STORED_BYTES = 8 << 20;
+const FIRST_STORED_BYTES = 1 << 16;
+const SLOTS = 1 << 18;
+const [FNV_OFFSET, FNV_PRIME] = [0x811c9dc5, 0x01000193];
+
+export class CellKeys {
+  readonly #columns: readonly number[];
+  readonly #numberOf: (cells: RecordCells) => number;
+  readonly #key = Buffer.alloc(MAX_KEY_BYTES);
+  #hash = 0;
+  /** Number of the entry + 1, 0 where free. */
+  readonly #slots = new Int32Array(SLOTS);
+  #stored: Buffer = Buffer.alloc(FIRST_STORED_BYTES);
+  #storedBytes = 0;
+  readonly #starts: number[] = [];
+  readonly #ids: number[] = [];
+
+  /** @param numberOf the number of a combination not met before; must give the same one again. */
+  constructor(columns: readonly number[], numberOf: (cells: RecordCells) => number) {
+    this.#columns = columns;
+    this.#numberOf = numberOf;
+  }
+
+  idOf(cells: RecordCells): number {
+    const length = this.#readKey(cells);
+    if (length > MAX_KEY_BYTES) return this.#numberOf(cells);
+    let slot = this.#hash & (SLOTS - 1);
+    for (let entry = this.#slots[slot] ?? 0; entry > 0; entry = this.#slots[slot] ?? 0) {
+      if (this.#isKey(entry - 1, length)) return this.#ids[entry - 1] as number;
+      slot = (slot + 1) & (SLOTS - 1);
+    }
+    const id = this.#numberOf(cells);
+    this.#keep(slot, length, id);
+    return id;
+  }
+
+  clear(): void {
+    this.#slots.fill(0);
+    this.#starts.length = this.#ids.length = this.#storedBytes = 0;
+  }
+
+  /** @returns its length; more than MAX_KEY_BYTES when it is too long to be kept. */
+  #readKey({ bytes, starts, ends }: RecordCells): number {
+    const key = this.#key;
+    let hash = FNV_OFFSET;
+    let length = 0;
+    for (const column of this.#columns) {
+      const end = ends[column] ?? 0;
+      for (let place = starts[column] ?? 0; place < end && length < MAX_KEY_BYTES; place += 1) {
+        const byte = bytes[place] as number;
+        key[length++] = byte;
+        hash = Math.imul(hash ^ byte, FNV_PRIME);
+      }
+      if (length === MAX_KEY_BYTES) return MAX_KEY_BYTES + 1;
+      // Between cells; one that holds a NUL itself is refused whatever it is taken for.
+      key[length++] = 0;
+      hash = Math.imul(hash, FNV_PRIME);
+    }
+    this.#hash = hash ^ (hash >>> 15);
+    return length;
+  }
+
+  #isKey(entry: number, length: number): boolean {
+    const start = this.#starts[entry] as number;
+    if ((this.#starts[entry + 1] ?? this.#storedBytes) - start !== length) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (this.#stored[start + index] !== this.#key[index]) return false;
+    }
+    return true;
+  }
+
+  #keep(slot: number, length: number, id: number): void {
+    if (this.#ids.length === MAX_ENTRIES || this.#storedBytes + length > MAX_STORED_BYTES) {
+      this.clear();
+      return;
+    }
+    if (this.#storedBytes + length > this.#stored.length) {
+      const larger = Buffer.alloc(this.#stored.length * 2);
+      this.#stored.copy(larger);
+      this.#stored = larger;
+    }
+    this.#starts.push(this.#storedBytes);
+    this.#storedBytes += this.#key.copy(this.#stored, this.#storedBytes, 0, length);
+    this.#slots[slot] = this.#ids.push(id);
+  }
+}

@@ -1,0 +1,96 @@
+/** The records of a CSV → the collector: what is written plainly straight from its bytes, the rest by its texts. */
+import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
+import type { Columns } from '../columns-rules.ts';
+import type { RowCollector } from '../parsing/row-collector.ts';
+import { decodeUtf8 } from '../parsing/utf8.ts';
+import { CellKeys } from './cell-keys.ts';
+import { isPlainLocal, PlainDates, plainNumber } from './plain-cell-rules.ts';
+import { cellText, type RecordCells, type RecordVisitor } from './record-scanner.ts';
+
+/** Judges each record and hands it to the collector. */
+export class CsvRows implements RecordVisitor {
+  /** Records seen below the header, blank lines apart. */
+  rows = 0;
+  readonly #columns: Columns;
+  readonly #collector: RowCollector;
+  readonly #dates = new PlainDates();
+  readonly #targetKeys: CellKeys;
+  readonly #labelKeys: CellKeys;
+  #generation = 0;
+
+  constructor(columns: Columns, collector: RowCollector) {
+    this.#columns = columns;
+    this.#collector = collector;
+    const { identifiers, version, tags } = columns;
+    const { targets, labels } = collector;
+    this.#targetKeys = new CellKeys(
+      identifiers.map(({ column }) => column),
+      (cells) => targets.idOf(textsOf(cells, columns)),
+    );
+    this.#labelKeys = new CellKeys(
+      [version, tags].flatMap((column) => column ?? []),
+      (cells) => labels.idOf(cellText(cells, version), cellText(cells, tags)),
+    );
+  }
+
+  record(row: number, cells: RecordCells, cellCount: number): void {
+    if (cellCount === 0) return;
+    this.rows += 1;
+    const { date, value, count } = this.#columns;
+    const { bytes, starts, ends } = cells;
+    const dateStart = starts[date] as number;
+    const dateEnd = ends[date] as number;
+    const micros = this.#dates.read(bytes, dateStart, dateEnd);
+    const number = plainNumber(bytes, starts[value] as number, ends[value] as number);
+    if (cellCount <= count && !Number.isNaN(micros) && !Number.isNaN(number)) {
+      this.#add(row, cells, micros, isPlainLocal(dateStart, dateEnd), number);
+    } else this.#judge(row, cells, cellCount);
+  }
+
+  malformed(row: number, reason: string): void {
+    this.rows += 1;
+    this.#collector.reject(row, 'malformed_row', reason);
+  }
+
+  #judge(row: number, cells: RecordCells, cellCount: number): void {
+    const { date: dateColumn, value: valueColumn, count } = this.#columns;
+    const collector = this.#collector;
+    const dateText = cellText(cells, dateColumn);
+    const valueText = cellText(cells, valueColumn);
+    const date = parseFileDate(dateText) ?? parseFileDate(dateText.trim());
+    const value = parseFileNumber(valueText);
+    // A value such as 1,5 between commas would otherwise be read as 1.
+    if (cellCount > count) {
+      collector.reject(row, 'malformed_row', `the row has ${cellCount} cells, the header ${count}`);
+    } else if (!date) {
+      const alsoValue = Number.isNaN(value) ? `; value must be a finite number, got ${shown(valueText)}` : '';
+      collector.reject(row, 'invalid_date', `${FILE_DATE_RULE}, got ${shown(dateText)}${alsoValue}`);
+    } else if (Number.isNaN(value)) {
+      collector.reject(row, 'invalid_value', `value must be a finite number, got ${shown(valueText)}`);
+    } else this.#add(row, cells, date.micros, date.isLocal, value);
+  }
+
+  #add(row: number, cells: RecordCells, micros: number, isLocal: boolean, value: number): void {
+    const { targets, labels } = this.#collector;
+    if (targets.generation + labels.generation !== this.#generation) this.#forget();
+    this.#collector.add(row, micros, isLocal, value, this.#targetKeys.idOf(cells), this.#labelKeys.idOf(cells));
+  }
+
+  #forget(): void {
+    const { targets, labels } = this.#collector;
+    this.#generation = targets.generation + labels.generation;
+    this.#targetKeys.clear();
+    this.#labelKeys.clear();
+  }
+}
+
+function textsOf(cells: RecordCells, { identifiers }: Columns): readonly string[] {
+  const texts: string[] = [];
+  for (const { column } of identifiers) texts[column] = cellText(cells, column);
+  return texts;
+}
+
+/** In messages, bytes that are no UTF-8 are shown as such, and NUL is replaced: it could not be stored. */
+function shown(cell: string): string {
+  return show((decodeUtf8(cell) ?? cell).replaceAll('\0', '\uFFFD'));
+}

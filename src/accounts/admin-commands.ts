@@ -158,6 +158,8 @@ async function makeUser(
   const userId = await insertUser(transaction, written, role, accountId);
   await directory.create(transaction, await getProfile(transaction, userId));
   const password = await directory.setTemporaryPassword(transaction, userId);
+  // The operator hands it to who has the address.
+  await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
   return password;
 }

@@ -13,6 +13,8 @@ export interface NewPassword {
   readonly minLength: number;
   /** Where the user chooses it, which stays open; default: everything ends. */
   readonly kept?: KeptSession;
+  /** Address the link was mailed to that they choose it by; default: that of a temporary password. */
+  readonly sentTo?: string | null;
 }
 
 interface UserRow {
@@ -38,7 +40,7 @@ export function makeTemporaryPassword(): string {
 /** Gives a user the password they chose. @returns what is wrong with it; undefined when it is theirs now. */
 export async function choosePassword(
   transaction: Transaction,
-  { userId, password, repeated, minLength, kept }: NewPassword,
+  { userId, password, repeated, minLength, kept, sentTo = null }: NewPassword,
 ): Promise<PasswordProblem | 'gone' | undefined> {
   const { rows } = await transaction.query<UserRow>(
     `select user_name, email, first_name, language, password_hash, must_change_password
@@ -52,8 +54,9 @@ export async function choosePassword(
   if (user.password_hash && (await verifySecret(password, user.password_hash))) return 'unchanged';
   await transaction.query(
     `update app_user set password_hash = $2, must_change_password = false, password_changed_date = now(),
-       failed_password_count = 0, sign_in_locked_until = null where id = $1`,
-    [userId, await hashSecret(password)],
+       failed_password_count = 0, sign_in_locked_until = null, secret_sent_to = null,
+       proven_email = coalesce($3, secret_sent_to, proven_email) where id = $1`,
+    [userId, await hashSecret(password), sentTo],
   );
   await endSessions(transaction, userId, kept);
   // The first password was chosen with a secret from a mail: another mail would only tell what they just did.

@@ -4,6 +4,7 @@ import { queueMail } from '../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../platform/secret-hash.ts';
 import { makeTemporaryPassword } from './choose-password.ts';
 import { endSessions } from './end-sessions.ts';
+import { deletePasswordReset } from './password-reset.ts';
 import type { UserDirectory } from './user-directory.ts';
 
 /** The issuer's own client: its pages sign in through it, and it is given no token worth having. */
@@ -30,6 +31,17 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
         [userId, await hashSecret(password)],
       );
       return rowCount === 1 ? password : undefined;
+    },
+    claimAddress: async (transaction, userId, email) => {
+      const { rowCount } = await transaction.query(
+        `update app_user set must_change_password = true, password_hash = null, secret_sent_to = null
+         where id = $1 and lower(proven_email) is distinct from lower($2)`,
+        [userId, email],
+      );
+      if (rowCount === 0) return false;
+      await deletePasswordReset(transaction, userId);
+      await endSessions(transaction, userId);
+      return true;
     },
     sendPasswordReset: async (transaction, { userId, email, language, firstName, userName }) => {
       if (!email) return;

@@ -19,27 +19,35 @@ export function hashLinkToken(token: string): Buffer {
 }
 
 /** Makes the one link of a user; an earlier one stops working. */
-export async function makePasswordReset(database: Queryable, userId: string): Promise<MadeToken> {
+export async function makePasswordReset(database: Queryable, userId: string, sentTo: string): Promise<MadeToken> {
   const token = makeLinkToken();
   const { rows } = await database.query<{ expires_date: string }>(
-    `insert into password_reset (user_id, token_hash, expires_date) values ($1, $2, now() + make_interval(secs => $3))
-     on conflict (user_id) do update set token_hash = excluded.token_hash, expires_date = excluded.expires_date
+    `insert into password_reset (user_id, token_hash, expires_date, sent_to)
+     values ($1, $2, now() + make_interval(secs => $3), $4)
+     on conflict (user_id) do update set token_hash = excluded.token_hash, expires_date = excluded.expires_date,
+       sent_to = excluded.sent_to
      returning expires_date`,
-    [userId, hashLinkToken(token), PASSWORD_RESET_TTL_SEC],
+    [userId, hashLinkToken(token), PASSWORD_RESET_TTL_SEC, sentTo],
   );
   return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
 }
 
 /** The name of the user a live link is for. */
 export async function findResetUserName(database: Queryable, token: string): Promise<string | undefined> {
-  const { rows } = await database.query<{ user_name: string }>(FIND_SQL, [hashLinkToken(token)]);
-  return rows[0]?.user_name;
+  const { rows } = await database.query<{ userName: string }>(FIND_SQL, [hashLinkToken(token)]);
+  return rows[0]?.userName;
 }
 
-/** The id of the user a live link is for, for one transaction at a time: of two at once the second finds what the first has left. */
-export async function lockPasswordReset(transaction: Transaction, token: string): Promise<string | undefined> {
-  const { rows } = await transaction.query<{ user_id: string }>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
-  return rows[0]?.user_id;
+export interface PasswordReset {
+  readonly userId: string;
+  /** Address the link was mailed to. */
+  readonly sentTo: string | null;
+}
+
+/** A live link, for one transaction at a time: of two at once the second finds what the first has left. */
+export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
+  const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
+  return rows[0];
 }
 
 /** Uses the link up. */
@@ -47,5 +55,5 @@ export async function deletePasswordReset(transaction: Transaction, userId: stri
   await transaction.query('delete from password_reset where user_id = $1', [userId]);
 }
 
-const FIND_SQL = `select r.user_id, u.user_name from password_reset r join app_user u on u.id = r.user_id
+const FIND_SQL = `select r.user_id as "userId", r.sent_to as "sentTo", u.user_name as "userName" from password_reset r join app_user u on u.id = r.user_id
   where r.token_hash = $1 and r.expires_date > now() and not (u.is_locked and coalesce(u.locked_until > now(), true))`;

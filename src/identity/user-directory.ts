@@ -30,6 +30,11 @@ export interface UserDirectory {
    * one already.
    */
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
+  /**
+   * Sees to it that nobody signs in as the user but who reads the mails of this address: whose user was not seen to read
+   * them loses password and sessions. @returns whether they did, and need a temporary password.
+   */
+  claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
   /** Mails a link, good for one hour and once, that leads to a new password (R-B11). The user has an address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** The page where the user changes the password, and the address it returns to (R-B13). */

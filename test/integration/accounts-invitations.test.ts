@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postToken } from '../support/authorization.ts';
 import { createBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../support/mailbox.ts';
 import { addPerson, signInPerson, userIdOf } from '../support/people.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
@@ -140,6 +142,74 @@ describe('the invitation flow of §3', () => {
     expect(told.subject).toBe('Access to North');
     const client = await signInPerson(api, 'sofia@south.example', api.accountId);
     expect((await client.get('/account/audit')).status).toBe(403);
+  });
+
+  /** A manager of South makes a user of that name with an address of their own, and chooses the password. */
+  async function plant(userName: string): Promise<string> {
+    await api.stranger.post('/account/user/create', { userName, email: `${userName}.evil` });
+    const credentials = await mailbox.next(`${userName}.evil`);
+    const browser = createBrowser();
+    const page = await browser.open(linkIn(credentials));
+    const first = await browser.submit(page, { username: userName, password: passwordIn(credentials) });
+    expect((await browser.submit(first, { newPassword: PLANTED, repeatedPassword: PLANTED })).status).toBe(200);
+    return userIdOf(api, userName);
+  }
+  const PLANTED = 'known to somebody else';
+
+  it('who has taken the name of somebody else, with another address, gets nowhere (R-B8, R-B10)', async () => {
+    const id = await plant('vera@north.example');
+    await invite('vera@north.example');
+    const link = linkIn(await mailbox.next('vera@north.example'));
+    expect(await register(tokenIn(link))).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    const browser = createBrowser();
+    const page = await browser.submit(await browser.open(link));
+    expect(page).toMatchObject({ status: 409, title: 'This did not work' });
+    const { rows } = await api.database.query<{ account_id: number }>(
+      'select account_id from account_member where user_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ account_id: api.otherAccountId }]);
+  });
+
+  it('nor with an address whose mails they were never seen to read: the password is void (R-B8, R-B10)', async () => {
+    const email = 'vicky@north.example';
+    const id = await plant(email);
+    await api.stranger.post(`/account/user/${id}`, { email });
+    const { body } = await postToken(api.origin, { ...form(email, PLANTED), scope: 'datahub-api' });
+    await invite(email);
+    expect((await register(tokenIn(linkIn(await mailbox.next(email))))).body).toMatchObject({ userId: id });
+    const temporary = await eventually('the temporary password', async () =>
+      mailbox.mails.filter(({ receivers }) => receivers.includes(email)).find((mail) => passwordIn(mail) !== ''),
+    );
+    await expect(requestToken(api.origin, form(email, PLANTED))).rejects.toThrow('Invalid user credentials');
+    const refresh = { grant_type: 'refresh_token', client_id: 'demo', client_secret: 's3cret' };
+    const refreshed = await postToken(api.origin, { ...refresh, refresh_token: String(body.refresh_token) });
+    expect(refreshed.body.error).toBe('invalid_grant');
+    const browser = createBrowser();
+    const page = await browser.open(linkIn(temporary));
+    const first = await browser.submit(page, { username: email, password: passwordIn(temporary) });
+    expect(first.title).toBe('Choose your password');
+  });
+
+  it('a secret that waits follows the change of an address (R-B10, R-B12)', async () => {
+    const [old, email] = ['typo@north.exampel', 'typo@north.example'];
+    await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
+    await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });
+    await api.database.query(`update mail set not_before_date = now() where to_address = $1`, [email]);
+    await invite('wakes-the-sender@north.example');
+    expect(passwordIn(await mailbox.next(email))).not.toBe('');
+    expect(mailbox.mails.some(({ receivers }) => receivers.includes(old))).toBe(false);
+  });
+
+  it('a MANAGER elsewhere does not become one here who was invited as a USER (R-B8, R-B10)', async () => {
+    const email = 'marc@south.example';
+    await addPerson(api, email, { role: 'MANAGER', accountIds: [api.otherAccountId], email });
+    await invite(email);
+    expect((await register(tokenIn(linkIn(await mailbox.next(email))))).status).toBe(409);
+    await invite(email, { role: 'MANAGER' });
+    expect((await register(tokenIn(linkIn(await mailbox.next(email, 2))))).status).toBe(200);
+    const client = await signInPerson(api, email, api.accountId);
+    expect((await client.get('/account/audit')).status).toBe(200);
   });
 });
 

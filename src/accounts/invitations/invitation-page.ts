@@ -13,8 +13,9 @@ import { DomainError } from '../../platform/errors.ts';
 import type { RequestIdEnv } from '../../platform/request-id.ts';
 import { findMailAccount } from '../mail-values.ts';
 import type { AccountServices } from '../services.ts';
+import { acceptInvitation } from './accept-invitation.ts';
 import { INVITATION_PATH } from './invitation-mail.ts';
-import { acceptInvitation, findOpenInvitation } from './invitations.ts';
+import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
 
@@ -53,6 +54,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
   } catch (error) {
     // Somebody was faster, perhaps by pressing twice.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
+    if (error instanceof DomainError && error.code === 'conflict') return sendUnfit(c, invitation);
     throw error;
   }
   const language = choosePageLanguage(invitation.language);
@@ -67,13 +69,26 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
   );
 }
 
+/** Why is for who invited: this may be somebody else's user. */
+function sendUnfit(c: Context<Env>, { language: wish, email }: OpenInvitation): Response {
+  const language = choosePageLanguage(wish);
+  const { failedTitle, unfitLead } = PAGE_TEXTS[language];
+  return send(c, language, failedTitle, paragraphHtml(fillText(unfitLead, { email })), 409);
+}
+
 function sendExpired(c: Context<Env>): Response {
   const language = choosePageLanguage(c.req.header('accept-language'));
   const { expiredTitle, expiredLead } = PAGE_TEXTS[language];
   return send(c, language, expiredTitle, paragraphHtml(expiredLead), 400);
 }
 
-function send(c: Context<Env>, language: PageLanguage, title: string, body: string, status: 200 | 400 = 200): Response {
+function send(
+  c: Context<Env>,
+  language: PageLanguage,
+  title: string,
+  body: string,
+  status: 200 | 400 | 409 = 200,
+): Response {
   const { html, headers } = renderPage({ language, title, body });
   return c.body(html, status, { ...headers });
 }

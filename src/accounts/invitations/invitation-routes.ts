@@ -10,14 +10,13 @@ import { parseQuery, queryError } from '../../platform/query-string.ts';
 import type { RequestIdEnv } from '../../platform/request-id.ts';
 import { type AccountEnv, actOf } from '../act.ts';
 import type { AccountServices } from '../services.ts';
+import { acceptInvitation, type RegisterUserResult } from './accept-invitation.ts';
 import {
-  acceptInvitation,
   createInvitation,
   deleteInvitation,
   getInvitation,
   invitationSchema,
   listInvitations,
-  type RegisterUserResult,
   resendInvitation,
 } from './invitations.ts';
 

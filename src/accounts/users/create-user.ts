@@ -21,8 +21,8 @@ export interface NewUser {
 export async function createUser(database: Queryable, user: NewUser): Promise<string> {
   const { rows } = await database.query<{ id: string }>(
     `with made as (
-       insert into app_user (user_name, email, first_name, last_name, password_hash, role, active_account_id)
-       values ($1, $2, $3, $4, $5, $6, ($7::int[])[1]) on conflict (lower(user_name)) do nothing returning id
+       insert into app_user (user_name, email, proven_email, first_name, last_name, password_hash, role, active_account_id)
+       values ($1, $2, $2, $3, $4, $5, $6, ($7::int[])[1]) on conflict (lower(user_name)) do nothing returning id
      ), joined as (
        insert into account_member (account_id, user_id) select unnest($7::int[]), id from made
      )

@@ -4,7 +4,7 @@ import type { UserDirectory } from '../../identity/user-directory.ts';
 import type { Transaction } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { invalidInput } from '../../platform/lenient.ts';
-import { queueMail } from '../../platform/mail/mail-outbox.ts';
+import { queueMail, redirectMails } from '../../platform/mail/mail-outbox.ts';
 import { appendEvents } from '../../platform/outbox.ts';
 import type { Act } from '../act.ts';
 import { writeAudit } from '../audit.ts';
@@ -31,6 +31,7 @@ export async function saveUser(
   const role = written.roles ? highestRole(written.roles) : target.role;
   if (role !== target.role) await changeRole(transaction, act, target, role);
   await writeUserColumns(transaction, userId, written);
+  if (written.email && written.email !== target.email) await redirectMails(transaction, userId, written.email);
   await writeAccountParts(transaction, act.caller.accountId, target, written);
   if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
   await writeAudit(transaction, act, {

@@ -23,11 +23,13 @@ export function userMails(options: UserMailOptions): Readonly<Record<string, Pre
       withTransaction(database, async (transaction) => {
         const user = await findReceiver(transaction, mail.userId);
         const password = user && (await directory.setTemporaryPassword(transaction, user.userId));
-        return password && user ? { ...user, password, link: directory.signInLink() } : undefined;
+        if (!password || !user) return undefined;
+        await transaction.query('update app_user set secret_sent_to = $2 where id = $1', [user.userId, mail.to]);
+        return { ...user, password, link: directory.signInLink() };
       }),
-    password_reset: async ({ userId, data, language }) => {
+    password_reset: async ({ userId, data, language, to }) => {
       if (userId === null) return undefined;
-      const { token, expiresDate } = await makePasswordReset(database, userId);
+      const { token, expiresDate } = await makePasswordReset(database, userId, to);
       const link = `${issuer}/reset-password?token=${token}`;
       return { ...data, link, expiry: writeExpiry(expiresDate, language) };
     },

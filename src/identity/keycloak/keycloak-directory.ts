@@ -29,7 +29,10 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
     const id = await subjectOf(transaction, userId);
     const { attributes, ...members } = more;
     const current = await getUser(admin, id);
-    await admin.updateUser(id, { ...current, ...members, attributes: { ...current.attributes, ...attributes } });
+    const isOther = members.email !== undefined && members.email.toLowerCase() !== (current.email ?? '').toLowerCase();
+    const verified = isOther ? { emailVerified: false } : {};
+    const all = { ...current.attributes, ...attributes };
+    await admin.updateUser(id, { ...current, ...members, ...verified, attributes: all });
   };
   return {
     create: async (transaction, user) => {
@@ -54,6 +57,15 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const password = makeTemporaryPassword();
       await admin.setPassword(id, password, true);
       return password;
+    },
+    claimAddress: async (transaction, userId, email) => {
+      const id = await subjectOf(transaction, userId);
+      const user = await getUser(admin, id);
+      if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
+      // Nobody is told this one; the one that is mailed replaces it.
+      await admin.setPassword(id, makeTemporaryPassword(), true);
+      await admin.logOut(id);
+      return true;
     },
     sendPasswordReset: async (transaction, { userId }) => {
       const id = await subjectOf(transaction, userId);

@@ -37,6 +37,7 @@ export interface PageTexts {
   readonly invitationLead: string;
   readonly acceptInvitation: string;
   readonly invitationDone: string;
+  readonly unfitLead: string;
   readonly expiredTitle: string;
   readonly expiredLead: string;
   readonly failedTitle: string;

@@ -39,6 +39,8 @@ export const PAGE_TEXTS_DE: PageTexts = {
   invitationLead: 'Wenn Sie annehmen, erhält {email} Zugang zum Konto {accountName}.',
   acceptInvitation: 'Einladung annehmen',
   invitationDone: 'Willkommen. Eine E-Mail sagt Ihnen, wie Sie sich anmelden.',
+  unfitLead:
+    'Es gibt schon einen Benutzer {email}, zu dem diese Einladung nicht passt. Bitte wenden Sie sich an die Person, die Sie eingeladen hat.',
   expiredTitle: 'Diese Seite ist abgelaufen',
   expiredLead:
     'Der Link wurde schon benutzt, ist zu alt oder gehört zu einem anderen Browser. Bitte beginnen Sie noch einmal von vorn.',

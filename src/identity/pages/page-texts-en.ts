@@ -39,6 +39,7 @@ export const PAGE_TEXTS_EN: PageTexts = {
   invitationLead: 'When you accept, {email} gets access to the account {accountName}.',
   acceptInvitation: 'Accept the invitation',
   invitationDone: 'Welcome. A mail tells you how to sign in.',
+  unfitLead: 'There is a user {email} already whom this invitation does not fit. Please tell whoever invited you.',
   expiredTitle: 'This page has expired',
   expiredLead:
     'The link was used already, is too old, or belongs to another browser. Please start again where you came from.',

@@ -39,6 +39,8 @@ export const PAGE_TEXTS_FR: PageTexts = {
   invitationLead: 'Si vous acceptez, {email} aura accès au compte {accountName}.',
   acceptInvitation: 'Accepter l’invitation',
   invitationDone: 'Bienvenue. Un e-mail vous explique comment vous connecter.',
+  unfitLead:
+    'Il existe déjà un utilisateur {email} à qui cette invitation ne convient pas. Veuillez en parler à la personne qui vous a invité.',
   expiredTitle: 'Cette page a expiré',
   expiredLead:
     'Le lien a déjà servi, est trop ancien ou appartient à un autre navigateur. Recommencez depuis le début.',

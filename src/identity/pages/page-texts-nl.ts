@@ -39,6 +39,7 @@ export const PAGE_TEXTS_NL: PageTexts = {
   invitationLead: 'Als u aanvaardt, krijgt {email} toegang tot het account {accountName}.',
   acceptInvitation: 'De uitnodiging aanvaarden',
   invitationDone: 'Welkom. Een mail vertelt u hoe u zich aanmeldt.',
+  unfitLead: 'Er is al een gebruiker {email} bij wie deze uitnodiging niet past. Meld het aan wie u heeft uitgenodigd.',
   expiredTitle: 'Deze pagina is verlopen',
   expiredLead: 'De link is al gebruikt, is te oud of hoort bij een andere browser. Begin opnieuw waar u vandaan kwam.',
   failedTitle: 'Dit is niet gelukt',

@@ -74,9 +74,10 @@ async function changeByLink(
   chosen: { readonly password: string; readonly repeated: string; readonly minLength: number },
 ) {
   return withTransaction(database, async (transaction) => {
-    const userId = await lockPasswordReset(transaction, token);
-    if (userId === undefined) return 'gone';
-    const problem = await choosePassword(transaction, { userId, ...chosen });
+    const reset = await lockPasswordReset(transaction, token);
+    if (!reset) return 'gone';
+    const { userId, sentTo } = reset;
+    const problem = await choosePassword(transaction, { userId, ...chosen, sentTo });
     if (problem === undefined) await deletePasswordReset(transaction, userId);
     return problem;
   });

@@ -40,6 +40,15 @@ export interface WaitingMail {
   readonly replyTo: string | null;
 }
 
+/** Mails with secrets that wait for a user go to the new address: the old one may be a mistake, or somebody else's. */
+export async function redirectMails(transaction: Queryable, userId: string, to: string): Promise<void> {
+  await transaction.query(
+    `update mail set to_address = $2
+     where user_id = $1 and state = 'Waiting' and kind in ('temporary_password', 'password_reset')`,
+    [userId, to],
+  );
+}
+
 /** Asks for a mail within the caller's transaction. */
 export async function queueMail(transaction: Queryable, mail: NewMail): Promise<void> {
   await transaction.query(

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { type FileFormat, FileRefusal } from './standard-file.ts';
 import { assertStart } from './start-rules.ts';
-import { addPart, PART_BYTES } from './stored-parts.ts';
+import { PART_BYTES, storingParts } from './stored-parts.ts';
 
 export interface Upload {
   readonly filename: string;
@@ -23,21 +23,16 @@ export async function storeFile(
   maxBytes: number,
 ): Promise<string> {
   const fileId = await insertFile(database, caller, filename, format);
-  let storing: Promise<void> = Promise.resolve();
+  const parts = storingParts(database, fileId);
   try {
     let sizeBytes = 0;
-    let part = 0;
-    for await (const bytes of inParts(content)) {
+    for await (const bytes of inParts(content, parts.takeRoom)) {
+      if (sizeBytes === 0) refuseForeign(format, bytes);
       sizeBytes += bytes.length;
       if (sizeBytes > maxBytes) throw new DomainError('body_too_large', `a file may have at most ${maxBytes} bytes`);
-      if (part === 0) refuseForeign(format, bytes);
-      // While one part is stored the next arrives.
-      await storing;
-      storing = addPart(database, fileId, part, bytes);
-      storing.catch(() => {});
-      part += 1;
+      parts.add(bytes);
     }
-    await storing;
+    await parts.settle();
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the file is empty');
     await database.query(
       `update stored_file
@@ -47,7 +42,7 @@ export async function storeFile(
     );
     return fileId;
   } catch (error) {
-    await storing.catch(() => {});
+    await parts.settle().catch(() => {});
     // Should this fail too, the purge finds it.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;
@@ -74,19 +69,22 @@ function refuseForeign(format: FileFormat, start: Buffer): void {
   }
 }
 
-/** Pieces of any size → parts of PART_BYTES, the last one smaller. */
-async function* inParts(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let pieces: Uint8Array[] = [];
+/** Pieces of any size → parts of PART_BYTES, the last one smaller, each in a room of its own. */
+async function* inParts(content: AsyncIterable<Uint8Array>, takeRoom: () => Promise<Buffer>): AsyncGenerator<Buffer> {
+  let room: Buffer | undefined;
   let size = 0;
   for await (const piece of content) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size < PART_BYTES) continue;
-    const bytes = Buffer.concat(pieces);
-    let start = 0;
-    for (; start + PART_BYTES <= size; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES);
-    pieces = [bytes.subarray(start)];
-    size -= start;
+    for (let start = 0; start < piece.length; ) {
+      room ??= await takeRoom();
+      const taken = piece.subarray(start, start + PART_BYTES - size);
+      room.set(taken, size);
+      size += taken.length;
+      start += taken.length;
+      if (size < PART_BYTES) continue;
+      yield room;
+      room = undefined;
+      size = 0;
+    }
   }
-  if (size > 0) yield Buffer.concat(pieces);
+  if (room) yield room.subarray(0, size);
 }

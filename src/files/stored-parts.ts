@@ -7,6 +7,8 @@ import { readBytea } from '../platform/read-bytea.ts';
 /** Every part of a file but the last has this many bytes. */
 export const PART_BYTES = 1 << 20;
 
+const PARTS_ON_THEIR_WAY = 3;
+
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** Whether a text can be the id of a file. */
@@ -25,8 +27,39 @@ const ADD = `
   with unhurried as materialized (select set_config('synchronous_commit', 'off', true))
   insert into stored_file_part (file_id, part, is_compressed, bytes) select $1, $2, $3, $4 from unhurried`;
 
+/** Parts of a file on their way into the database. */
+export interface StoringParts {
+  /** Memory for the next part: waits while too many are on their way. @throws what storing one of them threw. */
+  readonly takeRoom: () => Promise<Buffer>;
+  /** Stores the next part. @param bytes in a room taken, from its beginning. */
+  readonly add: (bytes: Buffer) => void;
+  /** Waits for all of them. @throws what storing one of them threw. */
+  readonly settle: () => Promise<void>;
+}
+
+/** A few parts are compressed and stored while others arrive; their memory is used again. */
+export function storingParts(database: Database, fileId: string): StoringParts {
+  const rooms: Promise<Buffer>[] = Array.from({ length: PARTS_ON_THEIR_WAY }, async () =>
+    Buffer.allocUnsafeSlow(PART_BYTES),
+  );
+  let part = 0;
+  return {
+    takeRoom: () => rooms.shift() ?? Promise.reject(new Error('there is no room left')),
+    add: (bytes) => {
+      const stored = addPart(database, fileId, part, bytes).then(() => Buffer.from(bytes.buffer));
+      // Whoever takes the room is told, or who settles.
+      stored.catch(() => {});
+      rooms.push(stored);
+      part += 1;
+    },
+    settle: async () => {
+      await Promise.all(rooms);
+    },
+  };
+}
+
 /** Appends a part, compressed where that makes it smaller: CSV takes a tenth of the room, and of the time to store it. */
-export async function addPart(database: Database, fileId: string, part: number, bytes: Buffer): Promise<void> {
+async function addPart(database: Database, fileId: string, part: number, bytes: Buffer): Promise<void> {
   const smaller = await compress(bytes, COMPRESSING);
   const isCompressed = smaller.length < bytes.length;
   await database.query(ADD, [fileId, part, isCompressed, isCompressed ? smaller : bytes]);

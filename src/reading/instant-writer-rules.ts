@@ -4,6 +4,7 @@
  */
 import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
+import { writeAscii } from './number-writer-rules.ts';
 import type { InstantWriter } from './table.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
@@ -36,12 +37,6 @@ export function localInstantWriter(offsetAt: (micros: Micros) => number): Instan
     }
     return writeAscii(bytes, writeClock(bytes, at, micros + minutes * MICROS_PER_MINUTE), suffix);
   };
-}
-
-/** Writes a short text of ASCII characters. @returns the place after it. */
-export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
-  for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
-  return at + text.length;
 }
 
 /** Asks once a day where the clock is not changed that day: no zone changes it there and back within one. */

@@ -3,7 +3,8 @@
  * 200 MB on a long answer, and takes half of the time. What JSON and CSV have in common.
  */
 import { zoneOffset } from '../structure/time-zones.ts';
-import { INSTANT_BYTES, instantWriter, localInstantWriter, writeAscii } from './instant-writer-rules.ts';
+import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer-rules.ts';
+import { NUMBER_BYTES, writeAscii, writeNumber } from './number-writer-rules.ts';
 import type { Cells, Column, InstantWriter } from './table.ts';
 
 /** What stands in each row: the same bytes, or what a writer makes of the row. */
@@ -22,8 +23,6 @@ export interface CellTexts {
   readonly text: (text: string, column: Column) => string;
 }
 
-// The longest is such as -2.2250738585072014e-308.
-const NUMBER_BYTES = 24;
 const FIRST_CAPACITY = 1 << 16;
 
 /** Grows as rows are written; handed over batch by batch. */
@@ -111,7 +110,7 @@ export function joinParts(parts: readonly Part[]): readonly Part[] {
 function numberPart(values: Float64Array, none: string): PartWriter {
   const write: PartWriter['write'] = (bytes, at, row) => {
     const value = values[row] ?? Number.NaN;
-    return writeAscii(bytes, at, Number.isFinite(value) ? `${value}` : none);
+    return Number.isFinite(value) ? writeNumber(bytes, at, value) : writeAscii(bytes, at, none);
   };
   return { maxBytes: NUMBER_BYTES, write };
 }

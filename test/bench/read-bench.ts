@@ -1,16 +1,13 @@
 /**
  * Reading, against reading: a year of 15-min points of seven versions against one of one version, states of the past
- * against the latest. And how much memory a long answer takes.
+ * against the latest.
  */
 import { createAccount } from '../../src/accounts/create-account.ts';
 import { type Database, withTransaction } from '../../src/platform/database.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
-import { openDictionary } from '../../src/points/dictionary.ts';
 import type { PointSelection, VersionChoice } from '../../src/points/point.ts';
 import { streamPoints } from '../../src/points/read/read-points.ts';
 import { writePoints } from '../../src/points/write/write-points.ts';
-import { chooseFormat } from '../../src/reading/formats.ts';
-import { pointTable } from '../../src/reading/point-tables.ts';
 import { type Figure, figure } from './report.ts';
 
 const ROUNDS = 15;
@@ -18,19 +15,10 @@ const POINTS = 35_040;
 const VERSIONS = 7;
 const QUARTER = 900_000_000;
 const YEAR = { fromMicros: Date.UTC(2025, 0, 1) * 1000, toMicros: Date.UTC(2026, 0, 1) * 1000 };
-const STREAMED_VARIABLES = 50;
-const STREAMED_POINTS = 100_000;
-const MEBIBYTE = 2 ** 20;
-const MOST_GROWTH = 150;
-const SAMPLE_MS = 5;
 
 /** @param database of a migrated schema; the bench adds an account of its own. */
 export async function benchReads(database: Database): Promise<readonly Figure[]> {
   const sourceId = await addSource(database);
-  return [...(await benchVersions(database, sourceId)), ...(await benchMemory(database, sourceId))];
-}
-
-async function benchVersions(database: Database, sourceId: number): Promise<readonly Figure[]> {
   const [many, one] = [await addVariable(database, sourceId), await addVariable(database, sourceId)];
   const known: number[] = [];
   for (let version = 0; version < VERSIONS; version += 1) known.push(await writeYear(database, many, version));
@@ -53,47 +41,6 @@ async function benchVersions(database: Database, sourceId: number): Promise<read
     await compare('the state after the 4th of 7 versions', 'of the latest', asOf(4), many),
     await compare('the state after the 6th of 7 versions', 'of the latest', asOf(6), many),
   ];
-}
-
-/** Growth of this process while 5 million points go through each format, against what it may be. */
-async function benchMemory(database: Database, sourceId: number): Promise<readonly Figure[]> {
-  const variableIds: number[] = [];
-  for (let index = 0; index < STREAMED_VARIABLES; index += 1) variableIds.push(await addVariable(database, sourceId));
-  await database.query(
-    `insert into point select timestamptz '2025-01-01' + n * interval '1 minute', n, now(), id, 0, 0
-     from unnest($1::int[]) id, generate_series(1, $2::int) n`,
-    [variableIds, STREAMED_POINTS],
-  );
-  const selection: PointSelection = { variableIds, version: {}, order: 'ASC' };
-  const figures: Figure[] = [];
-  for (const accept of ['text/csv', 'application/vnd.apache.arrow.stream', 'application/json']) {
-    const { growth, seconds, bytes } = await growthOf(() => stream(database, selection, accept));
-    const name = `5 million points as ${accept}, ${seconds.toFixed(1)} s, ${Math.round(bytes / MEBIBYTE)} MiB`;
-    figures.push(figure(name, 'growth of memory, of what it may be', 'MiB', [[growth / MEBIBYTE, MOST_GROWTH]]));
-  }
-  return figures;
-}
-
-async function stream(database: Database, selection: PointSelection, accept: string): Promise<number> {
-  const shape = { level: 'Normal', timeZoneId: undefined, variables: new Map() } as const;
-  const table = pointTable(streamPoints(database, selection), openDictionary(database), shape);
-  let bytes = 0;
-  for await (const piece of chooseFormat(accept).write(table)) bytes += piece.length;
-  return bytes;
-}
-
-async function growthOf(
-  work: () => Promise<number>,
-): Promise<{ readonly growth: number; readonly seconds: number; readonly bytes: number }> {
-  const before = process.memoryUsage.rss();
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
-  }, SAMPLE_MS);
-  const startMs = performance.now();
-  const bytes = await work();
-  clearInterval(timer);
-  return { growth: most - before, seconds: (performance.now() - startMs) / 1000, bytes };
 }
 
 /** Milliseconds until the last point is there. */

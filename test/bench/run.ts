@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { type ApiClient, seedManager, signIn } from '../support/manager.ts';
 import { startRoles } from '../support/role-process.ts';
+import { benchAnswers } from './answers-bench.ts';
 import { benchCalculation } from './calculation-bench.ts';
 import { benchCalculationService } from './calculation-service-bench.ts';
 import { benchFiles } from './files-bench.ts';
@@ -26,6 +27,7 @@ const environment = Object.fromEntries(PASSED_ON.flatMap((name) => (config[name]
 interface Service {
   readonly api: ApiClient;
   readonly http: string;
+  readonly pid: number;
 }
 
 /** The service as its users meet it, in processes of its own, for as long as `bench` takes. */
@@ -35,7 +37,7 @@ async function withService<Result>(
 ): Promise<Result> {
   const service = await startRoles(roles, { ...environment, LOG_LEVEL: 'error' });
   try {
-    return await bench({ api: await signIn(service.http), http: service.http });
+    return await bench({ api: await signIn(service.http), http: service.http, pid: service.pid });
   } finally {
     await service.kill('SIGTERM');
   }
@@ -47,6 +49,7 @@ const NEED_R = ['sandbox', 'calculation'];
 const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
+  answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
   push: async (database) => [await withService(['api', 'ingester'], ({ api }) => benchPush(database, api))],
   'small-push': async (database) => [
     await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),

@@ -9,6 +9,7 @@ import { writeArrow } from '../../src/reading/arrow-table.ts';
 import { writeCsv } from '../../src/reading/csv-table.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../src/reading/instant-writer-rules.ts';
 import { writeJson } from '../../src/reading/json-table.ts';
+import { NUMBER_BYTES, writeNumber } from '../../src/reading/number-writer-rules.ts';
 import type { Batch, Column, InstantWriter, Table } from '../../src/reading/table.ts';
 import { zoneOffset } from '../../src/structure/time-zones.ts';
 
@@ -131,6 +132,36 @@ describe('Arrow (R-G4)', () => {
     const arrow = tableFromIPC(await joined(writeArrow(table())));
     expect(arrow.numRows).toBe(0);
     expect(arrow.schema.names).toContain('version');
+  });
+});
+
+describe('numbers written in rows (R-G3)', () => {
+  const textOf = (value: number): string => {
+    const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
+    return bytes.toString('latin1', 1, writeNumber(bytes, 1, value));
+  };
+
+  test.each([
+    ...[
+      0, -0, 1, -1, 9, 10, 99.5, 0.1, -0.000001, 0.0000001, 1e-6, 123456.789, 999_999_999, 1_000_000_000, 4_294_967_296,
+    ],
+    ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
+    ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
+  ])('are as short as String(%d)', (value) => {
+    expect(textOf(value)).toBe(String(value));
+  });
+
+  test('are as String writes them, whatever they are', () => {
+    const decimal = fc
+      .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
+      .map(([digits, decimals]) => digits / 10 ** decimals);
+    const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(fc.oneof(decimal, any, fc.maxSafeInteger()), (value) => {
+        expect(textOf(value)).toBe(String(value));
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 

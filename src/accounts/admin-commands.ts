@@ -32,11 +32,13 @@ export const ADMIN_USAGE = `admin <command>
   create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--public] [--name NAME]
   rotate-client-secret --client CLIENT_ID
   rotate-keys                            a new signing key; it signs once it has been published for a quarter of an hour
+  help                                   this
 `;
 
 const SCOPES = ['datahub-api', 'push-data'];
 const GRANTS = ['password', 'refresh_token'];
 const SECRET_BYTES = 24;
+const MAX_ACCOUNT_ID = 2 ** 31 - 1;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -59,6 +61,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 type Command = (services: AdminServices, values: Values) => Promise<void>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
+  help: async ({ say }) => say(ADMIN_USAGE.trimEnd()),
   'create-account': createAccountCommand,
   'create-user': createUserCommand,
   'create-client': createClientCommand,
@@ -69,7 +72,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** @throws DomainError for anything the operator can put right, with the usage where the words are not understood. */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
-  const { values, name } = parseCommand(argv);
+  const { values, name } = parseCommand(argv.includes('--help') ? ['help'] : argv);
   const command = COMMANDS[name];
   if (!command) throw new DomainError('invalid_input', ADMIN_USAGE);
   await command(services, values);
@@ -106,11 +109,12 @@ async function createUserCommand({ database, directory, say }: AdminServices, va
   const userName = parseInput(nameSchema, values['user-name'] ?? email, '--user-name');
   const role = toRole(values.role ?? 'USER');
   const accountId = Number(values.account);
-  if (!Number.isInteger(accountId) || !(await accountExists(database, accountId))) {
-    throw new DomainError(
-      'invalid_input',
-      `--account must be the number of an account, got ${values.account ?? 'none'}`,
-    );
+  if (!(accountId > 0 && accountId <= MAX_ACCOUNT_ID && Number.isInteger(accountId))) {
+    const given = values.account ?? 'none';
+    throw new DomainError('invalid_input', `--account must be the number of an account, got ${given}`);
+  }
+  if (!(await accountExists(database, accountId))) {
+    throw new DomainError('invalid_input', `there is no account ${accountId}; create-account makes one`);
   }
   const password = await withTransaction(database, (transaction) =>
     makeUser(transaction, directory, { accountId, email, userName, role }),

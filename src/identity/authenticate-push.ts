@@ -2,6 +2,7 @@
  * The door of push (R-B6, R-B7): a bearer with the scope `push-data`, or name and password by HTTP Basic, exchanged for
  * what a token would say and remembered for as long as it would live.
  */
+import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { LRUCache } from 'lru-cache';
@@ -48,10 +49,15 @@ export function authenticatePush(authentication: PushAuthentication): Middleware
 function parseBasic(authorization: string | undefined): Credentials | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
   const [, encoded = ''] = BASIC.exec(authorization) ?? [];
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const text = decodeText(Buffer.from(encoded, 'base64'));
   const colon = text.indexOf(':');
   if (colon < 0) return { userName: '', password: '' };
   return { userName: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** UTF-8, as the challenge says; older clients send Latin-1 all the same (RFC 7617 §2.1), which hardly ever is UTF-8 too. */
+function decodeText(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
 /** Basic is offered to who came without credentials or with these, not to a bearer that is refused. */

@@ -98,7 +98,8 @@ function keyOf(token: VerifiedToken): string {
 /** What is still being looked up may have been read before the change: it goes too. */
 function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { known }] of cache) {
-    if (userIds === undefined || known === undefined || userIds.includes(known.userId)) cache.delete(key);
+    const concerns = (id: string) => id === known?.userId || id === known?.actor?.userId;
+    if (userIds === undefined || known === undefined || userIds.some(concerns)) cache.delete(key);
   }
 }
 

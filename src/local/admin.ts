@@ -3,13 +3,22 @@
  * on the database and Redis of the environment.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { ADMIN_USAGE } from '../accounts/admin-commands.ts';
 import { runCommand } from './cli.ts';
 import { STACK_FILE } from './paths.ts';
 import { runProgram } from './run-program.ts';
 import { SetupError } from './setup-error.ts';
 import type { Stack } from './stack.ts';
 
-await runCommand(() => runProgram(['src/main.ts', 'admin', ...process.argv.slice(2)], readEnvironment()));
+await runCommand(async () => {
+  const argv = process.argv.slice(2);
+  // What there is can be read before anything runs.
+  if (argv.length === 0 || argv.includes('help') || argv.includes('--help')) {
+    process.stdout.write(ADMIN_USAGE);
+    return 0;
+  }
+  return runProgram(['src/main.ts', 'admin', ...argv], readEnvironment());
+});
 
 function readEnvironment(): Readonly<Record<string, string>> {
   if (process.env.DATABASE_URL) return {};

@@ -111,6 +111,8 @@ describe('words that are not understood', () => {
     [['create-account', '--name', 'X', '--manager', 'nobody']],
     [['create-account', '--name', 'X', '--manager', 'a@x.example', '--time-zone', 'Mars']],
     [['create-user', '--email', 'a@x.example', '--account', '999999']],
+    [['create-user', '--email', 'a@x.example', '--account', '99999999999']],
+    [['create-user', '--email', 'a@x.example']],
     [['create-user', '--email', 'a@x.example', '--account', '1', '--role', 'king']],
     [['create-client', '--client', 'x', '--scope', 'everything']],
     [['create-client', '--client', 'x', '--grant', 'authorization_code']],
@@ -130,6 +132,10 @@ describe('as a process', () => {
   it('prints the answer alone and ends with 0; what is wrong goes to stderr with 1 (§5)', async () => {
     const { stdout } = await run('rotate-keys');
     expect(stdout).toMatch(/^key [\w-]{43} is published and will sign soon\n$/);
+    expect((await run('--help')).stdout).toContain('create-user --account ID');
+    await expect(run('create-user', '--account', '77', '--email', 'a@x.example')).rejects.toMatchObject({
+      ...{ code: 1, stdout: '', stderr: 'there is no account 77; create-account makes one\n' },
+    });
     await expect(run('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('create-account') });
   });
 });

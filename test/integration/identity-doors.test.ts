@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerClient } from '../../src/accounts/register-client.ts';
 import { openRateLimiter } from '../../src/http/rate-limiter.ts';
 import { openAccessNews } from '../../src/identity/access-news.ts';
 import { createCallers } from '../../src/identity/find-caller.ts';
+import { TOKEN_EXCHANGE_GRANT } from '../../src/identity/issuer/token-exchange.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { addPerson, signInPerson, userIdOf } from '../support/people.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../support/stack.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
-import { createTestClient } from '../support/test-client.ts';
+import { createTestClient, requestToken } from '../support/test-client.ts';
 
 const LOG = createLog('silent', 'test');
 
@@ -26,6 +28,24 @@ describe('a change of access', () => {
     expect((await user.get('/account')).status).toBe(401);
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: false });
     expect((await user.get('/account')).status).toBe(200);
+  });
+
+  it('of an ADMIN who acts as somebody else ends that at once too (R-B5, R-B14)', async () => {
+    const ada = await addPerson(api, 'ada', { role: 'ADMIN' });
+    await addPerson(api, 'root', { role: 'ADMIN' });
+    await registerClient(api.database, {
+      ...{ clientId: 'support', secret: 's', scopes: ['datahub-api'], grantTypes: [TOKEN_EXCHANGE_GRANT] },
+    });
+    const acting = createTestClient(
+      api.origin,
+      await requestToken(api.origin, {
+        ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's', requested_subject: 'una' },
+        subject_token: (await signInPerson(api, 'ada')).token ?? '',
+      }),
+    );
+    expect((await acting.get('/account')).status).toBe(200);
+    await (await signInPerson(api, 'root')).post(`/account/user/${ada}/lock`, { isLocked: true });
+    expect((await acting.get('/account')).status).toBe(401);
   });
 
   it('is told to other processes through Redis (R-B5)', async () => {

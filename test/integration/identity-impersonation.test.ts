@@ -102,6 +102,11 @@ describe('refused is', () => {
       'invalid_grant',
     ],
     ['a client without the grant', async () => ({ client_id: 'demo', client_secret: 's3cret' }), 'unauthorized_client'],
+    [
+      'a scope the token does not have',
+      async () => ({ subject_token: (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '' }),
+      'invalid_scope',
+    ],
     ['a scope the client may not have', async () => ({ scope: 'push-data' }), 'invalid_scope'],
   ])('%s (R-B14)', async (_case, form, error) => {
     expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });

@@ -38,6 +38,8 @@ describe('name and password on push', () => {
   it('are exchanged for what a token would say (§5, R-B7)', async () => {
     await addPusher('ann@example.test');
     expect((await push(encoded(`ann@example.test:${PASSWORD}`))).status).toBe(200);
+    const latin1 = Buffer.from(`ann@example.test:${PASSWORD}`, 'latin1').toString('base64');
+    expect((await push(`Basic ${latin1}`)).status).toBe(200);
     expect((await push(encoded(`ANN@example.test:${PASSWORD}`).replace('Basic', 'basic'))).status).toBe(200);
   });
 

@@ -22,14 +22,19 @@ export function addPerson(api: TestApi, userName: string, person: NewPerson = {}
 }
 
 /** Signs in somebody `addPerson` made. @param account default: the active one. */
-export async function signInPerson(api: TestApi, userName: string, account?: number): Promise<TestClient> {
+export async function signInPerson(
+  api: TestApi,
+  userName: string,
+  account?: number,
+  scope = 'datahub-api push-data',
+): Promise<TestClient> {
   const token = await requestToken(api.origin, {
     grant_type: 'password',
     client_id: 'demo',
     client_secret: 's3cret',
     username: userName,
     password: PASSWORD,
-    scope: 'datahub-api push-data',
+    scope,
     ...(account !== undefined && { account: String(account) }),
   });
   return createTestClient(api.origin, token);

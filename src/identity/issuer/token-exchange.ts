@@ -8,7 +8,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { isStorableText } from '../../platform/storable-text.ts';
 import type { Actor } from '../caller.ts';
 import { findTokenUser } from '../find-token-user.ts';
-import type { VerifyToken } from '../verify-token.ts';
+import type { VerifiedToken, VerifyToken } from '../verify-token.ts';
 import type { GrantContext } from './issuer-grants.ts';
 import { decideScope, getHolder, invalidGrant, issueAccessToken } from './issuer-grants.ts';
 
@@ -54,8 +54,9 @@ export async function answerTokenExchange(
   const { subject_token: token, requested_subject: wanted } = ctx.oidc.params;
   assertTypes(ctx.oidc.params);
   if (!token || !wanted) throw new errors.InvalidRequest('subject_token and requested_subject are required');
-  const scope = decideScope(ctx.oidc.client, ctx.oidc.params.scope);
-  const actor = await getActor(context, token);
+  const verified = await verifySubject(context, token);
+  const scope = narrowScope(decideScope(ctx.oidc.client, ctx.oidc.params.scope), verified.scopes);
+  const actor = await getActor(context, verified);
   const userId = await findUserId(context.database, wanted);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
@@ -80,11 +81,22 @@ function assertTypes({ subject_token_type: given, requested_token_type: wanted }
   }
 }
 
-async function getActor({ verifier, database, clock }: ExchangeContext, token: string): Promise<Actor> {
+async function verifySubject({ verifier }: ExchangeContext, token: string): Promise<VerifiedToken> {
   const verified = await verifier(token).catch((error: unknown) => {
     throw error instanceof DomainError ? invalidGrant(error.message) : error;
   });
   if (verified.actorSubject !== undefined) throw invalidGrant('the subject token is itself of an impersonation');
+  return verified;
+}
+
+/** A token is not exchanged for one that opens other doors. @throws invalid_scope */
+function narrowScope(scope: string, given: ReadonlySet<string>): string {
+  const scopes = scope.split(' ').filter((name) => given.has(name));
+  if (scopes.length === 0) throw new errors.InvalidScope('the subject token does not have the scope', scope);
+  return scopes.join(' ');
+}
+
+async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {
   const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
   if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or gone');
   if (user.role !== 'ADMIN') throw invalidGrant('impersonation is for the role ADMIN');

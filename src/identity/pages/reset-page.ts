@@ -1,6 +1,7 @@
 /** A forgotten password: asking for a link by mail, and the page the link leads to (R-B11). */
 import type Provider from 'oidc-provider';
 import { type Queryable, withTransaction } from '../../platform/database.ts';
+import { countRecentMails } from '../../platform/mail/mail-outbox.ts';
 import { isStorableText } from '../../platform/storable-text.ts';
 import { choosePassword } from '../choose-password.ts';
 import { deletePasswordReset, findResetUserName, lockPasswordReset } from '../password-reset.ts';
@@ -21,13 +22,19 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
   sendPage(ctx, { language, title: texts.forgotTitle, body: `${paragraphHtml(texts.forgotLead)}\n${form}` });
 }
 
+/** Mails that anybody may have sent to a user, by naming them. */
+const MAX_RESETS = 3;
+const RESET_PERIOD_SEC = 900;
+
 /** The answer is the same whether or not there is such a user, and so is the time: the mail is made later. */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
   await withTransaction(context.database, async (transaction) => {
-    const user = await findUser(transaction, username.trim());
-    if (user) await context.directory.sendPasswordReset(transaction, user);
+    for (const user of await findUsers(transaction, username.trim())) {
+      const recent = await countRecentMails(transaction, user.userId, 'password_reset', RESET_PERIOD_SEC);
+      if (recent < MAX_RESETS) await context.directory.sendPasswordReset(transaction, user);
+    }
   });
   context.wakeMail();
   sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
@@ -83,17 +90,21 @@ async function changeByLink(
   });
 }
 
-async function findUser(database: Queryable, wanted: string): Promise<DirectoryUser | undefined> {
-  if (wanted === '' || !isStorableText(wanted)) return undefined;
+/**
+ * Who is meant: the user of that name, and the user of that address. They are two when somebody took the address of
+ * another as a name; each is written to at their own. An address several users share names none of them.
+ */
+async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
+  if (wanted === '' || !isStorableText(wanted)) return [];
   const { rows } = await database.query<DirectoryUser>(
     `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language
      from app_user
      where (lower(user_name) = lower($1) or lower(email) = lower($1)) and email is not null
        and not (is_locked and coalesce(locked_until > now(), true))
-     order by lower(user_name) = lower($1) desc limit 2`,
+     order by lower(user_name) = lower($1) desc limit 3`,
     [wanted],
   );
-  const [user, another] = rows;
-  // An address several users share names none of them.
-  return another && user?.userName.toLowerCase() !== wanted.toLowerCase() ? undefined : user;
+  const named = rows.filter(({ userName }) => userName.toLowerCase() === wanted.toLowerCase());
+  const others = rows.filter((user) => !named.includes(user));
+  return others.length === 1 ? [...named, ...others] : named;
 }

@@ -49,6 +49,21 @@ export async function redirectMails(transaction: Queryable, userId: string, to: 
   );
 }
 
+/** How many mails of a kind were asked for, for a user, in the last `seconds`. */
+export async function countRecentMails(
+  database: Queryable,
+  userId: string,
+  kind: MailKind,
+  seconds: number,
+): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `select count(*)::int from mail
+     where user_id = $1 and kind = $2 and created_date > now() - make_interval(secs => $3)`,
+    [userId, kind, seconds],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Asks for a mail within the caller's transaction. */
 export async function queueMail(transaction: Queryable, mail: NewMail): Promise<void> {
   await transaction.query(

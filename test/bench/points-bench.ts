@@ -1,6 +1,7 @@
 /**
  * The writer of points in process, on encoded batches and with its commit, against raw COPY BINARY of the same rows into a
- * hypertable with the same columns, key and chunks, in turn. Every variable lies between others in the keys of both.
+ * hypertable with the same columns and chunks and a key as PostgreSQL makes it, in turn. Every variable lies between others
+ * in the keys of both.
  */
 import { createAccount } from '../../src/accounts/create-account.ts';
 import { type Database, withConnection, withTransaction } from '../../src/platform/database.ts';
@@ -125,7 +126,7 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await database.query('drop table if exists bench_point');
-  await database.query('create table bench_point (like point including all)');
+  await database.query('create table bench_point (like point including defaults, primary key (variable_id, date))');
   await database.query(
     `select create_hypertable('bench_point', by_range('date', (
        select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'

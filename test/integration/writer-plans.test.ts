@@ -120,7 +120,7 @@ function expectByKeys(scans: readonly { readonly how: string; readonly by: strin
 }
 
 it('chunks are as long, and begin where, the writer takes them to (architecture 2)', async () => {
-  const chunks = await inTransaction(findChunks);
+  const chunks = await inTransaction((transaction) => findChunks(transaction));
   expect(chunks.length).toBeGreaterThan(2 * CHUNKS);
   for (const { fromMicros, toMicros } of chunks) {
     expect([fromMicros, toMicros]).toEqual([chunkOf(fromMicros), chunkOf(fromMicros) + 1].map((n) => n * CHUNK_MICROS));
@@ -136,7 +136,9 @@ describe('what makes way for a write', () => {
           const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
           if (!chunk) throw new Error('no chunk');
           const values = toValues(chunk, runsOf(isSingle));
-          const scans = await byKeys(transaction, () => explain(transaction, statement(chunk.target), values));
+          const scans = await byKeys(transaction, () =>
+            explain(transaction, statement(chunk.target, 'point_version'), values),
+          );
           expectByKeys(scans);
         }
       });
@@ -156,7 +158,7 @@ describe('what makes way for a write', () => {
       };
       const { rows } = await byKeys(transaction, () =>
         transaction.query(
-          `explain (analyze, timing off, format json) ${step.statement(chunk.target)}`,
+          `explain (analyze, timing off, format json) ${step.statement(chunk.target, 'point_version')}`,
           toValues(chunk, run),
         ),
       );

@@ -6,7 +6,7 @@
  */
 import type { Transaction } from '../../platform/database.ts';
 import { formatInstant } from '../instant-rules.ts';
-import { type Chunk, chunksOf, findChunks, type PointTable } from './find-chunks.ts';
+import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable, spanOf } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
 // "offset 0": instants are made once per run, not once per row met. $7 and $8 are the bounds of the chunk, for one that
@@ -30,8 +30,8 @@ const removeRuns = (target: string) => `delete from ${target} stored using ${RUN
 
 // What carries the VersionTag that is written now does not become history: it is replaced (R-F2). The rows are then
 // overwritten: taking them from a `delete … returning` is slower, it keeps them on disk in between.
-const supersede = (target: string) => `
-  insert into point_version (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+const supersede = (target: string, history: string) => `
+  insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
          stored.tag_set_id
   from ${RUNS}, ${target} stored
@@ -63,8 +63,11 @@ const limit = (target: string) => `
 
 interface RunStep {
   readonly table: PointTable;
-  /** @param target name of a chunk of the table. */
-  readonly statement: (target: string) => string;
+  /**
+   * @param target name of a chunk of the table.
+   * @param history where rows of its dates become history.
+   */
+  readonly statement: (target: string, history: string) => string;
 }
 
 /** By the set of runs each is for, in the order they are executed. */
@@ -93,9 +96,16 @@ export async function byKeys<Result>(transaction: Transaction, work: () => Promi
   return result;
 }
 
-/** Makes way for the rows of a write. */
-export async function makeWay(transaction: Transaction, chunks: ReadonlyMap<number, ChunkRuns>): Promise<void> {
-  await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded']);
+/**
+ * Makes way for the rows of a write.
+ * @param stored all chunks that hold dates of `chunks`.
+ */
+export async function makeWay(
+  transaction: Transaction,
+  chunks: ReadonlyMap<number, ChunkRuns>,
+  stored: readonly Chunk[],
+): Promise<void> {
+  await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded'], stored);
   // What was superseded may have made chunks of history, and hold a VersionTag that is written again.
   await execute(transaction, chunks, ['replaced']);
 }
@@ -109,21 +119,31 @@ async function execute(
   transaction: Transaction,
   chunks: ReadonlyMap<number, ChunkRuns>,
   sets: readonly (keyof ChunkRuns)[],
+  known?: readonly Chunk[],
 ): Promise<void> {
   const wanted = [...chunks].filter(([, runs]) => sets.some((set) => runs[set].variableIds.length > 0));
   if (wanted.length === 0) return;
-  const stored = await findChunks(transaction);
+  const stored = known ?? (await findChunks(transaction, spanOf(wanted.map(([chunkNumber]) => chunkNumber))));
   await byKeys(transaction, async () => {
     for (const [chunkNumber, runs] of wanted) {
       for (const set of sets.filter((name) => runs[name].variableIds.length > 0)) {
-        for (const { table, statement } of RUN_STEPS[set]) {
-          for (const chunk of chunksOf(stored, table, chunkNumber)) {
-            await transaction.query(statement(chunk.target), toValues(chunk, runs[set]));
-          }
-        }
+        for (const step of RUN_STEPS[set]) await executeStep(transaction, step, stored, chunkNumber, runs[set]);
       }
     }
   });
+}
+
+async function executeStep(
+  transaction: Transaction,
+  { table, statement }: RunStep,
+  stored: readonly Chunk[],
+  chunkNumber: number,
+  runs: Runs,
+): Promise<void> {
+  for (const chunk of chunksOf(stored, table, chunkNumber)) {
+    const history = insertTargetOf(stored, 'point_version', chunk);
+    await transaction.query(statement(chunk.target, history), toValues(chunk, runs));
+  }
 }
 
 /** Values of a run statement. */

@@ -5,6 +5,7 @@
 import type { Transaction } from '../../platform/database.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { copyTuples } from './copy-tuples.ts';
+import { findChunks, insertTargetOf, spanOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { limitVersions, makeWay } from './make-way.ts';
 import { planWrite, variablesOf, type WritePlan } from './plan-write-rules.ts';
@@ -33,9 +34,10 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const plan = planWrite(batches, series, versionTimestamp);
   await prepareChunks(transaction, 'point', plan.chunkNumbers);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
-  await makeWay(transaction, plan.chunks);
+  const stored = plan.chunks.size === 0 ? [] : await findChunks(transaction, spanOf(plan.chunkNumbers));
+  await makeWay(transaction, plan.chunks, stored);
   await copyTuples(transaction, 'point_version', plan.earlier);
-  await copyTuples(transaction, 'point', plan.current);
+  await copyTuples(transaction, insertTargetOf(stored, 'point', spanOf(plan.chunkNumbers)), plan.current);
   await limitVersions(transaction, plan.chunks);
   await saveSeries(transaction, plan.written);
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {

@@ -27,7 +27,7 @@ in_root sh -euc '
   home=$1 stage=$2
   cd "$stage/src"
   flags="-O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2"
-  gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c watch.c confine.c supervise.c zygote.c
+  gcc $flags -fPIC -shared -Wl,-z,relro,-z,now -o "$home/sandbox.so" io.c watch.c freeze.c pages.c confine.c supervise.c zygote.c
   gcc $flags -o "$stage/seccomp_filter" seccomp_filter.c -lseccomp
   "$stage/seccomp_filter" namespaces > "$home/seccomp-namespaces.bpf"
   "$stage/seccomp_filter" rlimits-only > "$home/seccomp-rlimits-only.bpf"

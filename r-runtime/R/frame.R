@@ -131,7 +131,7 @@ coded_bytes <- function(texts) {
   c(int_bytes(length(texts)), counted_texts_bytes(table), int_bytes(match(texts, table) - 1L))
 }
 
-# A list of raw vectors, written one by one: one concatenation would double the memory of a large answer.
+# A list of raw vectors, to be joined only where they are small: one concatenation would double the memory of a large answer.
 result_parts <- function(result) {
   head <- list(
     int_bytes(c(result_magic, match(result$status, result_statuses) - 1L)),
@@ -149,6 +149,11 @@ result_parts <- function(result) {
     list(text_bytes(result$message), text_bytes(result$call), int_bytes(result$line))
   }
   c(head, body, files_parts(result$files))
+}
+
+# Every write wakes the supervisor and, through it, the calculator.
+join_small <- function(parts, max_bytes = 65536) {
+  if (sum(lengths(parts)) > max_bytes) parts else list(do.call(c, parts))
 }
 
 files_parts <- function(files) {

@@ -110,6 +110,10 @@ struct usage {
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
 uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
+/* pages.c */
+void forget_foreign_pages(void);
+void touch_pages(void);
+
 /* supervise.c: returns only in the runner, with the limits of its run. */
 void supervise(const struct zygote *z, struct run_header *header);
 

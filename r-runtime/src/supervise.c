@@ -187,15 +187,26 @@ static void drain(struct run *r) {
   }
 }
 
-static void send_chunk(int connection, uint32_t kind, const void *bytes, size_t size) {
+static char *put_chunk(char *at, uint32_t kind, const void *bytes, size_t size) {
   struct chunk_header head = {.kind = kind, .bytes = (uint32_t)size};
-  if (write_full(connection, &head, sizeof head, CLIENT_PATIENCE_MS) < 0) _exit(1);
-  if (write_full(connection, bytes, size, CLIENT_PATIENCE_MS) < 0) _exit(1);
+  memcpy(at, &head, sizeof head);
+  memcpy(at + sizeof head, bytes, size);
+  return at + sizeof head + size;
+}
+
+/* In one write: every one wakes the client. */
+static void send_end(int connection, const char *captured, size_t captured_bytes, const struct trailer *t) {
+  char *chunks = malloc(2 * sizeof(struct chunk_header) + captured_bytes + sizeof *t);
+  if (!chunks) _exit(1);
+  char *end = put_chunk(chunks, CHUNK_TEXT, captured, captured_bytes);
+  end = put_chunk(end, CHUNK_TRAILER, t, sizeof *t);
+  if (write_full(connection, chunks, (size_t)(end - chunks), CLIENT_PATIENCE_MS) < 0) _exit(1);
+  free(chunks);
 }
 
 static void send_fault(int connection, struct stage_error e) {
   struct trailer t = {.magic = TRAILER_MAGIC, .end = END_SETUP_FAILED, .stage = e.stage, .error = e.error};
-  send_chunk(connection, CHUNK_TRAILER, &t, sizeof t);
+  send_end(connection, "", 0, &t);
 }
 
 static void reap(struct run *r, struct trailer *t) {
@@ -244,6 +255,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
   if (z->mode == MODE_RLIMITS_ONLY) setsid();
   struct stage_error e = enter_namespaces(z);
   if (e.stage == STAGE_NONE) {
+    touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, fds);
     /* From here on the arranged descriptors count, if they were reached. */
@@ -323,8 +335,7 @@ static void oversee(struct run *r) {
     drain(r);
     end.text_bytes = r->text_bytes;
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
-    send_chunk(r->connection, CHUNK_TEXT, r->captured, r->captured_bytes);
-    send_chunk(r->connection, CHUNK_TRAILER, &end, sizeof end);
+    send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
   /* The run's whole namespace is gone before its supervisor is, which is what counts it. */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;

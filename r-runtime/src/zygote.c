@@ -170,6 +170,7 @@ void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits,
   if ((z.listen_fd = listen_on(*socket_path)) < 0) return perror("zygote socket");
   printf("ready\n");
   fflush(stdout);
+  forget_foreign_pages();
   if (breed(&z, &header) < 0) return perror("zygote");
   *result_fd = RUNNER_RESULT_FD;
   limits[0] = header.max_points;

@@ -8,6 +8,7 @@ import { createBwrapLauncher } from '../../src/calculation/sandbox/launcher-bwra
 import { Zygote } from '../../src/calculation/sandbox/zygote.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { sandboxConfig } from '../fixtures/scripts/harness.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Starting R and running it take a second each, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
@@ -52,6 +53,34 @@ test('all runs together are bounded by a control group, where one can be made (R
   const left = probe.directories.map((directory) => readdirSync(dirname(directory)));
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
+
+test('a runner that waits has copied what every run writes to: two of them, of some megabytes each', async () => {
+  const launched: Container[] = [];
+  const zygote = await Zygote.open(recording(launched), log);
+  try {
+    const root = launched[0]?.process.pid ?? 0;
+    const isPrepared = (pid: number) => privateKilobytes(pid) > 1500;
+    await eventually(
+      'two prepared runners',
+      async () => descendants(root).slice(1).filter(isPrepared).length === 2,
+      10_000,
+    );
+  } finally {
+    await zygote.close();
+  }
+});
+
+/** Processes below one, oldest first, that are called R. */
+function descendants(root: number): readonly number[] {
+  const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  const isR = readFileSync(`/proc/${root}/comm`, 'utf8').trim() === 'R';
+  return [...(isR ? [root] : []), ...children.flatMap((child) => descendants(Number(child)))];
+}
+
+/** Memory that no other process shares. */
+function privateKilobytes(pid: number): number {
+  return Number(/^Private_Dirty:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+}
 
 function recording(
   launched: Container[],

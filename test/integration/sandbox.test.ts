@@ -146,6 +146,21 @@ describe('what a script returns', () => {
   });
 });
 
+describe('the memory a run shares with the warm R', () => {
+  test('is not copied by calling what packages have: their references are not counted', async () => {
+    const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
+      faults()
+      before <- faults()
+      ts <- inputVariables$a$TimeSeries
+      means <- aggregate(ts$Values, list(ts$Dates %/% 3600L), mean)
+      list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
+    const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    // 930 where each call counts.
+    expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
+  });
+});
+
 describe('script errors', () => {
   test('carry message, call and the line of the script (R-H8)', async () => {
     const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');

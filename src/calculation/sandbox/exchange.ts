@@ -41,7 +41,10 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
       isConnected = true;
+      // One write: every one wakes the supervisor.
+      socket.cork();
       for (const part of parts) socket.write(part);
+      socket.uncork();
     });
     socket.once('error', (error) => {
       // After the connection stood, a reset is the end of the answer; the missing trailer tells the rest.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type KeycloakDouble, startKeycloakDouble } from '../support/keycloak-double.ts';
-import { type Mailbox, openMailbox, passwordIn } from '../support/mailbox.ts';
+import { linkIn, type Mailbox, openMailbox, passwordIn } from '../support/mailbox.ts';
 import { addPerson, userIdOf } from '../support/people.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createTestClient, type TestClient } from '../support/test-client.ts';
@@ -52,7 +52,7 @@ describe('a user who is created', () => {
     expect(inKeycloak('nora')).toMatchObject({
       ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },
       requiredActions: ['UPDATE_PASSWORD'],
-      attributes: { locale: ['fr'], account: [String(api.accountId)] },
+      attributes: { tidemark: ['true'], locale: ['fr'], account: [String(api.accountId)] },
     });
     const mail = await mailbox.next('Nora@north.example');
     expect(passwordIn(mail)).toBe(keycloak.passwords.get(inKeycloak('nora')?.id ?? ''));
@@ -78,6 +78,17 @@ describe('a user who is created', () => {
     expect((await create('halfway')).status).toBe(200);
     expect(inKeycloak('halfway')?.id).toBe(id);
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
+  });
+
+  it('is not linked to a user of Keycloak who happens to have that name (R-B2, R-B8)', async () => {
+    const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
+    keycloak.users.set('boss-id', { ...boss, attributes: {} });
+    expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect(inKeycloak('boss')).toEqual({ ...boss, attributes: {} });
+    // The operator may say that the service shall take the user over.
+    keycloak.users.set('boss-id', { ...boss, attributes: { tidemark: ['true'] } });
+    expect((await create('boss')).status).toBe(200);
+    expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
   it('who has chosen a password meanwhile gets no temporary one (R-B10)', async () => {
@@ -106,6 +117,17 @@ describe('what a manager does', () => {
       ...{ firstName: 'Wanda', email: 'wanda@north.example', enabled: true, requiredActions: ['UPDATE_PASSWORD'] },
       attributes: { badge: ['7'], locale: ['nl'], account: [String(api.accountId)] },
     });
+  });
+
+  it('to the address takes back that it was verified, to anything else does not (R-B5, R-B10)', async () => {
+    await create('vera');
+    const user = inKeycloak('vera');
+    keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
+    const id = await userIdOf(api, 'vera');
+    await api.manager.post(`/account/user/${id}`, { firstName: 'Vera', email: 'VERA@north.example' });
+    expect(inKeycloak('vera')?.emailVerified).toBe(true);
+    await api.manager.post(`/account/user/${id}`, { email: 'other@north.example' });
+    expect(inKeycloak('vera')?.emailVerified).toBe(false);
   });
 
   it('to claims and sites is none of Keycloak’s business (R-B5)', async () => {
@@ -163,6 +185,38 @@ describe('a user who was there before', () => {
     expect((await client.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInAt('chooser');
     expect((await next.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.otherAccountId });
+  });
+});
+
+describe('an invitation of a user of another account', () => {
+  const accept = async (email: string) => {
+    await api.manager.post('/account/invitations', { email });
+    const token = new URL(linkIn(await mailbox.next(email))).searchParams.get('token');
+    const path = `/account/user/register?invitationToken=${token}`;
+    expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
+  };
+
+  it('leaves the password where Keycloak has verified the address, and voids it where not (R-B10)', async () => {
+    for (const [email, emailVerified] of [
+      ['known@north.example', true],
+      ['unknown@north.example', false],
+    ] as const) {
+      await addPerson(api, email, { email, accountIds: [api.otherAccountId] });
+      await api.stranger.post(`/account/user/${await userIdOf(api, email)}`, { firstName: 'X' });
+      const user = inKeycloak(email) as NonNullable<ReturnType<typeof inKeycloak>>;
+      keycloak.users.set(user.id, { ...user, emailVerified, requiredActions: [] });
+      keycloak.passwords.set(user.id, 'theirs');
+      await accept(email);
+      const isSame = keycloak.passwords.get(user.id) === 'theirs';
+      expect({ isSame, isOut: keycloak.loggedOut.includes(user.id) }).toEqual({
+        isSame: emailVerified,
+        isOut: !emailVerified,
+      });
+    }
+    const mail = await eventually('the temporary password', async () =>
+      mailbox.mails.find((one) => one.receivers.includes('unknown@north.example') && passwordIn(one) !== ''),
+    );
+    expect(passwordIn(mail)).toBe(keycloak.passwords.get(inKeycloak('unknown@north.example')?.id ?? ''));
   });
 });
 

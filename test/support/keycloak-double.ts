@@ -16,6 +16,7 @@ export interface DoubleUser {
   readonly firstName?: string;
   readonly lastName?: string;
   readonly enabled: boolean;
+  readonly emailVerified: boolean;
   readonly requiredActions: readonly string[];
   readonly attributes: Readonly<Record<string, readonly string[]>>;
 }
@@ -204,6 +205,7 @@ function toUser(id: string, body: unknown): DoubleUser {
     username: given.username.toLowerCase(),
     ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value)),
     enabled: given.enabled ?? false,
+    emailVerified: given.emailVerified ?? false,
     requiredActions: given.requiredActions ?? [],
     attributes: given.attributes ?? {},
   };

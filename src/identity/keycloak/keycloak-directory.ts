@@ -1,6 +1,6 @@
 /**
  * User administration at Keycloak. Our users are linked to Keycloak's by `user_identity`: whoever is not linked yet is
- * looked for by user name, else made. Keycloak asks for a new password on its own pages, and for the current one when the
+ * made, or found by user name among those the service may have. Keycloak asks for a new password on its own pages, and for the current one when the
  * sign-in is older than five minutes (its default for this action), as §5 wants.
  */
 import type { Queryable } from '../../platform/database.ts';
@@ -13,6 +13,8 @@ import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
 /** The attribute the mapper of the claim `account` reads. */
 const ACCOUNT_ATTRIBUTE = 'account';
+/** The attribute of users the service has made, or may take over. */
+const OWN_ATTRIBUTE = 'tidemark';
 
 export interface KeycloakDirectoryOptions {
   readonly admin: KeycloakAdmin;
@@ -113,10 +115,14 @@ async function getSubject(
     enabled: true,
     emailVerified: false,
     requiredActions: [UPDATE_PASSWORD],
-    attributes: { locale: [user.language], ...(user.accountId !== null && { account: [String(user.accountId)] }) },
+    attributes: {
+      [OWN_ATTRIBUTE]: ['true'],
+      locale: [user.language],
+      ...(user.accountId !== null && { account: [String(user.accountId)] }),
+    },
   });
   // Made before by an attempt that was undone here, or by the operator.
-  const subject = made ?? (await admin.findUserByName(user.userName))?.id;
+  const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(
     'insert into user_identity (issuer, subject, user_id) values ($1, $2, $3) on conflict do nothing',
@@ -124,6 +130,12 @@ async function getSubject(
   );
   if (rowCount !== 1) throw taken(user.userName);
   return subject;
+}
+
+/** Managers choose names: they must not get at any user of Keycloak by choosing theirs. */
+async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
+  const user = await admin.findUserByName(userName);
+  return user?.attributes?.[OWN_ATTRIBUTE]?.[0] === 'true' ? user : undefined;
 }
 
 function taken(userName: string): DomainError {

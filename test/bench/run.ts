@@ -10,6 +10,8 @@ import { startRoles } from '../support/role-process.ts';
 import { benchAnswers } from './answers-bench.ts';
 import { benchCalculation } from './calculation-bench.ts';
 import { benchCalculationService } from './calculation-service-bench.ts';
+import { type Delays, watchEventLoop } from './event-loop.ts';
+import { benchFileMemory } from './file-memory-bench.ts';
 import { benchFiles } from './files-bench.ts';
 import { benchPoints } from './points-bench.ts';
 import { benchPush } from './push-bench.ts';
@@ -28,6 +30,8 @@ interface Service {
   readonly api: ApiClient;
   readonly http: string;
   readonly pid: number;
+  /** Delays of its event loop since the last call. */
+  readonly readDelays: () => Promise<Delays>;
 }
 
 /** The service as its users meet it, in processes of its own, for as long as `bench` takes. */
@@ -35,9 +39,11 @@ async function withService<Result>(
   roles: Parameters<typeof startRoles>[0],
   bench: (service: Service) => Promise<Result>,
 ): Promise<Result> {
-  const service = await startRoles(roles, { ...environment, LOG_LEVEL: 'error' });
+  const eventLoop = watchEventLoop();
+  const service = await startRoles(roles, { ...environment, ...eventLoop.environment, LOG_LEVEL: 'error' });
+  const { http, pid } = service;
   try {
-    return await bench({ api: await signIn(service.http), http: service.http, pid: service.pid });
+    return await bench({ api: await signIn(http), http, pid, readDelays: () => eventLoop.read(service) });
   } finally {
     await service.kill('SIGTERM');
   }
@@ -54,7 +60,8 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   'small-push': async (database) => [
     await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),
   ],
-  files: (database) => withService(['api', 'ingester'], ({ api }) => benchFiles(database, api)),
+  files: (database) => withService(['api', 'ingester'], (service) => benchFiles({ ...service, database })),
+  'file-memory': (database) => withService(['api', 'ingester'], (service) => benchFileMemory({ ...service, database })),
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>
     withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),

@@ -1,0 +1,24 @@
+/**
+ * Loaded into a role process by the bench (`--import`): measures the delays of its event loop. At SIGUSR2 it writes them
+ * to the file EVENT_LOOP_FILE names, as JSON in milliseconds, and begins anew.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/** How often the loop is looked at; a delay is what a look comes later. */
+const INTERVAL_MS = 10;
+const NANOS_PER_MILLI = 1e6;
+
+const file = process.env.EVENT_LOOP_FILE;
+if (isMainThread && file !== undefined) {
+  const delays = monitorEventLoopDelay({ resolution: INTERVAL_MS });
+  const delayMs = (nanos: number) => Math.max(0, nanos / NANOS_PER_MILLI - INTERVAL_MS);
+  delays.enable();
+  process.on('SIGUSR2', () => {
+    const found = { p99Ms: delayMs(delays.percentile(99)), maxMs: delayMs(delays.max) };
+    delays.reset();
+    writeFileSync(`${file}.new`, JSON.stringify(found));
+    renameSync(`${file}.new`, file);
+  });
+}

@@ -4,8 +4,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -44,6 +44,7 @@ const FLAGS = [
   '--remote-debugging-pipe',
 ];
 const END_TIMEOUT_MS = 5000;
+const PROFILE_PREFIX = 'tidemark-chromium-';
 
 /** The program; undefined where it is not installed (`apt-get install chromium`). */
 export function findChromium(): string | undefined {
@@ -59,7 +60,8 @@ export function findChromium(): string | undefined {
 }
 
 export async function startChromium(program: string): Promise<Chromium> {
-  const profile = await mkdtemp(join(tmpdir(), 'tidemark-chromium-'));
+  await removeLeftProfiles();
+  const profile = await mkdtemp(join(tmpdir(), `${PROFILE_PREFIX}${process.pid}-`));
   const child = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME: profile },
@@ -78,6 +80,15 @@ export async function startChromium(program: string): Promise<Chromium> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Of processes that were killed. */
+async function removeLeftProfiles(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const [, pid] = new RegExp(`^${PROFILE_PREFIX}(\\d+)-`).exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`))
+      await rm(join(tmpdir(), name), { recursive: true, force: true });
   }
 }
 

@@ -69,16 +69,12 @@ function normalise(lines: readonly string[]): readonly string[] {
     )
     .map((line) =>
       line
+        .replace(/"?_hyper_\d+_\d+_chunk_(point\w*)"?/g, '$1')
         .replace(/"?_hyper_\d+_\d+_chunk\w*"?/g, 'chunk')
-        .replace(/"?\d+_\d+_(point\w*)"?/g, '$1')
         .replace(/\b(chunk|point|point_version) \w+_\d+\b/g, '$1')
         .replace(/\b(point|point_version)_\d+\./g, '')
         .replace(/(Key|Order): .*/, (text) =>
           text.replace(/\b\w+_\d+\.|\b(point|point_version|chunk|version|tagged)\./g, ''),
-        )
-        .replace(
-          /using (chunk|point\w*)/,
-          (_, name: string) => `using ${name === 'chunk' ? 'point_version_newest_first' : name}`,
         ),
     );
   return steps.filter((line, index) => line !== steps[index - 1]);

@@ -1,13 +1,23 @@
 -- Brings `version_summary` of a variable up to date. Nothing to do when nothing was written or removed since; else it
 -- looks at the current values, and walks through the versions of those periods that have changed. Each statement sees
 -- one state of the points, so that what it stores is right for the marks it stores with it; a write that comes meanwhile
--- makes the marks differ, and the next call sees it.
+-- makes the marks differ, and the next call sees it. One call at a time for a variable: of two, each would store periods
+-- the other waits for. Who waits has touched nothing yet, and finds it done.
 create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql as $$
 declare
+  -- First key of the locks taken here, unlike that of any other.
+  lock_class constant int := 30323;
   span constant interval := '28 days';
   mark record;
   stretch record;
 begin
+  select last_version_timestamp, purge_count into mark from series where variable_id = wanted_id;
+  if mark is null or exists (
+    select from version_summary_mark where variable_id = wanted_id
+      and last_version_timestamp = mark.last_version_timestamp and purge_count = mark.purge_count) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(lock_class, wanted_id);
   select last_version_timestamp, purge_count into mark from series where variable_id = wanted_id;
   if mark is null or exists (
     select from version_summary_mark where variable_id = wanted_id

@@ -192,4 +192,36 @@ describe('purging versions', () => {
     expect(done).toEqual([true, true, true, false]);
     for (const id of [first, second]) expect(await valuesOf(id)).toHaveLength(12);
   });
+
+  it('lets others go first when one of them fails, and tries it again later, less and less often (R-F7)', async () => {
+    const [broken, sound] = [await addMany(), await addMany()];
+    for (const id of [broken, sound]) await setSeries(id, 'version_limit = 2');
+    for (const id of [broken, sound]) {
+      await withTransaction(store.database, (transaction) => requestVersionPurge(transaction, [id]));
+    }
+    // What stands for any fault of one variable's purge: its write state cannot be saved.
+    await store.database.query(
+      `alter table series add constraint broken check (variable_id <> ${broken} or version_bound > 2) not valid`,
+    );
+    const waitingMs = async () => {
+      const { rows } = await store.database.query<{ ms: number }>(
+        `select extract(epoch from next_attempt_date - clock_timestamp()) * 1000 as ms from version_purge
+         where variable_id = $1`,
+        [broken],
+      );
+      return Number(rows[0]?.ms);
+    };
+    await expect(purgeRequestedVersions(store.database)).rejects.toThrow('broken');
+    expect(await purgeRequestedVersions(store.database)).toBe(true);
+    expect(await valuesOf(sound)).toHaveLength(12);
+    expect(await purgeRequestedVersions(store.database), 'the broken one waits').toBe(false);
+    const firstMs = await waitingMs();
+    await store.database.query(`update version_purge set next_attempt_date = '-infinity'`);
+    await expect(purgeRequestedVersions(store.database)).rejects.toThrow('broken');
+    expect(await waitingMs()).toBeGreaterThan(1.5 * firstMs);
+    await store.database.query('alter table series drop constraint broken');
+    await store.database.query(`update version_purge set next_attempt_date = '-infinity'`);
+    expect(await purgeRequestedVersions(store.database)).toBe(true);
+    expect(await valuesOf(broken)).toHaveLength(12);
+  });
 });

@@ -6,10 +6,17 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../src/platform/database.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { CHUNK_MICROS, chunkOf } from '../../src/points/write/chunk-rules.ts';
-import { DELETE_CURRENT, DELETE_HISTORY, FIND_REMOVED } from '../../src/points/write/delete-points.ts';
+import {
+  countDates,
+  deleteCurrent,
+  deleteHistory,
+  deletePoints,
+  findRemoved,
+} from '../../src/points/write/delete-points.ts';
 import { chunksOf, findChunks } from '../../src/points/write/find-chunks.ts';
 import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../src/points/write/lock-series.ts';
 import { byKeys, RUN_STEPS, toValues } from '../../src/points/write/make-way.ts';
+import { purgeDeletedVariable } from '../../src/points/write/purge-points.ts';
 import { cutVersions } from '../../src/points/write/purge-versions.ts';
 import type { ChunkRuns, Runs } from '../../src/points/write/stored-runs-rules.ts';
 import { writePoints } from '../../src/points/write/write-points.ts';
@@ -181,22 +188,16 @@ describe('the write state', () => {
 });
 
 describe('removing', () => {
-  const period = () => [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];
   test.each([
-    ['counting', FIND_REMOVED],
-    ['history', DELETE_HISTORY],
-    ['current values', DELETE_CURRENT],
-  ] as const)('%s of a period goes by keys (R-G5)', async (_what, statement) => {
-    expectByKeys(await inTransaction((transaction) => explain(transaction, statement, period())));
-  });
-
-  it('a deleted variable goes by keys where a chunk has more than a row (R-C7)', async () => {
-    const scans = await inTransaction((transaction) => {
-      return explain(transaction, 'delete from point where variable_id = $1', [ids[1]]);
+    ['counting', 'point', countDates],
+    ['history', 'point_version', deleteHistory],
+    ['current values', 'point', deleteCurrent],
+  ] as const)('%s of a period goes by keys (R-G5)', async (_what, table, statement) => {
+    await inTransaction(async (transaction) => {
+      const [chunk] = chunksOf(await findChunks(transaction), table, chunkOf(FROM));
+      const period = [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];
+      expectByKeys(await explain(transaction, statement(chunk?.target ?? ''), period));
     });
-    const isByKey = ({ how }: { readonly how: string }) => how !== 'Seq Scan';
-    expectByKeys(scans.filter(isByKey));
-    expect(scans.filter((scan) => !isByKey(scan))).toHaveLength(CHUNKS);
   });
 
   it('versions beyond the limit goes by keys (R-F7)', async () => {
@@ -209,21 +210,58 @@ describe('removing', () => {
   });
 });
 
-it('a write locks the chunks it meets, however many there are between its dates (architecture 2)', async () => {
+describe('of all chunks there are, those are locked that are met:', () => {
   const dates = [FROM - CHUNKS * CHUNK_MICROS, FROM];
+  const LOCKED = `
+    select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation
+    where pid = pg_backend_pid() and relkind = 'r' and relname like '%chunk' and relname like '\\_hyper%'`;
+  const countLocked = (work: (transaction: Transaction) => Promise<unknown>) =>
+    inTransaction(async (transaction) => {
+      await work(transaction);
+      return (await transaction.query(LOCKED)).rowCount;
+    });
   const write = (transaction: Transaction) =>
     writePoints(transaction, [
       encodeTuples(
         dates.map((dateMicros) => ({ variableId: ids[0] ?? 0, dateMicros, value: 1, versionTagId: 0, tagSetId: 0 })),
       ),
     ]);
-  await inTransaction(write);
-  const { rows } = await inTransaction(async (transaction) => {
-    await write(transaction);
-    return transaction.query<{ name: string }>(
-      `select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation
-       where pid = pg_backend_pid() and relkind = 'r' and relname like '%chunk' and relname like '\\_hyper%'`,
-    );
+
+  it('by a write, however many there are between its dates (architecture 2)', async () => {
+    await inTransaction(write);
+    expect(await countLocked(write)).toBe(2 * dates.length);
   });
-  expect(rows).toHaveLength(2 * dates.length);
+
+  it('by removing a period, and by counting it beforehand (R-G5)', async () => {
+    const removal = { variableIds: ids.slice(0, 1), fromMicros: FROM, toMicros: FROM + HOUR };
+    expect(await countLocked((transaction) => findRemoved(transaction, removal))).toBe(1);
+    expect(await countLocked((transaction) => deletePoints(transaction, removal))).toBe(2);
+  });
+});
+
+it('purging a deleted variable locks some chunks at a time (R-C7)', async () => {
+  const { rows } = await store.database.query<{ id: number }>('select max(id) as id from variable');
+  const variableId = rows[0]?.id ?? 0;
+  for (const table of ['point', 'point_version']) {
+    await store.database.query(
+      `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+       select timestamptz 'epoch' + ($1::int8 - chunk * $2::int8) * interval '1 microsecond', 0, now(), $3, 0, 0
+       from generate_series(0, ${CHUNKS}) chunk`,
+      [FROM, CHUNK_MICROS, variableId],
+    );
+  }
+  await store.database.query('insert into point_purge (variable_id) values ($1)', [variableId]);
+  const left: number[] = [];
+  while (await purgeDeletedVariable(store.database)) {
+    const { rows: counts } = await store.database.query<{ count: number }>(
+      `select count(*)::int as count from (select * from point union all select * from point_version) point
+       where variable_id = $1`,
+      [variableId],
+    );
+    left.push(counts[0]?.count ?? 0);
+  }
+  expect(left.length).toBeGreaterThan(1);
+  expect(left[0]).toBeGreaterThan(0);
+  expect(left[0]).toBeLessThan(2 * (CHUNKS + 1));
+  expect(left.at(-1)).toBe(0);
 });

@@ -2,6 +2,7 @@
 import type { Transaction } from '../../platform/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
 import type { Micros, WrittenRange } from '../point.ts';
+import { type Chunk, findChunks, type Span } from './find-chunks.ts';
 import { lockSeries } from './lock-series.ts';
 
 export interface Removal {
@@ -19,13 +20,14 @@ const RANGES = `
   select variable_id as "variableId", (extract(epoch from min(date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
-export const FIND_REMOVED = `${RANGES} from point where ${IN_REMOVAL} group by variable_id order by variable_id`;
+/** Of a chunk: its dates by variable. @param target name of the chunk. */
+export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
-export const DELETE_HISTORY = `delete from point_version where ${IN_REMOVAL}`;
+export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
-export const DELETE_CURRENT = `
-  with removed as (delete from point where ${IN_REMOVAL} returning variable_id, date)
-  ${RANGES} from removed group by variable_id order by variable_id`;
+export const deleteCurrent = (target: string) => `
+  with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
+  ${RANGES} from removed group by variable_id`;
 
 // What is removed up to the end lowers the high-water mark, so that new points are appended again; where nothing is left,
 // nothing is known of versions any more. VersionTimestamps go on from the last one given (R-F1).
@@ -47,28 +49,66 @@ const SAVE_REMOVAL = `
  *   in the same transaction.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
-  const values = await lock(transaction, removal);
-  await transaction.query(DELETE_HISTORY, values);
-  const { rows: ranges } = await transaction.query<WrittenRange>(DELETE_CURRENT, values);
-  await transaction.query(SAVE_REMOVAL, [ranges.map(({ variableId }) => variableId), ...values.slice(1)]);
+  await lock(transaction, removal);
+  const chunks = await findChunks(transaction, spanOfRemoval(removal));
+  for (const chunk of chunks.filter(({ table }) => table === 'point_version')) {
+    await transaction.query(deleteHistory(chunk.target), valuesOf(removal, chunk));
+  }
+  const ranges = await collect(transaction, removal, chunks, deleteCurrent);
+  const { fromMicros, toMicros } = spanOfRemoval(removal);
+  const bounds = [boundOf(fromMicros), boundOf(toMicros)];
+  await transaction.query(SAVE_REMOVAL, [ranges.map(({ variableId }) => variableId), ...bounds]);
   return ranges;
 }
 
 /** What `deletePoints` would remove and return. Nobody writes these variables until the end of the transaction. */
 export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
-  const values = await lock(transaction, removal);
-  const { rows } = await transaction.query<WrittenRange>(FIND_REMOVED, values);
-  return rows;
+  await lock(transaction, removal);
+  const chunks = await findChunks(transaction, spanOfRemoval(removal));
+  return collect(transaction, removal, chunks, countDates);
 }
 
-/** Waits for the writers of the variables and keeps others off. @returns values of the statements. */
-async function lock(transaction: Transaction, removal: Removal): Promise<unknown[]> {
-  const { variableIds, fromMicros = -Infinity, toMicros = Infinity, isToIncluded = false } = removal;
+/** Waits for the writers of the variables and keeps others off. */
+async function lock(transaction: Transaction, { variableIds }: Removal): Promise<void> {
   await lockSeries(
     transaction,
     [...variableIds].sort((a, b) => a - b),
   );
-  return [variableIds, boundOf(fromMicros), boundOf(toMicros + (isToIncluded ? 1 : 0))];
+}
+
+/** What a statement finds of each variable in the chunks of current values, together. */
+async function collect(
+  transaction: Transaction,
+  removal: Removal,
+  chunks: readonly Chunk[],
+  statement: (target: string) => string,
+): Promise<readonly WrittenRange[]> {
+  const ranges = new Map<number, WrittenRange>();
+  for (const chunk of chunks.filter(({ table }) => table === 'point')) {
+    const { rows } = await transaction.query<WrittenRange>(statement(chunk.target), valuesOf(removal, chunk));
+    for (const range of rows) ranges.set(range.variableId, join(ranges.get(range.variableId), range));
+  }
+  return [...ranges.values()].sort((a, b) => a.variableId - b.variableId);
+}
+
+/** Ranges of one variable in ascending chunks. */
+function join(earlier: WrittenRange | undefined, later: WrittenRange): WrittenRange {
+  if (!earlier) return later;
+  return { ...later, fromMicros: earlier.fromMicros, count: earlier.count + later.count };
+}
+
+function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToIncluded = false }: Removal): Span {
+  return { fromMicros, toMicros: toMicros + (isToIncluded ? 1 : 0) };
+}
+
+/** Values of a statement on one chunk, which may be met by way of its hypertable. */
+function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
+  const { fromMicros, toMicros } = spanOfRemoval(removal);
+  return [
+    removal.variableIds,
+    boundOf(Math.max(fromMicros, chunk.fromMicros)),
+    boundOf(Math.min(toMicros, chunk.toMicros)),
+  ];
 }
 
 /** Beyond all dates it is infinite. */

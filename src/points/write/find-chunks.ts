@@ -44,9 +44,11 @@ export interface Span {
 
 const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS + 1 };
 
-/** The chunks there are that hold dates of a span, of both tables, in the order of their dates. */
+/** The chunks there are that hold dates of a span, of both tables, in the order of their dates. The span may be infinite. */
 export async function findChunks(transaction: Transaction, span = ALL_DATES): Promise<readonly Chunk[]> {
-  return (await transaction.query<Chunk>(FIND_CHUNKS, [span.fromMicros, span.toMicros])).rows;
+  const fromMicros = Math.max(span.fromMicros, ALL_DATES.fromMicros);
+  const toMicros = Math.min(span.toMicros, ALL_DATES.toMicros);
+  return (await transaction.query<Chunk>(FIND_CHUNKS, [fromMicros, toMicros])).rows;
 }
 
 /** From the first to the last of some chunks, in any order, at least one. */

@@ -3,14 +3,13 @@
  * lowered limit reaches all other dates by this, which an operator asks for and the background does. A variable that is
  * not versioned any more keeps what it has until the next write at each date (R-C6).
  */
-import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
+import type { Database, Transaction } from '../../platform/database.ts';
 import { formatInstant } from '../instant-rules.ts';
+import { attemptPurge } from './attempt-purge.ts';
 import { findChunks } from './find-chunks.ts';
 import { lockSeries } from './lock-series.ts';
 import { byKeys } from './make-way.ts';
 import type { Series } from './survey-rows-rules.ts';
-
-const PURGE_TIMEOUT_MS = 600_000;
 
 // Counted from the newest of each kind; the current version is the newest of its kind, and of the other kind none.
 export const cutVersions = (target: string) => `
@@ -77,20 +76,10 @@ export async function requestVersionPurge(transaction: Transaction, variableIds:
   );
 }
 
-/** Does the oldest request, one variable in one transaction. @returns whether there was one. */
-export async function purgeRequestedVersions(database: Database): Promise<boolean> {
-  return withTransaction(
-    database,
-    async (transaction) => {
-      const { rows } = await transaction.query<{ variableId: number }>(
-        `delete from version_purge where variable_id = (
-           select variable_id from version_purge order by requested_date limit 1 for update skip locked)
-         returning variable_id as "variableId"`,
-      );
-      const [purge] = rows;
-      if (purge) await purgeVersions(transaction, [purge.variableId]);
-      return purge !== undefined;
-    },
-    { statementTimeoutMs: PURGE_TIMEOUT_MS },
-  );
+/** Does the request whose turn it is, one variable in one transaction. @returns whether there was one. */
+export function purgeRequestedVersions(database: Database): Promise<boolean> {
+  return attemptPurge(database, 'version_purge', async (transaction, variableId) => {
+    await purgeVersions(transaction, [variableId]);
+    return true;
+  });
 }

@@ -1,6 +1,12 @@
 /** Values written into statements: nothing but the value gets in. */
 import { describe, expect, test } from 'vitest';
-import { instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from '../../src/points/read/sql-literal.ts';
+import {
+  instantLiteral,
+  integerArrayLiteral,
+  integerLiteral,
+  intervalLiteral,
+  textLiteral,
+} from '../../src/points/read/sql-literal.ts';
 
 describe('a literal', () => {
   test('of a number is that number, of anything else there is none', () => {
@@ -10,7 +16,12 @@ describe('a literal', () => {
     for (const wrong of [1.5, Number.NaN, Infinity, 2 ** 53, '1; drop table point' as never as number]) {
       expect(() => integerLiteral(wrong)).toThrow(/no whole number/);
       expect(() => integerArrayLiteral([1, wrong])).toThrow(/no whole number/);
+      expect(() => intervalLiteral(wrong)).toThrow(/no whole number/);
     }
+  });
+
+  test('of a length of time is its microseconds', () => {
+    expect(intervalLiteral(-3_600_000_001)).toBe("interval '-3600000001 microseconds'");
   });
 
   test('of a text is closed by nothing in it', () => {

@@ -5,7 +5,8 @@ import type { AggregateFunction, Bucket, Buckets } from './bucket.ts';
 import type { ChosenLabels } from './find-chosen-labels.ts';
 import { selectOfVariables, VARIABLE } from './select-of-variables.ts';
 import { pagingClause, selectVersions } from './select-versions.ts';
-import { integerLiteral, textLiteral } from './sql-literal.ts';
+import { instantLiteral, integerLiteral, intervalLiteral } from './sql-literal.ts';
+import { mergeSpans, type OffsetSpan, offsetSpans } from './zone-offsets.ts';
 
 const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   sum: 'sum(value)',
@@ -16,6 +17,8 @@ const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
   variance: 'var_samp(value)',
   stdev: 'stddev_samp(value)',
 };
+
+const CLOCK_LENGTHS = { minute: 60_000_000, hour: 3_600_000_000 } as const;
 
 const COLUMNS = 'variable.id, wanted.start, wanted.value, wanted.points';
 
@@ -43,7 +46,7 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
     return selectOfVariables(variableIds, COLUMNS, whole);
   }
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
-  const start = bucketStart(buckets.bucket, textLiteral(buckets.timeZoneId));
+  const start = bucketStart(buckets.bucket, offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros));
   // The `offset 0` hides what `start` is made of. The planner would take it for as many buckets as there are points,
   // and sort them all instead of adding each to its bucket as it comes.
   const placed = `select ${start} as start, value from (${versions}) version offset 0`;
@@ -51,7 +54,25 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   return selectOfVariables(variableIds, COLUMNS, `${grouped} order by start ${order}${paging}`);
 }
 
-function bucketStart(bucket: Exclude<Bucket, 'all'>, zone: string): string {
-  if (bucket === 'minute' || bucket === 'hour') return `date_trunc('${bucket}', date, ${zone})`;
-  return `date_trunc('${bucket}', date at time zone ${zone})`;
+/**
+ * Minutes and hours keep the offset the point has; since only what is left of it after whole ones matters, that of most
+ * zones is none. `date::timestamp` is in UTC, as the sessions are, and takes less time than naming it.
+ */
+function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[]): string {
+  if (bucket !== 'minute' && bucket !== 'hour') {
+    return `date_trunc('${bucket}', date::timestamp + ${offsetAtDate(mergeSpans(spans))})`;
+  }
+  const length = CLOCK_LENGTHS[bucket];
+  const rests = mergeSpans(spans, (offset) => ((offset % length) + length) % length);
+  if (rests.every(({ offset }) => offset === 0)) return `date_trunc('${bucket}', date::timestamp)`;
+  const rest = offsetAtDate(rests);
+  return `date_trunc('${bucket}', date::timestamp + ${rest}) - ${rest}`;
+}
+
+/** A constant, or a search among the spans: measured, less than what `at time zone` takes, up to 600 of them. */
+function offsetAtDate(spans: readonly OffsetSpan[]): string {
+  const offsets = spans.map(({ offset }) => intervalLiteral(offset));
+  if (offsets.length === 1) return `${offsets[0]}`;
+  const changes = spans.slice(1).map(({ from }) => instantLiteral(from));
+  return `(array[${offsets.join()}])[width_bucket(date, array[${changes.join()}]) + 1]`;
 }

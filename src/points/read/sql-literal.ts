@@ -30,6 +30,11 @@ export function instantLiteral(micros: Micros): string {
   return `timestamptz '${formatInstant(micros)}'`;
 }
 
+/** A length of time. @throws Error unless it is a whole number. */
+export function intervalLiteral(micros: Micros): string {
+  return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
+}
+
 export function integerArrayLiteral(values: readonly number[]): string {
   return `'{${values.map((value) => integerLiteral(value).replace(/[()]/g, '')).join(',')}}'::int[]`;
 }

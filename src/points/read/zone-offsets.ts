@@ -1,0 +1,62 @@
+/**
+ * How far a zone's clock is ahead of UTC, as spans of time: by the tz database of the runtime, which also says where days
+ * begin. The database has one of its own, and the two differ: when a country has just decided to change its clock
+ * otherwise, and for many zones before 1970.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import type { Micros } from '../point.ts';
+
+export interface OffsetSpan {
+  /** Its first instant; of the first span, any before. */
+  readonly from: Micros;
+  readonly offset: Micros;
+}
+
+const MICROS_PER_MILLI = 1000;
+
+const wholeSpans = new Map<string, readonly OffsetSpan[]>();
+
+/**
+ * Spans in their order, at least one; they reach from `from` to `to`.
+ * @throws RangeError for an unknown zone.
+ */
+export function offsetSpans(
+  timeZoneId: string,
+  from: Micros = MIN_DATE_MICROS,
+  to: Micros = MAX_DATE_MICROS,
+): readonly OffsetSpan[] {
+  if (from > MIN_DATE_MICROS && to < MAX_DATE_MICROS) return findSpans(timeZoneId, from, to);
+  const known = wholeSpans.get(timeZoneId) ?? findSpans(timeZoneId, MIN_DATE_MICROS, MAX_DATE_MICROS);
+  wholeSpans.set(timeZoneId, known);
+  return known.filter((_span, index) => {
+    const next = known[index + 1];
+    return (known[index]?.from ?? 0) <= to && (next === undefined || next.from > from);
+  });
+}
+
+/** Neighbours of the same offset, once `offsetOf` has made them so, as one. */
+export function mergeSpans(
+  spans: readonly OffsetSpan[],
+  offsetOf: (offset: Micros) => Micros = (offset) => offset,
+): readonly OffsetSpan[] {
+  const merged: OffsetSpan[] = [];
+  for (const { from, offset } of spans) {
+    if (merged.at(-1)?.offset !== offsetOf(offset)) merged.push({ from, offset: offsetOf(offset) });
+  }
+  return merged;
+}
+
+function findSpans(timeZoneId: string, from: Micros, to: Micros): readonly OffsetSpan[] {
+  const first = Temporal.Instant.fromEpochMilliseconds(Math.floor(from / MICROS_PER_MILLI));
+  const spans: OffsetSpan[] = [];
+  let at: Temporal.ZonedDateTime | null = first.toZonedDateTimeISO(timeZoneId);
+  while (at && at.epochMilliseconds * MICROS_PER_MILLI <= to) {
+    spans.push({
+      from: at.epochMilliseconds * MICROS_PER_MILLI,
+      offset: at.offsetNanoseconds / MICROS_PER_MILLI,
+    });
+    at = at.getTimeZoneTransition('next');
+  }
+  return mergeSpans(spans);
+}

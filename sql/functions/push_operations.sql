@@ -1,14 +1,73 @@
--- An operation as the event DataPushCompleted reports it (R-D7). Instants are ISO 8601 in UTC (R-A8).
+-- An operation as the event DataPushCompleted reports it (R-D7). Instants are ISO 8601 in UTC (R-A8). Of pushes that share
+-- a row it has `members`, to be told apart by expand_push_operations when the event is delivered.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
     'userId', operation.user_id,
     'state', operation.state,
     'accepted', jsonb_build_object('elements', operation.accepted_elements, 'readings', operation.accepted_readings),
+    'members', case when operation.member_elements is not null then
+      jsonb_build_object('elements', operation.member_elements, 'readings', operation.member_readings) end,
     'rejected', jsonb_array_length(operation.rejected),
     'failure', operation.failure,
     'acceptedDate', to_char(operation.accepted_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     'completedDate', to_char(operation.completed_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
+$$;
+
+-- The label of a push that shares a row, by its place from 0 on (migration 0018).
+create or replace function push_member_label(label text, place int) returns text language sql immutable as $$
+  select left(label, -4) || lpad(to_hex(place), 4, '0')
+$$;
+
+-- The `operations` of an event DataPushCompleted, one for each push, as those who subscribed are told.
+create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
+  select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
+    'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
+    'accepted', jsonb_build_object('elements', member.elements, 'readings', member.readings)) end
+  from jsonb_array_elements(operations) with ordinality given (operation, number)
+  left join lateral rows from (
+    jsonb_array_elements(operation -> 'members' -> 'elements'), jsonb_array_elements(operation -> 'members' -> 'readings')
+  ) with ordinality member (elements, readings, place) on true
+  order by number, place
+$$;
+
+-- Gives every push of the first waiting batch of an account a row of its own, where it shares one: what cannot be written
+-- is then one's own fault. New ids ascend as the pushes do.
+create or replace function part_push_operations(for_account_id int) returns void language plpgsql as $$
+declare
+  whole push_batch;
+begin
+  select * into whole from push_batch
+  where account_id = for_account_id and set_aside_date is null order by place, id limit 1 for update;
+  if not exists (select from push_operation where id = any(whole.operation_ids) and member_elements is not null) then
+    return;
+  end if;
+  with part as materialized (
+    select case when ordered.place is null then ordered.id else nextval('push_operation_id_seq') end as part_id, ordered.*
+    from (
+      select operation.*, number, member.place, coalesce(member.readings, count) as row_count, member.elements,
+             member.readings, push_member_label(label, member.place::int - 1) as part_label, member.request_id as part_request
+      from unnest(whole.operation_ids, whole.reading_counts) with ordinality given (id, count, number)
+      join push_operation operation using (id)
+      left join lateral unnest(member_elements, member_readings, member_request_ids)
+        with ordinality member (elements, readings, request_id, place) on true
+      order by number, member.place
+    ) ordered
+  ), parted as (
+    insert into push_operation (id, account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
+                                accepted_date, deadline, started_date, announced_date)
+    overriding system value
+    select part_id, account_id, user_id, part_label, coalesce(part_request, part_label), state, elements, readings,
+           accepted_date, deadline, started_date, announced_date
+    from part where place is not null order by number, place
+  ), shared as (
+    delete from push_operation where id in (select id from part where place is not null)
+  )
+  update push_batch
+  set operation_ids = array(select part_id from part order by number, place),
+      reading_counts = array(select row_count from part order by number, place)
+  where id = whole.id;
+end
 $$;
 
 -- Puts into the outbox what became of the operations among `ids` that were marked as announced at `announced_at`.

@@ -44,6 +44,7 @@ export async function noteFailedBatch(database: Database, accountId: number, err
 }
 
 async function note(transaction: Transaction, accountId: number, reason: string): Promise<boolean> {
+  await transaction.query('select part_push_operations($1)', [accountId]);
   const { rows } = await transaction.query<NotedBatch>(NOTE, [accountId, MAX_ATTEMPTS]);
   const [batch] = rows;
   if (!batch) return false;

@@ -8,7 +8,8 @@ import type { Dictionary } from '../points/dictionary.ts';
 import type { Admission } from './admission.ts';
 import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
 import { findResent } from './find-resent.ts';
-import type { GroupCommit, Submission } from './group-commit.ts';
+import type { GroupCommit, GroupOutcome } from './group-commit.ts';
+import { toPlainPush } from './plain-push.ts';
 import { type PushAnswer, toAnswer } from './push-answer.ts';
 import type { OpenPush, PushReaders } from './push-readers.ts';
 import type { TargetCache } from './target-cache.ts';
@@ -29,7 +30,13 @@ export interface AcceptServices {
 /** @throws DomainError malformed_json, invalid_input, body_too_large, queue_full. */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-type EncodedSubmission = Submission & { readonly operation: EncodedOperation };
+interface EncodedSubmission {
+  readonly accountId: number;
+  readonly structureVersion: number | null;
+  readonly operation: EncodedOperation;
+  /** Whether the label is not the client's. */
+  readonly isLabelOurs: boolean;
+}
 
 // Stored, or found to be out of date, or found to be sent before long ago: never more than one of each.
 const MAX_ATTEMPTS = 3;
@@ -73,10 +80,11 @@ async function storePush(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const resolved = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
     const operation = { ...(await encodeOperation(parts.dictionary, context, push, resolved.targets)), resendKey };
-    const outcome = await store(parts, { ...context.caller, ...resolved, operation });
+    const isLabelOurs = !context.isResendable;
+    const outcome = await store(parts, { ...context.caller, ...resolved, operation, isLabelOurs });
     switch (outcome.kind) {
       case 'stored':
-        return toAnswer(operation);
+        return toAnswer({ ...operation, label: outcome.label });
       case 'stale':
         // What was remembered of the structure is out of date; what is looked up now is right.
         isFresh = true;
@@ -91,12 +99,19 @@ async function storePush(
 }
 
 /** Large pushes of new dates by the short way, all others together with what comes at the same time. */
-async function store({ directWriter, group, admission, wake }: AcceptServices, submission: EncodedSubmission) {
-  const { accountId, operation } = submission;
-  const direct = await directWriter.tryWrite(submission, operation.firstDates);
-  const outcome = direct ?? (await group.submit(submission));
+async function store(
+  { directWriter, group, admission, wake }: AcceptServices,
+  { accountId, structureVersion, operation, isLabelOurs }: EncodedSubmission,
+): Promise<GroupOutcome> {
+  const direct = await directWriter.tryWrite({ accountId, structureVersion, operation }, operation.firstDates);
+  if (direct) {
+    if (direct.kind === 'stored') wake(accountId);
+    return direct.kind === 'stored' ? { ...direct, label: operation.label } : direct;
+  }
+  const push = toPlainPush(operation, isLabelOurs) ?? operation;
+  const outcome = await group.submit({ accountId, structureVersion, push });
   if (outcome.kind !== 'stored') return outcome;
-  if (!direct) admission.noteQueued(operation.tuples.length);
+  admission.noteQueued(operation.tuples.length);
   wake(accountId);
   return outcome;
 }

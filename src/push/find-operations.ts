@@ -3,6 +3,7 @@ import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { Paging } from '../platform/paging.ts';
+import { readMemberLabel } from './operation-label.ts';
 import type { PushWarning, Rejection } from './push-answer.ts';
 
 export interface Operation {
@@ -23,12 +24,18 @@ export interface Operation {
   readonly completedDate: string | null;
 }
 
+// Of the parameters of `visibleTo`. A push that shares a row is found by the label of the row and its place there.
+const PLACE = '$5::int + 1';
 const COLUMNS = `
-  id, label, user_id as "userId", state, accepted_elements as "acceptedElements", accepted_readings as "acceptedReadings",
+  id, $2::text as label, user_id as "userId", state,
+  coalesce(member_elements[${PLACE}], accepted_elements) as "acceptedElements",
+  coalesce(member_readings[${PLACE}], accepted_readings) as "acceptedReadings",
   rejected, warnings, failure, mapper_id as "mapperId", is_replay as "isReplay", accepted_date as "acceptedDate",
   started_date as "startedDate", completed_date as "completedDate"`;
 
-const VISIBLE = 'account_id = $1 and label = $2 and ($3::text is null or user_id = $3)';
+const VISIBLE = `
+  account_id = $1 and label in ($2, $4) and ($3::text is null or user_id = $3)
+  and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /** The operations under a label, the newest first. @throws DomainError not_found when there is none to be seen. */
 export async function getOperations(
@@ -38,7 +45,7 @@ export async function getOperations(
   { limit, offset }: Paging,
 ): Promise<readonly Operation[]> {
   const { rows } = await queryable.query<Operation>(
-    `select ${COLUMNS} from push_operation where ${VISIBLE} order by id desc limit $4 offset $5`,
+    `select ${COLUMNS} from push_operation where ${VISIBLE} order by id desc limit $6 offset $7`,
     [...visibleTo(caller, label), limit ?? null, offset],
   );
   if (rows.length > 0 || offset > 0) return rows;
@@ -63,7 +70,7 @@ export async function getRejectingOperations(
 ): Promise<readonly RejectingOperation[]> {
   const { rows } = await queryable.query<RejectingOperation>(
     `select id, mapper_id as "mapperId" from push_operation
-     where ${VISIBLE} and exists (select from push_rejection where operation_id = push_operation.id) order by id`,
+     where ${VISIBLE} and member_elements is null and exists (select from push_rejection where operation_id = push_operation.id) order by id`,
     [...visibleTo(caller, label)],
   );
   if (rows.length === 0) await getNewestOperation(queryable, caller, label);
@@ -80,7 +87,8 @@ export async function countOperations(queryable: Queryable, caller: Caller, labe
 }
 
 function visibleTo({ accountId, role, userId }: Caller, label: string): readonly unknown[] {
-  return [accountId, label, role === 'USER' ? userId : null];
+  const { shared, place } = readMemberLabel(label) ?? { shared: label, place: 0 };
+  return [accountId, label, role === 'USER' ? userId : null, shared, place];
 }
 
 /** An operation as it is answered. */

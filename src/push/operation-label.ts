@@ -5,22 +5,52 @@
 import { randomBytes } from 'node:crypto';
 
 const RANDOM_BYTES = 8;
+const MEMBER_DIGITS = 4;
+
+/** Most pushes that can share a label. */
+export const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
 /** A new label. @param nowMillis milliseconds since the Unix epoch. */
 export function makeLabel(nowMillis: number): string {
+  return makeStem(nowMillis) + counterText();
+}
+
+/** A new label for pushes that are stored in one row: that of the first of them. */
+export function makeSharedLabel(nowMillis: number): string {
+  return makeStem(nowMillis) + hex(0);
+}
+
+/** The label of one of the pushes that share a label, counted from 0. As `push_member_label` in the database. */
+export function memberLabel(shared: string, place: number): string {
+  return place === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(place);
+}
+
+const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+/** The shared label a label may belong to, and its place there; undefined for labels that are not ours. */
+export function readMemberLabel(label: string): { readonly shared: string; readonly place: number } | undefined {
+  if (!OURS.test(label)) return undefined;
+  return { shared: label.slice(0, -MEMBER_DIGITS) + hex(0), place: Number.parseInt(label.slice(-MEMBER_DIGITS), 16) };
+}
+
+function makeStem(nowMillis: number): string {
   const time = nowMillis.toString(16).padStart(12, '0');
   const random = nextRandom();
   const variant = ((Number.parseInt(random.slice(3, 4), 16) & 0x3) | 0x8).toString(16);
   const clock = `${time.slice(0, 8)}-${time.slice(8)}`;
-  return `${clock}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 15)}${counterText()}`;
+  return `${clock}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 15)}`;
 }
 
 let counter = 0;
 
 /** Tells apart what is made in the same millisecond, whatever chance does. */
 function counterText(): string {
-  counter = (counter + 1) % 0x1_0000;
-  return counter.toString(16).padStart(4, '0');
+  counter = (counter + 1) % MAX_MEMBERS;
+  return hex(counter);
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(MEMBER_DIGITS, '0');
 }
 
 const POOL_BYTES = 4096;

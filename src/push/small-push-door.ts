@@ -3,7 +3,6 @@
  * variables that are remembered, is answered without the app. It only ever answers 200, and only to a push that is
  * committed; all others it leaves to the app, with the body it has read, to be judged and answered there.
  */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../identity/caller.ts';
 import type { RecallCaller } from '../identity/recall-caller.ts';
@@ -12,11 +11,9 @@ import { isJsonType } from '../platform/http-body.ts';
 import type { Log } from '../platform/log.ts';
 import { isRequestId } from '../platform/request-id.ts';
 import type { Admission } from './admission.ts';
-import type { GroupCommit, Submission } from './group-commit.ts';
+import type { GroupCommit } from './group-commit.ts';
 import { noteFailure } from './noted-failure.ts';
-import { makeLabel } from './operation-label.ts';
 import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';
-import { DEFAULT_TIMEOUT_SEC } from './push-query.ts';
 
 export interface SmallPushServices extends SmallPushParts {
   readonly recallCaller: RecallCaller;
@@ -33,7 +30,6 @@ interface Request {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly caller: Caller;
-  readonly requestId: string;
   readonly startMs: number;
 }
 
@@ -47,13 +43,7 @@ export function smallPushDoor(services: SmallPushServices, otherwise: RawHandler
     if (!share.tryTake(Number(incoming.headers['content-length']))) return otherwise(incoming, outgoing);
     const startMs = performance.now();
     outgoing.once('close', share.release);
-    readBody(incoming, (bytes) => {
-      const plan = planSmallPush(services, caller, bytes);
-      const toApp = () => otherwise(Object.assign(incoming, { rawBody: bytes }), outgoing);
-      if (!plan) return toApp();
-      const requestId = requestIdOf(incoming);
-      void store(services, { incoming, outgoing, caller, requestId, startMs }, plan, toApp);
-    });
+    readBody(incoming, (bytes) => void take(services, { incoming, outgoing, caller, startMs }, bytes, otherwise));
   };
 }
 
@@ -72,40 +62,47 @@ function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): voi
   incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
 }
 
-async function store(services: SmallPushServices, request: Request, plan: SmallPush, toApp: () => void): Promise<void> {
-  const { group, admission, wake } = services;
-  const { accountId } = request.caller;
+async function take(
+  services: SmallPushServices,
+  request: Request,
+  bytes: Buffer,
+  otherwise: RawHandler,
+): Promise<void> {
+  const { incoming, outgoing, caller } = request;
   try {
-    const submission = toSubmission(request, plan);
-    const outcome = await group.submit(submission);
-    // The structure has changed: the app looks again.
-    if (outcome.kind !== 'stored') return toApp();
-    admission.noteQueued(plan.tuples.length);
-    wake(accountId);
-    answer(services.log, request, submission.operation.label, plan);
+    const plan = planSmallPush(services, caller, bytes);
+    const stored = plan && (await store(services, request, plan));
+    if (stored) return answer(services.log, request, stored);
   } catch (error) {
-    noteFailure(request.incoming, error);
-    toApp();
+    noteFailure(incoming, error);
   }
+  otherwise(Object.assign(incoming, { rawBody: bytes }), outgoing);
 }
 
-function toSubmission({ caller, requestId }: Request, plan: SmallPush): Submission {
-  const { structureVersion, elements, readings, tuples } = plan;
-  const operation = {
-    ...{ userId: caller.userId, label: makeLabel(Date.now()), requestId, timeoutSec: DEFAULT_TIMEOUT_SEC, tuples },
-    ...{ acceptedElements: elements, acceptedReadings: readings, rejected: [], rejectedElements: [], warnings: [] },
-    ...{ resendKey: null, mapperId: null, isReplay: false },
-  };
-  return { accountId: caller.accountId, structureVersion, operation };
+interface StoredPush extends SmallPush {
+  readonly label: string;
+  readonly requestId: string;
 }
 
-function answer(
-  log: Log,
-  { incoming, outgoing, caller, requestId, startMs }: Request,
-  label: string,
+/** @returns undefined when the structure has changed: the app looks again. */
+async function store(
+  { group, admission, wake }: SmallPushServices,
+  { incoming, caller }: Request,
   plan: SmallPush,
-): void {
-  const body = `{"operationId":"${label}","accepted":{"elements":${plan.elements},"readings":${plan.readings}},"rejected":[]}`;
+): Promise<StoredPush | undefined> {
+  const { accountId, userId } = caller;
+  const { structureVersion, ...push } = plan;
+  const requestId = givenRequestId(incoming);
+  const outcome = await group.submit({ accountId, structureVersion, push: { userId, requestId, ...push } });
+  if (outcome.kind !== 'stored') return undefined;
+  admission.noteQueued(plan.tuples.length);
+  wake(accountId);
+  return { ...plan, label: outcome.label, requestId: requestId ?? outcome.label };
+}
+
+function answer(log: Log, { incoming, outgoing, caller, startMs }: Request, stored: StoredPush): void {
+  const { label, requestId, elements, readings } = stored;
+  const body = `{"operationId":"${label}","accepted":{"elements":${elements},"readings":${readings}},"rejected":[]}`;
   outgoing.writeHead(200, {
     'X-Request-Id': requestId,
     'Api-Version': API_VERSION,
@@ -127,9 +124,9 @@ function answer(
   log.info({ requestId, ...line }, 'request');
 }
 
-function requestIdOf({ headers }: IncomingMessage): string {
+function givenRequestId({ headers }: IncomingMessage): string | null {
   const given = headerOf(headers['x-request-id']);
-  return given !== undefined && isRequestId(given) ? given : randomUUID();
+  return given !== undefined && isRequestId(given) ? given : null;
 }
 
 function headerOf(value: string | readonly string[] | undefined): string | undefined {

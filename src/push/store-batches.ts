@@ -28,6 +28,16 @@ export interface NewOperation {
   readonly isReplay: boolean;
   /** COPY tuples; none when nothing was accepted. */
   readonly tuples: Buffer;
+  /** The pushes that share this row, their sums being those of the operation; absent: it is of one push. */
+  readonly members?: OperationMembers;
+}
+
+/** Columns of one length, in the order of the tuples: a tuple for each reading. */
+export interface OperationMembers {
+  readonly elements: readonly number[];
+  readonly readings: readonly number[];
+  /** null: the label serves as one. */
+  readonly requestIds: readonly (string | null)[];
 }
 
 export interface NewBatch {
@@ -57,20 +67,22 @@ const STORE = `
     select nextval('push_operation_id_seq') as id, batch.account_id, batch.is_queued, given.*,
            clock_timestamp() + timeout_sec * interval '1 second' as deadline
     from unnest($7::int[], $8::text[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::int[],
-                $15::text[], $16::text[], $17::text[], $18::text[], $19::boolean[]) with ordinality
+                $15::text[], $16::text[], $17::text[], $18::text[], $19::boolean[], $25::int[], $26::int[]) with ordinality
       given (batch_number, user_id, label, request_id, elements, readings, tuples, timeout_sec,
-             resend_key, mapper_id, rejected, warnings, is_replay, ordinal)
+             resend_key, mapper_id, rejected, warnings, is_replay, first_member, last_member, ordinal)
     join batch on batch.number = given.batch_number
     order by ordinal
   ), operation as (
     insert into push_operation (id, account_id, user_id, label, request_id, state, accepted_elements, accepted_readings,
-                                rejected, warnings, resend_key, mapper_id, is_replay, deadline,
-                                started_date, completed_date, announced_date)
+                                rejected, warnings, resend_key, mapper_id, is_replay, deadline, member_elements,
+                                member_readings, member_request_ids, started_date, completed_date, announced_date)
     overriding system value
     select id, account_id, user_id, label, request_id,
            case when tuples = 0 then 'Completed' when is_queued then 'Queued' else 'Processing' end, elements, readings,
            coalesce(rejected, '[]')::jsonb, coalesce(warnings, '[]')::jsonb, decode(resend_key, 'hex'), mapper_id::uuid,
-           is_replay, deadline, case when tuples = 0 or not is_queued then clock_timestamp() end,
+           is_replay, deadline, case when last_member > 0 then ($27::int[])[first_member:last_member] end,
+           case when last_member > 0 then ($28::int[])[first_member:last_member] end,
+           nullif(($29::text[])[first_member:last_member], '{}'), case when tuples = 0 or not is_queued then clock_timestamp() end,
            case when tuples = 0 then clock_timestamp() end, case when tuples = 0 then clock_timestamp() end
     from given order by ordinal
     on conflict (resend_key) where resend_key is not null do nothing
@@ -112,7 +124,12 @@ export async function storeBatches(
   const { rows } = await queryable.query<[ordinal: number, id: number | null]>({
     name: 'store-pushes',
     text: STORE,
-    values: [...batchColumns(batches), ...operationColumns(batches, operations), ...rejectionColumns(operations)],
+    values: [
+      ...batchColumns(batches),
+      ...operationColumns(batches, operations),
+      ...rejectionColumns(operations),
+      ...memberColumns(operations),
+    ],
     rowMode: 'array',
   });
   const ids = new Map(rows);
@@ -180,5 +197,23 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
     textArray(rejections.map(({ code }) => code)),
     textArray(rejections.map(({ message }) => message)),
     textArray(rejections.map(({ element }) => element)),
+  ];
+}
+
+/** Of each operation its first and last place, from 1 on, in the columns that follow; 0 and 0 where it is of one push. */
+function memberColumns(operations: readonly NewOperation[]): readonly string[] {
+  const shared = operations.flatMap(({ members }) => members ?? []);
+  let last = 0;
+  const ranges = operations.map(({ members }) => {
+    if (!members) return [0, 0] as const;
+    last += members.readings.length;
+    return [last - members.readings.length + 1, last] as const;
+  });
+  return [
+    plainArray(ranges.map(([from]) => from)),
+    plainArray(ranges.map(([, to]) => to)),
+    plainArray(shared.flatMap(({ elements }) => elements)),
+    plainArray(shared.flatMap(({ readings }) => readings)),
+    sparseTextArray(shared.flatMap(({ requestIds }) => requestIds)),
   ];
 }

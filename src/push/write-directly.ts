@@ -12,9 +12,15 @@ import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write/write-points.ts';
 import { plainArray } from './array-literal-rules.ts';
 import type { EncodedPush } from './encode-push.ts';
-import type { Submission } from './group-commit.ts';
 import { openSlots } from './slots.ts';
-import { type StoreOutcome, storeBatches } from './store-batches.ts';
+import { type NewOperation, type StoreOutcome, storeBatches } from './store-batches.ts';
+
+/** One push, its targets resolved and its readings encoded. */
+interface Submission {
+  readonly accountId: number;
+  readonly structureVersion: number | null;
+  readonly operation: NewOperation;
+}
 
 export interface DirectWriter {
   /**

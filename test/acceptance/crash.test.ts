@@ -8,6 +8,7 @@ import { createWorld, type World } from '../support/world.ts';
 
 const BATCHES = 40;
 const READINGS = 250;
+const READINGS_DIRECT = 1500;
 
 let world: World;
 let doors: RoleProcess;
@@ -27,7 +28,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-async function start(role: 'ingester' | 'calculator'): Promise<RoleProcess> {
+async function start(role: 'api' | 'ingester' | 'calculator'): Promise<RoleProcess> {
   const process = await startRoles([role], { ...world.environment, R_ROOT: testRRoot() });
   workers.push(process);
   return process;
@@ -48,6 +49,117 @@ async function pushMany(variableId: number): Promise<void> {
     for (const version of batch % 2 === 0 ? ['V1', 'V2'] : ['V1']) {
       await api.call('POST', '/api/data', [{ variableId, version, data }]);
     }
+  }
+}
+
+describe('an api killed while it writes a large push itself', () => {
+  // What its commit waits for is in the hands of the test, and it does not look whether its client is still there.
+  beforeAll(async () => {
+    await world.database.query(`
+      create function wait_for_test() returns trigger language plpgsql as $$
+      begin
+        perform set_config('client_connection_check_interval', '0', true), set_config('lock_timeout', '0', true);
+        perform pg_advisory_xact_lock(42);
+        return null;
+      end $$;
+      create constraint trigger wait_for_test after update on push_operation
+        deferrable initially deferred for each row execute function wait_for_test()`);
+  });
+  afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
+
+  test('before its commit: nothing is stored, and what is sent again is stored once (R-D1, R-D7)', async () => {
+    const push = await preparePush('before');
+    const { rows } = await world.database.query<{ turn: string }>(
+      `select account_id || ' ' || user_id as turn from account_member`,
+    );
+    await killWhileWaiting(push, ['hashtextextended($1, 0)', rows[0]?.turn], 'select pg_advisory_xact_lock(hashtext%');
+    expect(await push.stored()).toEqual({ points: 0, versions: 0, operations: 0, batches: 0, events: 0 });
+    await push.sendAgain();
+    expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
+  }, 60_000);
+
+  test('after its commit, before its answer: what is sent again is the same push (R-D1, R-D7)', async () => {
+    const push = await preparePush('after');
+    await killWhileWaiting(push, ['$1::int', 42], 'commit');
+    const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
+    await eventually('the commit', async () => (await push.stored()).points > 0);
+    expect(await push.stored()).toEqual(once);
+    await push.sendAgain();
+    expect(await push.stored()).toEqual(once);
+  }, 60_000);
+});
+
+/** How many there are of it. */
+interface Stored {
+  readonly points: number;
+  readonly versions: number;
+  readonly operations: number;
+  /** Of whatever push. */
+  readonly batches: number;
+  readonly events: number;
+}
+
+interface LargePush {
+  readonly send: (client: ApiClient) => Promise<unknown>;
+  /** As a client does after a time-out: the same body under the same label, to a new process. */
+  readonly sendAgain: () => Promise<void>;
+  readonly stored: () => Promise<Stored>;
+}
+
+/** New dates of a versioned variable, enough to be written as they are accepted: a repeat would leave versions. */
+async function preparePush(label: string): Promise<LargePush> {
+  const variableId = await createVariable(api, sourceId, { isVersioned: true });
+  const data = Array.from({ length: READINGS_DIRECT }, (_, index) => ({
+    date: new Date(Date.UTC(2026, 0, 1) + index * 900_000).toISOString(),
+    value: index,
+  }));
+  const send = (client: ApiClient) => client.call('POST', `/api/data?operationId=${label}`, [{ variableId, data }]);
+  return {
+    send,
+    sendAgain: async () => {
+      const next = await start('api');
+      const answer = await send(await signIn(next.http));
+      expect(answer).toMatchObject({ operationId: label, accepted: { elements: 1, readings: READINGS_DIRECT } });
+    },
+    stored: async () => ({
+      points: await count('select count(*) as count from point where variable_id = $1', variableId),
+      versions: await count('select count(*) as count from point_version where variable_id = $1', variableId),
+      operations: await count('select count(*) as count from push_operation where label = $1', label),
+      batches: await count('select count(*) as count from push_batch'),
+      events: await count(
+        `select count(*) as count from outbox_event
+         where type = 'DataPointsWritten' and payload @> jsonb_build_object('variables', jsonb_build_array(jsonb_build_object('variableId', $1::int)))`,
+        variableId,
+      ),
+    }),
+  };
+}
+
+/** Holds an advisory lock until the push waits for it, in a statement that is like `statement`; then kills the api. */
+async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
+  const victim = await start('api');
+  const client = await signIn(victim.http);
+  const blocker = await world.database.connect();
+  try {
+    await blocker.query(`begin; set local statement_timeout = 0`);
+    await blocker.query(`select pg_advisory_xact_lock(${key})`, [value]);
+    const answer = push.send(client).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await eventually('the push to wait', async () => {
+      const waiting = await count(
+        `select count(*) as count from pg_stat_activity
+         where wait_event_type = 'Lock' and wait_event = 'advisory' and query like $1 and datname = current_database()`,
+        statement,
+      );
+      return waiting > 0;
+    });
+    await victim.kill();
+    expect(await answer).toBe('cut off');
+  } finally {
+    await blocker.query('rollback');
+    blocker.release();
   }
 }
 

@@ -14,27 +14,38 @@ const LOCK_CLASS = 0x696e;
 const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
 
+const MAX_BATCHES = 1000;
+
 const TAKE_BATCHES = `
-  select id, "operationIds" from (
+  select id, "operationIds", found from (
     select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
-           sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total
+           sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
     from (select id, operation_ids, place, rows from push_batch
-          where account_id = $1 and set_aside_date is null order by place, id limit 1000) waiting
+          where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_BATCHES}) waiting
   ) counted
   where total <= $2 or total = count
   order by place, id`;
 
-/**
- * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
- * @returns how many batches were written; 0 means none waits.
- */
+export interface Portion {
+  /** How many batches were written; 0 means none waits. */
+  readonly batches: number;
+  /** Whether others waited that did not fit in. Of what has come since, the ingester is told anew. */
+  readonly isMoreWaiting: boolean;
+}
+
+/** As `ingestPortion`. @returns how many batches were written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
+  return (await ingestPortion(database, accountId, maxRows)).batches;
+}
+
+/** Writes the waiting batches of an account, up to `maxRows` readings but at least one batch. */
+export async function ingestPortion(database: Database, accountId: number, maxRows: number): Promise<Portion> {
   return withTransaction(
     database,
     async (transaction) => {
       await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
       const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
-      if (batches.length === 0) return 0;
+      if (batches.length === 0) return { batches: 0, isMoreWaiting: false };
       const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
       const marking = markWhenSlow(database, operationIds);
       try {
@@ -43,7 +54,8 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
         clearTimeout(marking);
       }
       await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
-      return batches.length;
+      const { found = 0 } = batches[0] ?? {};
+      return { batches: batches.length, isMoreWaiting: found > batches.length || found === MAX_BATCHES };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
@@ -53,6 +65,8 @@ interface WaitingBatch {
   readonly id: number;
   /** As the driver gives an array of 64-bit integers. */
   readonly operationIds: readonly string[];
+  /** Batches that were looked at. */
+  readonly found: number;
 }
 
 async function writeBatches(

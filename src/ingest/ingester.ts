@@ -6,7 +6,7 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/q
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/write/purge-points.ts';
 import { purgeRequestedVersions } from '../points/write/purge-versions.ts';
-import { findWaitingAccounts, ingestAccount } from './ingest-account.ts';
+import { findWaitingAccounts, ingestPortion, type Portion } from './ingest-account.ts';
 import { announceLateOperations } from './operation-upkeep.ts';
 import { noteFailedBatch } from './set-aside.ts';
 
@@ -34,14 +34,14 @@ export interface Ingester {
 
 export function startIngester({ database, queue, queueOptions, outbox, settings, log }: IngesterServices): Ingester {
   // What fails together is tried one by one, so that only the batch to blame is counted.
-  const ingest = async (accountId: number): Promise<number> => {
+  const ingest = async (accountId: number): Promise<Portion> => {
     try {
-      return await ingestAccount(database, accountId, settings.maxRows);
+      return await ingestPortion(database, accountId, settings.maxRows);
     } catch (error) {
       log.warn({ err: error, accountId }, 'batches could not be written together');
     }
     try {
-      return await ingestAccount(database, accountId, 1);
+      return await ingestPortion(database, accountId, 1);
     } catch (error) {
       const isSetAside = await noteFailedBatch(database, accountId, error);
       if (isSetAside) log.error({ accountId }, 'a batch was set aside: it cannot be written');
@@ -51,13 +51,14 @@ export function startIngester({ database, queue, queueOptions, outbox, settings,
   const drain = async (key: string): Promise<void> => {
     const accountId = Number(key);
     const startMs = performance.now();
-    const batches = await ingest(accountId);
+    const { batches, isMoreWaiting } = await ingest(accountId);
     // Also when nothing waits: what is written as it is accepted has events of its own.
     await outbox.relay();
     if (batches === 0) return;
     log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
     // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
-    await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
+    if (isMoreWaiting)
+      await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);

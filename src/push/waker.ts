@@ -1,6 +1,7 @@
 /**
  * Wakes the ingester for accounts, without anybody waiting for it and with at most one call under way: what comes
- * meanwhile is woken together. A wake-up that fails is left to the ingester's sweeper.
+ * meanwhile is woken together. The first is woken at once; the more comes, the longer the pause, so that thousands of
+ * small pushes a second are written in a few large portions. A wake-up that fails is left to the ingester's sweeper.
  */
 import type { Log } from '../platform/log.ts';
 
@@ -10,11 +11,15 @@ export interface Waker {
   close(): Promise<void>;
 }
 
-// A wake-up costs more than a small push; so many of them are enough, whatever is pushed.
-const PAUSE_MS = 5;
+// A portion costs about as much as 100 small pushes, and as many of those come and go while it is being written: up to 2,000
+// pushes a second are readable within 15 ms, more within 120 (measured 2026-11, two cores).
+const MIN_PAUSE_MS = 5;
+const PAUSE_PER_PUSH_MS = 0.2;
+const MAX_PAUSE_MS = 100;
 
 export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<void>, log: Log): Waker {
   const wanted = new Set<number>();
+  let pushes = 0;
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {
     while (wanted.size > 0) {
@@ -23,7 +28,9 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<vo
       await wakeAll(accountIds).catch((error: unknown) => {
         log.warn({ err: error, accountIds }, 'the ingester was not woken; its sweeper finds the batch');
       });
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      const pauseMs = Math.min(MIN_PAUSE_MS + pushes * PAUSE_PER_PUSH_MS, MAX_PAUSE_MS);
+      pushes = 0;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     // In the same step as the last look at what is wanted.
     running = undefined;
@@ -31,6 +38,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<vo
   return {
     wake: (accountId) => {
       wanted.add(accountId);
+      pushes += 1;
       running ??= run();
     },
     close: async () => {

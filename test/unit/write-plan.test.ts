@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eachTuple, encodeTuples } from '../../src/points/copy-codec.ts';
 import type { PointEntry } from '../../src/points/point.ts';
-import { chunkOf } from '../../src/points/write/chunk-rules.ts';
-import { planWrite, variablesOf, type WritePlan } from '../../src/points/write/plan-write-rules.ts';
+import { CHUNK_MICROS, chunkOf } from '../../src/points/write/chunk-rules.ts';
+import { planWrite, targetsOf, type WritePlan } from '../../src/points/write/plan-write-rules.ts';
 import type { ChunkRuns, Runs } from '../../src/points/write/stored-runs-rules.ts';
 import type { Series } from '../../src/points/write/survey-rows-rules.ts';
 
@@ -80,6 +80,7 @@ describe('the plan of a write', () => {
       fc.integer({ min: -4, max: 8 }).map((step) => step * 15 * MINUTE),
       fc.integer({ min: -3, max: 3 }),
       fc.integer({ min: -2, max: 2 }).map((step) => step * 400 * 24 * HOUR),
+      fc.integer({ min: -2, max: 2 }).map((step) => 100 * CHUNK_MICROS + step * 15 * MINUTE),
     ),
     value: fc.integer({ min: 0, max: 9999 }),
     versionTagId: fc.integer({ min: 0, max: 2 }),
@@ -183,9 +184,6 @@ describe('the plan of a write', () => {
           const dates = rowsOf(variableId).map(({ dateMicros }) => dateMicros);
           expect([fromMicros, toMicros, count]).toEqual([Math.min(...dates), Math.max(...dates), dates.length]);
         }
-        expect([...made.chunkNumbers].sort()).toEqual(
-          [...new Set(decode(made.current).map(({ dateMicros }) => chunkOf(dateMicros)))].sort(),
-        );
       }),
     );
   });
@@ -251,9 +249,14 @@ describe('the plan of a write', () => {
     expect(forgotten(false)).toEqual([]);
   });
 
-  it('knows the variables of a batch, ascending', () => {
-    expect(variablesOf([encodeTuples([point(3, 0), point(1, 0), point(3, 1)]), encodeTuples([point(2, 0)])])).toEqual([
-      1, 2, 3,
-    ]);
+  it('knows the variables of a batch, ascending, and its chunks', () => {
+    fc.assert(
+      fc.property(batches, (given) => {
+        const rows = given.flat();
+        const { variableIds, chunkNumbers } = targetsOf(given.map(encodeTuples));
+        expect(variableIds).toEqual([...new Set(rows.map(({ variableId }) => variableId))].sort((a, b) => a - b));
+        expect(chunkNumbers).toEqual(new Set(rows.map(({ dateMicros }) => chunkOf(dateMicros))));
+      }),
+    );
   });
 });

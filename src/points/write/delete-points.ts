@@ -2,7 +2,8 @@
 import type { Transaction } from '../../platform/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
 import type { Micros, WrittenRange } from '../point.ts';
-import { type Chunk, findChunks, type Span } from './find-chunks.ts';
+import type { Span } from './chunk-rules.ts';
+import { type Chunk, findChunks } from './find-chunks.ts';
 import { lockSeries } from './lock-series.ts';
 
 export interface Removal {

@@ -5,7 +5,7 @@
 import type { Transaction } from '../../platform/database.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
 import type { Micros } from '../point.ts';
-import { CHUNK_MICROS } from './chunk-rules.ts';
+import { type Span, spanOf } from './chunk-rules.ts';
 
 export type PointTable = 'point' | 'point_version';
 
@@ -36,12 +36,6 @@ const FIND_CHUNKS = `
     and slice.range_start < $2::int8 and slice.range_end > $1::int8
   order by hypertable.table_name, slice.range_start`;
 
-/** Dates from the first on, up to the second without it. */
-export interface Span {
-  readonly fromMicros: Micros;
-  readonly toMicros: Micros;
-}
-
 const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS + 1 };
 
 /** The chunks there are that hold dates of a span, of both tables, in the order of their dates. The span may be infinite. */
@@ -51,19 +45,9 @@ export async function findChunks(transaction: Transaction, span = ALL_DATES): Pr
   return (await transaction.query<Chunk>(FIND_CHUNKS, [fromMicros, toMicros])).rows;
 }
 
-/** From the first to the last of some chunks, in any order, at least one. */
-export function spanOf(chunkNumbers: Iterable<number>): Span {
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const number of chunkNumbers) {
-    first = Math.min(first, number);
-    last = Math.max(last, number);
-  }
-  return { fromMicros: first * CHUNK_MICROS, toMicros: (last + 1) * CHUNK_MICROS };
-}
-
 /** Chunks of a table that hold dates of the chunk with that number: one, unless the length of chunks was changed. */
 export function chunksOf(chunks: readonly Chunk[], table: PointTable, chunkNumber: number): readonly Chunk[] {
-  const [from, to] = [chunkNumber * CHUNK_MICROS, (chunkNumber + 1) * CHUNK_MICROS];
+  const { fromMicros: from, toMicros: to } = spanOf(chunkNumber);
   return chunks
     .filter((chunk) => chunk.table === table && chunk.fromMicros < to && chunk.toMicros > from)
     .map((chunk) => ({

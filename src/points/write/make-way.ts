@@ -6,7 +6,8 @@
  */
 import type { Transaction } from '../../platform/database.ts';
 import { formatInstant } from '../instant-rules.ts';
-import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable, spanOf } from './find-chunks.ts';
+import { spanOfAll } from './chunk-rules.ts';
+import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
 // "offset 0": instants are made once per run, not once per row met. $7 and $8 are the bounds of the chunk, for one that
@@ -123,7 +124,7 @@ async function execute(
 ): Promise<void> {
   const wanted = [...chunks].filter(([, runs]) => sets.some((set) => runs[set].variableIds.length > 0));
   if (wanted.length === 0) return;
-  const stored = known ?? (await findChunks(transaction, spanOf(wanted.map(([chunkNumber]) => chunkNumber))));
+  const stored = known ?? (await findChunks(transaction, spanOfAll(wanted.map(([chunkNumber]) => chunkNumber))));
   await byKeys(transaction, async () => {
     for (const [chunkNumber, runs] of wanted) {
       for (const set of sets.filter((name) => runs[name].variableIds.length > 0)) {

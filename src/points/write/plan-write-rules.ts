@@ -6,7 +6,7 @@
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
-import { chunkOf } from './chunk-rules.ts';
+import { chunkOf, type Span, spanOf } from './chunk-rules.ts';
 import { type DateRows, type SettledRows, settleRows } from './settle-rows-rules.ts';
 import {
   addRun,
@@ -32,8 +32,6 @@ export interface WritePlan {
   readonly current: readonly Buffer[];
   /** Tuples for `point_version`: rows superseded by others of this write. */
   readonly earlier: readonly Buffer[];
-  /** Numbers of the chunks that `current` goes to. */
-  readonly chunkNumbers: ReadonlySet<number>;
   /** Stored dates that are written again, by number of their chunk. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
   /** Per known variable with rows. */
@@ -43,17 +41,29 @@ export interface WritePlan {
 // Fits the column; what is above every limit needs no more precision.
 const MAX_VERSION_BOUND = 1_000_000;
 
-/** Ids of the variables in a batch, ascending. */
-export function variablesOf(batches: readonly Buffer[]): readonly number[] {
+/** What a write is about, before anything is known of its variables. */
+export interface WriteTargets {
+  /** Ascending. */
+  readonly variableIds: readonly number[];
+  readonly chunkNumbers: ReadonlySet<number>;
+}
+
+export function targetsOf(batches: readonly Buffer[]): WriteTargets {
   const ids = new Set<number>();
+  const chunkNumbers = new Set<number>();
   let lastId: number | undefined;
+  let chunk: Span = { fromMicros: 0, toMicros: 0 };
   for (const tuples of batches) {
-    eachTuple(tuples, (variableId) => {
+    eachTuple(tuples, (variableId, dateMicros) => {
       if (variableId !== lastId) ids.add(variableId);
       lastId = variableId;
+      if (dateMicros >= chunk.fromMicros && dateMicros < chunk.toMicros) return;
+      const number = chunkOf(dateMicros);
+      chunkNumbers.add(number);
+      chunk = spanOf(number);
     });
   }
-  return [...ids].sort((a, b) => a - b);
+  return { variableIds: [...ids].sort((a, b) => a - b), chunkNumbers };
 }
 
 /**
@@ -62,7 +72,7 @@ export function variablesOf(batches: readonly Buffer[]): readonly number[] {
  * @param now the VersionTimestamp of the write.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
-  const { variables, chunkNumbers, hasUnknown } = surveyRows(batches, series, now);
+  const { variables, hasUnknown } = surveyRows(batches, series, now);
   const unordered = new Map([...variables].filter(([, { isOrdered }]) => !isOrdered));
   const settled = settleAll(batches, unordered);
   const chunks: ChunkRunsByNumber = new Map();
@@ -77,7 +87,6 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
   return {
     current: [...inPlace, Buffer.concat([...settled.values()].map(({ current }) => current))].filter(isFilled),
     earlier: [Buffer.concat([...settled.values()].map(({ earlier }) => earlier))].filter(isFilled),
-    chunkNumbers,
     chunks,
     written: [...variables.values()].map((variable) => {
       return toWritten(variable, settled.get(variable.series.variableId)?.maxKept ?? 1);

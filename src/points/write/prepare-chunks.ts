@@ -7,18 +7,15 @@
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database.ts';
-import { CHUNK_MICROS } from './chunk-rules.ts';
+import type { Micros } from '../point.ts';
+import { CHUNK_MICROS, chunkOf, lengthOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
+import { findChunks, type PointTable } from './find-chunks.ts';
 
 const CONNECTION_TIMEOUT_MS = 2000;
 const LOCK_TIMEOUT_MS = 2000;
 
-const FIND_MISSING = `
-  select micros from unnest($2::int8[]) micros
-  where not exists (
-    select from timescaledb_information.chunks
-    where hypertable_name = $1
-      and range_start <= timestamptz 'epoch' + micros * interval '1 microsecond'
-      and range_end > timestamptz 'epoch' + micros * interval '1 microsecond')`;
+// In one transaction with the insert, so that others never see it.
+const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
 // There is no variable 0. Only an insert makes a chunk, and it stays when the row goes.
 const insertInto = (table: string) => `
@@ -33,15 +30,14 @@ const seenChunks = new Set<string>();
 /** @param chunkNumbers see `chunkOf`. */
 export async function prepareChunks(
   transaction: Transaction,
-  table: 'point' | 'point_version',
+  table: PointTable,
   chunkNumbers: Iterable<number>,
 ): Promise<void> {
   const { host, port, database } = identityOf(transaction);
   const nameOf = (chunk: number) => `${host}:${port}/${database} ${table} ${chunk}`;
   const unseen = [...chunkNumbers].filter((chunk) => !seenChunks.has(nameOf(chunk)));
   if (unseen.length === 0) return;
-  const starts = unseen.map((chunk) => chunk * CHUNK_MICROS);
-  const { rows: missing } = await transaction.query<{ micros: number }>(FIND_MISSING, [table, starts]);
+  const missing = await findMissing(transaction, table, unseen);
   if (missing.length > 0) {
     const isMade = await makeChunks(transaction, table, missing).catch(() => false);
     if (!isMade) return;
@@ -49,11 +45,27 @@ export async function prepareChunks(
   for (const chunk of unseen) seenChunks.add(nameOf(chunk));
 }
 
-async function makeChunks(
+/** First dates of what is not there of some chunks: of all of a chunk, or of gaps between chunks of other lengths. */
+async function findMissing(
   transaction: Transaction,
-  table: string,
-  missing: readonly { readonly micros: number }[],
-): Promise<boolean> {
+  table: PointTable,
+  chunkNumbers: readonly number[],
+): Promise<readonly Micros[]> {
+  const stored = (await findChunks(transaction, spanOfAll(chunkNumbers))).filter((chunk) => chunk.table === table);
+  return chunkNumbers.flatMap((number) => findGaps(spanOf(number), stored));
+}
+
+function findGaps({ fromMicros, toMicros }: Span, stored: readonly Span[]): readonly Micros[] {
+  const gaps: Micros[] = [];
+  let doneMicros = fromMicros;
+  for (const chunk of stored.filter((one) => one.toMicros > fromMicros && one.fromMicros < toMicros)) {
+    if (chunk.fromMicros > doneMicros) gaps.push(doneMicros);
+    doneMicros = chunk.toMicros;
+  }
+  return doneMicros < toMicros ? [...gaps, doneMicros] : gaps;
+}
+
+async function makeChunks(transaction: Transaction, table: PointTable, missing: readonly Micros[]): Promise<boolean> {
   const client = new pg.Client({
     ...identityOf(transaction),
     application_name: 'tidemark-chunks',
@@ -63,16 +75,27 @@ async function makeChunks(
   client.on('error', () => {});
   await client.connect();
   try {
-    for (const { micros } of missing) {
-      await client.query('begin');
-      await client.query(insertInto(table), [micros]);
-      await client.query(deleteFrom(table), [micros]);
-      await client.query('commit');
-    }
+    for (const dateMicros of missing) await makeChunk(client, table, dateMicros);
     return true;
   } finally {
     await client.end();
   }
+}
+
+/** Makes the chunk of a date. TimescaleDB fits it in between others that are there. */
+async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micros): Promise<void> {
+  const lengthMicros = lengthOf(chunkOf(dateMicros));
+  const isLong = lengthMicros !== CHUNK_MICROS;
+  await client.query('begin');
+  if (isLong) {
+    // Chunks are made one at a time anyway; here from before their length is looked up.
+    await client.query(`lock table ${table} in share update exclusive mode`);
+    await client.query(SET_LENGTH, [table, lengthMicros]);
+  }
+  await client.query(insertInto(table), [dateMicros]);
+  await client.query(deleteFrom(table), [dateMicros]);
+  if (isLong) await client.query(SET_LENGTH, [table, CHUNK_MICROS]);
+  await client.query('commit');
 }
 
 /** Which database a connection speaks to, and as whom. */

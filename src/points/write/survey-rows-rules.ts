@@ -9,7 +9,6 @@ import {
   versionTagIdOf,
 } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
-import { CHUNK_MICROS, chunkOf } from './chunk-rules.ts';
 
 /** Write state and settings of a variable, locked by the writer. */
 export interface Series {
@@ -49,7 +48,6 @@ export interface VariableSurvey {
 export interface Survey {
   /** Known variables with rows. */
   readonly variables: ReadonlyMap<number, VariableSurvey>;
-  readonly chunkNumbers: ReadonlySet<number>;
   readonly hasUnknown: boolean;
 }
 
@@ -59,9 +57,7 @@ export interface Survey {
  */
 export function surveyRows(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): Survey {
   const variables = new Map<number, VariableSurvey>();
-  const chunkNumbers = new Set<number>();
   let hasUnknown = false;
-  let chunkStart = Number.NaN;
   let variable: VariableSurvey | undefined;
   let lastId: number | undefined;
   for (const tuples of batches) {
@@ -74,17 +70,12 @@ export function surveyRows(batches: readonly Buffer[], series: ReadonlyMap<numbe
         hasUnknown = true;
         return;
       }
-      if (!(dateMicros >= chunkStart && dateMicros < chunkStart + CHUNK_MICROS)) {
-        const chunk = chunkOf(dateMicros);
-        chunkNumbers.add(chunk);
-        chunkStart = chunk * CHUNK_MICROS;
-      }
       note(variable, dateMicros);
       noteVersionTag(variable, tuples, offset);
       patchVersionTimestamp(tuples, offset, variable.stamp);
     });
   }
-  return { variables, chunkNumbers, hasUnknown };
+  return { variables, hasUnknown };
 }
 
 function begin(

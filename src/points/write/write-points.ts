@@ -4,11 +4,12 @@
  */
 import type { Transaction } from '../../platform/database.ts';
 import type { Micros, WrittenRange } from '../point.ts';
+import { spanOfAll } from './chunk-rules.ts';
 import { copyTuples } from './copy-tuples.ts';
-import { findChunks, insertTargetOf, spanOf } from './find-chunks.ts';
+import { findChunks, insertTargetOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { limitVersions, makeWay } from './make-way.ts';
-import { planWrite, variablesOf, type WritePlan } from './plan-write-rules.ts';
+import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
 import { prepareChunks } from './prepare-chunks.ts';
 
 export interface WriteResult {
@@ -29,15 +30,18 @@ export interface WriteResult {
  * @returns the ranges written, to be announced in the caller's transaction.
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
-  const series = await lockSeries(transaction, variablesOf(batches));
+  const { variableIds, chunkNumbers } = targetsOf(batches);
+  // Before anything is locked: dates decades apart may need many.
+  await prepareChunks(transaction, 'point', chunkNumbers);
+  const series = await lockSeries(transaction, variableIds);
   const versionTimestamp = await beginWrite(transaction, series.values());
   const plan = planWrite(batches, series, versionTimestamp);
-  await prepareChunks(transaction, 'point', plan.chunkNumbers);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
-  const stored = plan.chunks.size === 0 ? [] : await findChunks(transaction, spanOf(plan.chunkNumbers));
+  const span = spanOfAll(chunkNumbers);
+  const stored = plan.chunks.size === 0 ? [] : await findChunks(transaction, span);
   await makeWay(transaction, plan.chunks, stored);
   await copyTuples(transaction, 'point_version', plan.earlier);
-  await copyTuples(transaction, insertTargetOf(stored, 'point', spanOf(plan.chunkNumbers)), plan.current);
+  await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
   await limitVersions(transaction, plan.chunks);
   await saveSeries(transaction, plan.written);
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {

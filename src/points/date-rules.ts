@@ -70,6 +70,7 @@ function parseIso(text: string): ParsedDate | undefined {
   const [, year, month, day, hour, minute, second = '0', fraction = '', utc, sign, zoneHour, zoneMinute = '0'] = match;
   const fractionMicros = parseFraction(fraction);
   const isCivil =
+    isYear(Number(year)) &&
     isDay(Number(year), Number(month), Number(day)) &&
     Number(hour) < 24 &&
     Number(minute) < 60 &&
@@ -84,6 +85,11 @@ function parseIso(text: string): ParsedDate | undefined {
   if (zoneMinutes > 18 * 60 || Number(zoneMinute) > 59) return undefined;
   const micros = civilMicros - (sign === '-' ? -1 : 1) * zoneMinutes * MICROS_PER_MINUTE;
   return micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS ? { micros, isLocal } : undefined;
+}
+
+/** With a zone, the year before or after may be meant. Date.UTC would take one below 100 for one of the last century. */
+function isYear(year: number): boolean {
+  return year >= 1699 && year <= 2200;
 }
 
 function isDay(year: number, month: number, day: number): boolean {

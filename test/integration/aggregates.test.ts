@@ -261,6 +261,13 @@ describe('gaps', () => {
     ]);
   });
 
+  test.each(['ASC', 'DESC'])('there are none in a period that holds no instant, %s (R-G1)', async (order) => {
+    const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
+    const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
+    expect(await read(variableId, `${noon}&pagingOrder=${order}`)).toEqual([]);
+    expect(await read(variableId, `${noon}&pagingOrder=${order}&includeToBoundary=true`)).toHaveLength(1);
+  });
+
   test('are what a bucket of fewer points than minCount is (R-G1)', async () => {
     expect(await sums('minCount=2')).toEqual([[2, 21]]);
     const bounds = 'from=2026-03-01T01:00:00Z&to=2026-03-01T04:00:00Z';

@@ -1,8 +1,8 @@
 /** What is to be filled of an aggregated read, and how much of it the database has to give for that. */
 
-import type { PointSelection } from '../point.ts';
+import type { Micros, PointSelection } from '../point.ts';
 import type { AggregateFunction, Buckets } from './bucket.ts';
-import { civilBuckets, shortestLength } from './civil-buckets.ts';
+import { type CivilBuckets, civilBuckets, shortestLength } from './civil-buckets.ts';
 import { MAX_FILLED, tooManyGaps } from './fill-buckets.ts';
 import type { FillOptions } from './fill-rules.ts';
 
@@ -15,6 +15,15 @@ export interface Filling {
 /** Of one point they are no value: what a gap leads to may be any number of buckets away. */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
+/** Begin of the latest bucket of a period; of one that holds no instant, before its first. */
+function lastBucket(
+  steps: CivilBuckets,
+  { fromMicros, toMicros, isToIncluded }: { fromMicros: Micros | undefined; toMicros: Micros; isToIncluded: boolean },
+): Micros {
+  if (isToIncluded) return steps.startOf(toMicros);
+  return fromMicros === toMicros ? steps.previous(steps.startOf(fromMicros)) : steps.startOf(toMicros - 1);
+}
+
 /**
  * @returns undefined when nothing is filled.
  * @throws DomainError invalid_input when the period has more buckets than may be filled.
@@ -22,10 +31,10 @@ const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'st
 export function planFilling(selection: PointSelection, buckets: Buckets): Filling | undefined {
   const { fill, bucket, timeZoneId, startOfDay } = buckets;
   if (fill === 'none' || bucket === 'all') return undefined;
-  const { fromMicros, toMicros, isToIncluded, limit, offset = 0 } = selection;
+  const { fromMicros, toMicros, isToIncluded = false, limit, offset = 0 } = selection;
   const steps = civilBuckets(bucket, timeZoneId, startOfDay);
   const first = fromMicros === undefined ? undefined : steps.startOf(fromMicros);
-  const last = toMicros === undefined ? undefined : steps.startOf(isToIncluded ? toMicros : toMicros - 1);
+  const last = toMicros === undefined ? undefined : lastBucket(steps, { fromMicros, toMicros, isToIncluded });
   if (limit === undefined && first !== undefined && last !== undefined) {
     if ((last - first) / shortestLength(bucket) > MAX_FILLED) throw tooManyGaps(selection.variableIds[0] ?? 0);
   }

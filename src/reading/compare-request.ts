@@ -42,8 +42,8 @@ function parseVariableId(query: Query): readonly number[] {
 function parseLeft(query: Query): VersionRequest {
   const left = parseSide(query, 'left');
   if (left.versionTags.length > 0 || left.asOfMicros !== undefined) return left;
-  const what = 'must be given: what the right is compared with';
-  throw placeError(query.placeOf('leftVersion'), `or ${query.placeOf('leftAsOf').subject} ${what}`);
+  const { subject } = query.placeOf('leftAsOf');
+  throw placeError(query.placeOf('leftVersion'), `must be given, or ${subject}: what the right is compared with`);
 }
 
 function parseSide(query: Query, side: 'left' | 'right'): VersionRequest {

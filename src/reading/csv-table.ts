@@ -11,18 +11,17 @@ const NEEDS_QUOTES = /[",\r\n]/;
 
 const TEXTS: CellTexts = { none: '', text: quote };
 
-/** Pieces of the text, one per batch; the header comes with the first. */
+/** Pieces of the text, of small batches several together; the header comes with the first. */
 export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();
   rows.writeText(columns.map(({ name }) => quote(name)).join(',') + LINE_END);
-  let isBegun = false;
   for await (const batch of batches) {
     rows.writeRows(lineParts(columns, batch, writers), batch.rowCount);
-    yield rows.take();
-    isBegun = true;
+    if (rows.isPiece) yield rows.take();
   }
-  if (!isBegun) yield rows.take();
+  const rest = rows.take();
+  if (rest.length > 0) yield rest;
 }
 
 function lineParts(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): readonly Part[] {

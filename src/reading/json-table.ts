@@ -7,22 +7,29 @@ const TEXTS: CellTexts = {
   text: (text, { kind }) => (kind === 'json' ? text : JSON.stringify(text)),
 };
 
-const OPEN_BRACKET = 0x5b;
+const [COMMA, OPEN_BRACKET] = [0x2c, 0x5b];
 
-/** Pieces of the array, one per batch. */
+/** Pieces of the array, of small batches several together. */
 export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();
   let isBegun = false;
   for await (const batch of batches) {
     rows.writeRows(rowParts(columns, batch, writers), batch.rowCount);
-    const piece = rows.take();
-    // Every row begins with the comma behind the one before it.
-    if (!isBegun) piece[0] = OPEN_BRACKET;
+    if (!rows.isPiece) continue;
+    yield opened(rows.take(), isBegun);
     isBegun = true;
-    yield piece;
   }
-  yield Buffer.from(isBegun ? ']' : '[]');
+  rows.writeText(']');
+  yield opened(rows.take(), isBegun);
+}
+
+/** Every row begins with the comma behind the one before it: of the first one it becomes the bracket. */
+function opened(piece: Buffer, isBegun: boolean): Buffer {
+  if (isBegun) return piece;
+  if (piece[0] !== COMMA) return Buffer.concat([Buffer.of(OPEN_BRACKET), piece]);
+  piece[0] = OPEN_BRACKET;
+  return piece;
 }
 
 function rowParts(columns: readonly Column[], batch: Batch, writers: readonly InstantWriter[]): readonly Part[] {

@@ -26,19 +26,22 @@ export function queryOfAddress(query: Query): ReadQuery {
 /**
  * A JSON body as what was asked: names in any case and with any prefix up to a dot, members of nested objects under
  * their own name, arrays as repeated values, null as absent. `tags` may be an object of texts.
+ * What is an object and asked for as a value throws DomainError invalid_input then.
  * @throws DomainError invalid_input for a tag whose value is no text.
  */
 export function queryOfBody(body: unknown): ReadQuery {
   const values = new Map<string, Given[]>();
+  const objects = new Map<string, string>();
   const tagPairs: TagPair[] = [];
   const collect = (name: string, value: unknown, path: string): void => {
     if (value === null || value === undefined) return;
     if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(name, item, jsonPath(path, [index]));
     else if (typeof value === 'object' && name === TAGS)
       tagPairs.push(...Object.entries(value).map((tag) => toTagPair(tag, path)));
-    else if (typeof value === 'object')
+    else if (typeof value === 'object') {
+      objects.set(name, path);
       for (const [key, member] of Object.entries(value)) collect(nameOf(key), member, jsonPath(path, [key]));
-    else {
+    } else {
       const known = values.get(name);
       const given = { text: String(value), path };
       if (known) known.push(given);
@@ -46,11 +49,16 @@ export function queryOfBody(body: unknown): ReadQuery {
     }
   };
   collect('', body, ROOT);
-  const given = (name: string): readonly Given[] => values.get(name.toLowerCase()) ?? [];
+  const given = (name: string): readonly Given[] => {
+    const object = objects.get(name.toLowerCase());
+    if (object !== undefined) throw placeError(placeInBody(object), 'must be a value, got an object');
+    return values.get(name.toLowerCase()) ?? [];
+  };
   return {
     all: (name) => given(name).map(({ text }) => text),
     find: (name) => given(name).at(-1)?.text || undefined,
-    placeOf: (name, index) => placeInBody(pathOf(given(name), index) ?? jsonPath(ROOT, [name])),
+    placeOf: (name, index) =>
+      placeInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
     tagPairs,
   };
 }

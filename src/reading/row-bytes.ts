@@ -49,6 +49,11 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
+  /** Whether so much was written that it is worth sending. */
+  get isPiece(): boolean {
+    return this.#size >= FIRST_CAPACITY;
+  }
+
   /** All that was written since the last time, in memory of its own. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);

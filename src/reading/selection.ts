@@ -72,7 +72,7 @@ export async function resolveSelection(
 
 function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros, placeOf }: ReadRequest): void {
   if (variableIds.length === 0 && sourceId === undefined) {
-    throw placeError(placeOf('variableIds'), `or ${placeOf('sourceId').subject} must be given`);
+    throw placeError(placeOf('variableIds'), `must be given, or ${placeOf('sourceId').subject}`);
   }
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
     throw placeError(placeOf('from'), `must not be later than ${placeOf('to').subject}`);
@@ -105,15 +105,19 @@ async function findVisible(
      from variable join source on source.id = variable.source_id
      where (variable.id = any($1::int[]) or variable.source_id = $2)
        and variable.account_id = $3 and ($4::int[] is null or source.site_id = any($4::int[]))
-     order by array_position($1::int[], variable.id), variable.id`,
+     order by variable.id`,
     [variableIds, sourceId ?? null, accountId, sites === 'all' ? null : sites],
   );
-  const variables = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
-  assertAllFound(variableIds, variables, placeOf('variableIds'));
+  const found = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
+  assertAllFound(variableIds, found, placeOf('variableIds'));
   if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
     await assertSourceVisible(queryable, accountId, sites, sourceId);
   }
-  return variables;
+  const named = variableIds.flatMap((id) => {
+    const variable = found.get(id);
+    return variable ? [[id, variable] as const] : [];
+  });
+  return new Map([...named, ...found]);
 }
 
 const MAX_DETAILS = 100;

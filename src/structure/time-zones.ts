@@ -102,12 +102,14 @@ function rememberSpans<Value>(
     const known = new Map<number, Value | undefined>();
     return (micros: number): Value => {
       const span = Math.floor(micros / length);
-      if (!known.has(span)) {
-        if (known.size >= MAX_REMEMBERED) known.clear();
-        const first = lookUp(span * length);
-        known.set(span, isSame(first, lookUp((span + 1) * length - 1)) ? first : undefined);
-      }
-      return known.get(span) ?? otherwise(micros);
+      const value = known.get(span);
+      if (value !== undefined) return value;
+      if (known.has(span)) return otherwise(micros);
+      if (known.size >= MAX_REMEMBERED) known.clear();
+      const first = lookUp(span * length);
+      const isWhole = isSame(first, lookUp((span + 1) * length - 1));
+      known.set(span, isWhole ? first : undefined);
+      return isWhole ? first : otherwise(micros);
     };
   };
   return remember(DAY_MICROS, remember(QUARTER_MICROS, lookUp));

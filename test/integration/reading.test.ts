@@ -266,7 +266,7 @@ describe('a refusal', () => {
       message: 'from_micros must not be later than to_micros',
       fields: [{ field: 'from_micros', description: 'must not be later than to_micros' }],
     });
-    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids or source_id must be given' });
+    expect(await reader.refusalOf({})).toMatchObject({ message: 'variable_ids must be given, or source_id' });
     const period = { variableId: versioned, from: day(2), to: day(1) };
     expect((await api.manager.post('/data', period)).body).toMatchObject({
       message: '$.from must not be later than $.to',

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../../src/platform/errors.ts';
 import { parseQuery } from '../../src/platform/query-string.ts';
+import { parseDate } from '../../src/points/date-rules.ts';
+import { MAX_DATE_MICROS } from '../../src/points/instant-rules.ts';
 import { queryOfAddress, queryOfBody } from '../../src/reading/read-query.ts';
 import { parseReadRequest } from '../../src/reading/read-request.ts';
 
@@ -120,6 +122,8 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
     [{ granularity: 'Fortnight' }, '$.granularity'],
     [{ horizon: '24' }, '$.horizon'],
     [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
+    [{ from: { date: '2026-01-01' } }, '$.from'],
+    [{ filter: { variableIds: [{ id: 1 }] } }, '$.filter.variableIds[0]'],
   ])('of a body by its JSON path: %j (R-A5)', (body, path) => {
     const { message, details } = refusalOf(() => fromBody(body));
     expect(details?.map((detail) => detail.path)).toEqual([path]);
@@ -162,7 +166,27 @@ describe('a date without a time is where its day begins (R-A8, R-G1)', () => {
     }
   });
 
-  test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '1699-12-31', '2200-01-01'])('%s is none', (text) => {
-    expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain('such as 2026-03-01 or 2026-03-01T00:15:00Z');
+  test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '0001-02-29', '9999-13-01', '12026-01-01'])(
+    '%s is none',
+    (text) => {
+      expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain(
+        'such as 2026-03-01 or 2026-03-01T00:15:00Z',
+      );
+    },
+  );
+});
+
+describe('instants as .NET clients write them (R-A3, R-A8)', () => {
+  test.each([
+    ['0001-01-01T00:00:00', '1700-01-01T00:00:00Z'],
+    ['9999-12-31T23:59:59.9999999Z', '2200-01-01T00:00:00Z'],
+    ['2200-02-29', undefined],
+    ['9996-02-29', '2200-01-01T00:00:00Z'],
+    ['2026-03-01T00:15:00.0000000+01:00', '2026-02-28T23:15:00Z'],
+    ['2026-03-01T00:15:00.1234567Z', '2026-03-01T00:15:00.123456Z'],
+  ])('%s bounds as %s does', (text, instant) => {
+    const query = `from=${encodeURIComponent(text)}&timeZoneId=UTC`;
+    if (instant === undefined) expect(() => fromQuery(query)).toThrow(/must be an ISO 8601 date/);
+    else expect(fromQuery(query).fromMicros).toBe(parseDate(instant)?.micros ?? MAX_DATE_MICROS);
   });
 });

@@ -103,7 +103,7 @@ async function store(
   { directWriter, group, admission, wake }: AcceptServices,
   { accountId, structureVersion, operation, isLabelOurs }: EncodedSubmission,
 ): Promise<GroupOutcome> {
-  const direct = await directWriter.tryWrite({ accountId, structureVersion, operation }, operation.firstDates);
+  const direct = await directWriter.tryWrite({ accountId, structureVersion, operation });
   if (direct) {
     if (direct.kind === 'stored') wake(accountId);
     return direct.kind === 'stored' ? { ...direct, label: operation.label } : direct;

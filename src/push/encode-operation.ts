@@ -21,7 +21,7 @@ export interface PushContext {
   readonly bodyHash?: Uint8Array | undefined;
 }
 
-export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates'>;
+export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags'>;
 
 /** Creates the VersionTags and tag sets that are new. The operation has no key for being sent again. */
 export async function encodeOperation(

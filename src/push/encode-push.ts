@@ -32,6 +32,7 @@ export interface EncodedPush {
   readonly warnings: readonly PushWarning[];
   /** First date of each variable; undefined where the dates of one do not strictly ascend, even when sorted. */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
+  readonly hasVersionTags: boolean;
 }
 
 const MAX_WARNINGS = 100;
@@ -56,6 +57,7 @@ export function encodePush(given: PushContents, input: EncodeInput): EncodedPush
     readingCount: scan.readingCount,
     warnings,
     firstDates: isStrict ? scan.firstDates : undefined,
+    hasVersionTags: input.labelIds.some(({ versionTagId }) => versionTagId !== 0),
   };
 }
 

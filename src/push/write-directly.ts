@@ -11,23 +11,20 @@ import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write/write-points.ts';
 import { plainArray } from './array-literal-rules.ts';
-import type { EncodedPush } from './encode-push.ts';
+import type { EncodedOperation } from './encode-operation.ts';
 import { openSlots } from './slots.ts';
-import { type NewOperation, type StoreOutcome, storeBatches } from './store-batches.ts';
+import { type StoreOutcome, storeBatches } from './store-batches.ts';
 
 /** One push, its targets resolved and its readings encoded. */
 interface Submission {
   readonly accountId: number;
   readonly structureVersion: number | null;
-  readonly operation: NewOperation;
+  readonly operation: EncodedOperation;
 }
 
 export interface DirectWriter {
-  /**
-   * @param firstDates of the readings by variable; undefined when they do not strictly ascend.
-   * @returns undefined when the push must take the other way.
-   */
-  tryWrite(submission: Submission, firstDates: EncodedPush['firstDates']): Promise<StoreOutcome | undefined>;
+  /** @returns undefined when the push must take the other way. */
+  tryWrite(submission: Submission): Promise<StoreOutcome | undefined>;
 }
 
 // Fewer are stored faster by a group commit; more would keep a client waiting that gives up after ten seconds.
@@ -59,8 +56,9 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
     return rows[0]?.mustWait === false;
   };
   return {
-    tryWrite: async (submission, firstDates) => {
-      const count = submission.operation.tuples.length / TUPLE_BYTES;
+    tryWrite: async (submission) => {
+      const { tuples, firstDates } = submission.operation;
+      const count = tuples.length / TUPLE_BYTES;
       if (!firstDates || count < MIN_READINGS || count > MAX_READINGS) return undefined;
       if (!(await slots.enter())) return undefined;
       try {
@@ -86,12 +84,19 @@ async function write(transaction: Transaction, { accountId, ...submission }: Sub
   const batch = { accountId, structureVersion, isQueued: false, operations: [operation] };
   const [[outcome] = []] = await storeBatches(transaction, [batch]);
   if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
-  // The writer changes what it writes; should the push have to go the other way, it is as it was.
-  const { ranges } = await writePoints(transaction, [Buffer.from(operation.tuples)]);
+  const { ranges } = await writePoints(transaction, [spare(operation)]);
   await announcePoints(transaction, accountId, ranges);
   await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [plainArray([outcome.id])]);
   await transaction.query(TAKE_TURN, [`${accountId} ${operation.userId}`]);
   const { rows } = await transaction.query<{ isWaiting: boolean }>(HAS_WAITING, [accountId]);
   if (rows[0]?.isWaiting !== false) throw new OvertakenError();
   return outcome;
+}
+
+/**
+ * The tuples for the writer, which puts its VersionTimestamp into them and takes VersionTags out: should the push have to
+ * go the other way, it gets another VersionTimestamp, but needs its tags.
+ */
+function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
+  return hasVersionTags ? Buffer.from(tuples) : tuples;
 }

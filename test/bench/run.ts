@@ -56,7 +56,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
   answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
-  push: async (database) => [await withService(['api', 'ingester'], ({ api }) => benchPush(database, api))],
+  push: (database) => withService(['api', 'ingester'], (service) => benchPush({ ...service, database })),
   'small-push': async (database) => [
     await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),
   ],

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyWrites, latestVersions, type ModelPoints, type ModelWrite } from '../support/point-model.ts';
 import { openPointStore, type PointStore, type StoredPoint, type WrittenPoint } from '../support/point-store.ts';
 
 const HOUR = 3_600_000_000;
@@ -277,6 +276,7 @@ describe('reading', () => {
   });
 });
 
+// Model and store are compared on whole histories in point-laws.test.ts.
 describe('laws of versioning', () => {
   const write = fc.record({
     date: fc.integer({ min: 0, max: 5 }),
@@ -287,39 +287,6 @@ describe('laws of versioning', () => {
   const settings = fc.record({ isVersioned: fc.boolean(), versionLimit: fc.integer({ min: 1, max: 3 }) });
   const simple = (points: readonly { date: number; value: number; tag: string | null }[]) =>
     points.map(({ date, value, tag }) => [date, value, tag]);
-
-  it('any history in any batches gives what the model gives: latest, as of every write, by tag (§9.2, R-F1–F5)', async () => {
-    await fc.assert(
-      fc.asyncProperty(history, settings, async (batches, setting) => {
-        const variableId = await store.addVariable(setting);
-        let model: ModelPoints = new Map();
-        const states: { readonly asOfMicros: number; readonly order: number }[] = [];
-        for (const batch of batches) {
-          await store.write(
-            variableId,
-            batch.map(({ date, value, tag }) => [at(date), value, tag]),
-          );
-          const order = states.at(-1)?.order ?? 0;
-          model = applyWrites(model, toModel(batch), setting, order);
-          const latest = Math.max(...(await store.read(variableId)).map(({ versionTimestamp }) => versionTimestamp));
-          states.push({ asOfMicros: latest, order: order + batch.length });
-          expect(simple(await store.read(variableId))).toEqual(simple(latestVersions(model)));
-        }
-        expect(simple(await store.readAll(variableId))).toEqual(
-          [...model.keys()].sort((a, b) => a - b).flatMap((date) => simple(model.get(date) ?? [])),
-        );
-        for (const { asOfMicros, order } of states) {
-          const known = latestVersions(model, (version) => version.order < order);
-          expect(simple(await store.read(variableId, { asOfMicros }))).toEqual(simple(known));
-        }
-        for (const tag of ['A', 'B', 'C']) {
-          const tagged = latestVersions(model, (version) => version.tag === tag);
-          expect(simple(await store.read(variableId, { versionTags: [tag] }))).toEqual(simple(tagged));
-        }
-      }),
-      { numRuns: 60 },
-    );
-  });
 
   it('the same history gives the same versions, however it is cut into batches (R-F1)', async () => {
     await fc.assert(
@@ -333,8 +300,4 @@ describe('laws of versioning', () => {
       { numRuns: 30 },
     );
   });
-
-  function toModel(batch: readonly ModelWrite[]): readonly ModelWrite[] {
-    return batch.map((entry) => ({ ...entry, date: at(entry.date) }));
-  }
 });

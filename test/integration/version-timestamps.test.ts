@@ -76,6 +76,26 @@ describe('a read of the state at an instant', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
+  it('whatever instant, gives during a long write what it gives once that is committed, and ever after (R-F1, R-F5)', async () => {
+    const [variableId = 0] = await addVariables(1);
+    const first = await store.write(variableId, [[START, 1]]);
+    const beforeMicros = await clockMicros();
+    const writer = await writeAndHold(Buffer.concat([encode([variableId], 2), encode([variableId], 3, START + HOUR)]));
+    const doneMicros = await clockMicros();
+    const instants = [first.versionTimestamp - 1, first.versionTimestamp, beforeMicros, doneMicros, doneMicros + 1];
+    // Its VersionTimestamp lies somewhere between.
+    const step = (doneMicros - beforeMicros) / 20;
+    instants.push(...Array.from({ length: 19 }, (_, index) => Math.floor(beforeMicros + (index + 1) * step)));
+    const during = Promise.all(instants.map((asOfMicros) => valuesAsOf(variableId, asOfMicros)));
+    await store.database.query('select');
+    await writer.commit();
+    const given = await during;
+    expect(await Promise.all(instants.map((asOfMicros) => valuesAsOf(variableId, asOfMicros)))).toEqual(given);
+    await store.write(variableId, [[START, 4]]);
+    expect(await Promise.all(instants.map((asOfMicros) => valuesAsOf(variableId, asOfMicros)))).toEqual(given);
+    expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
+  });
+
   it('before the write began does not wait for it, nor does that of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);

@@ -1,6 +1,7 @@
 /** Accounts as they are shown and changed (§4.1, R-C1). */
 import { z } from 'zod';
 import type { Caller } from '../identity/caller.ts';
+import { isReached, readReach } from '../identity/site-reach.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { lenientObject } from '../platform/lenient.ts';
@@ -11,7 +12,7 @@ import { IS_ALLOWED_ACCOUNT } from './users/user-info.ts';
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVELS: readonly AccountDisplayLevel[] = ['Light', 'Normal', 'Verbose'];
 
-/** Member → SQL. Counts are of what the caller reaches: parameter 3 holds the sites, null for all (R-B9). */
+/** Member → SQL. Counts are of what the caller reaches: parameters 3 to 5 are the lists of Reach (R-B9). */
 const MEMBERS = {
   id: 'a.id',
   name: 'a.name',
@@ -23,11 +24,11 @@ const MEMBERS = {
   versionLimit: 'a.version_limit',
   createdDate: 'a.created_date',
   siteCount: `(select count(*)::int from site s where s.account_id = a.id
-    and ($3::int[] is null or s.id = any($3)))`,
+    and ($5::int[] is null or s.id = any($5)))`,
   sourceCount: `(select count(*)::int from source s where s.account_id = a.id
-    and ($3::int[] is null or s.site_id = any($3)))`,
+    and ${isReached('s.site_id', 's.id', '$3', '$4')})`,
   variableCount: `(select count(*)::int from variable v join source s on s.id = v.source_id where v.account_id = a.id
-    and ($3::int[] is null or s.site_id = any($3)))`,
+    and ${isReached('s.site_id', 's.id', '$3', '$4')})`,
   userCount: '(select count(*)::int from account_member m where m.account_id = a.id)',
 } as const;
 
@@ -69,10 +70,11 @@ export async function getAccount(
   caller: Caller,
   members: readonly AccountMember[],
 ): Promise<AccountObject> {
+  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
   const { rows } = await database.query<AccountObject>(
     `select ${columnsOf(members)} from account a
-     where a.id = $1 and $2::text is not null and ($3::int[] is null or true)`,
-    [caller.accountId, caller.userId, caller.sites === 'all' ? null : caller.sites],
+     where a.id = $1 and $2::text is not null and ($3::int[], $4::int[], $5::int[]) is not distinct from ($3, $4, $5)`,
+    [caller.accountId, caller.userId, siteIds, sourceIds, shownSiteIds],
   );
   const [account] = rows;
   if (!account) throw new DomainError('not_found', `account ${caller.accountId} does not exist`);

@@ -77,8 +77,8 @@ export const sitesSchema = z
           typeof value === 'string' ? value[0]?.toUpperCase() + value.slice(1).toLowerCase() : (value ?? 'Read'),
         z.enum(['Read', 'Write', 'Admin'], { error: 'must be one of Read, Write, Admin' }),
       ),
-      // Granting a whole site to who asked for a part of it would show too much.
-      sourceIds: z.array(idSchema).max(0, 'is not supported yet: leave it out to grant the whole site').nullish(),
+      // These alone, none if it is empty; left out or null: all of the site.
+      sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )
   .max(MAX_LIST);

@@ -1,5 +1,6 @@
 /** What a declaration names must be there and be the caller's to read: variables, units, sites and sources (R-H1). */
 import type { Caller } from '../identity/caller.ts';
+import { isReached, readReach } from '../identity/site-reach.ts';
 import type { Queryable } from '../platform/database.ts';
 import type { ErrorDetail } from '../platform/errors.ts';
 import type { FormulaDeclaration } from './declaration.ts';
@@ -15,13 +16,13 @@ const VISIBLE = `
   select 'variable' as kind, variable.id, variable.unit_id as "unitId"
   from variable join source on source.id = variable.source_id
   where variable.id = any($1::int[]) and variable.account_id = $4
-    and ($5::int[] is null or source.site_id = any($5::int[]))
+    and ${isReached('source.site_id', 'source.id', '$5', '$6')}
   union all
   select 'site', id, null from site
-  where id = any($2::int[]) and account_id = $4 and ($5::int[] is null or id = any($5::int[]))
+  where id = any($2::int[]) and account_id = $4 and ($7::int[] is null or id = any($7::int[]))
   union all
   select 'source', id, null from source
-  where id = any($3::int[]) and account_id = $4 and ($5::int[] is null or site_id = any($5::int[]))`;
+  where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /** @param root path of the declaration. */
 export async function findReferenceProblems(
@@ -42,16 +43,17 @@ export async function findReferenceProblems(
 
 async function findVisible(
   queryable: Queryable,
-  { accountId, sites }: Caller,
+  caller: Caller,
   formulas: readonly FormulaDeclaration[],
 ): Promise<Visible> {
+  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
   const entities = formulas.flatMap((formula) => formula.entities);
   const { rows } = await queryable.query<{ kind: string; id: number; unitId: number | null }>(VISIBLE, [
     formulas.flatMap(({ variables }) => variables.map(({ variableId }) => variableId)),
     entities.flatMap(({ siteId }) => siteId ?? []),
     entities.flatMap(({ sourceId }) => sourceId ?? []),
-    accountId,
-    sites === 'all' ? null : sites,
+    caller.accountId,
+    ...[siteIds, sourceIds, shownSiteIds],
   ]);
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   return {

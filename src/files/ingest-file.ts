@@ -1,5 +1,4 @@
 /** A stored file → points: parsed in a thread, resolved and written chunk by chunk (R-E2, R-E3, R-E5). */
-import type { Caller } from '../identity/caller.ts';
 import { type Database, withTransaction } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
@@ -76,18 +75,16 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
   };
 }
 
-/** Every combination is looked up once for the whole file, in the sites its sender saw (R-D2, R-B9). */
+/** Every combination is looked up once for the whole file, in what its sender might push to (R-D2, R-B9). */
 async function resolve(
   database: Database,
   dictionary: Dictionary,
-  { accountId, userId, sites }: TakenFile,
+  { accountId, reach }: TakenFile,
   { targets, labels }: ResolveRequest,
 ): Promise<ResolveAnswer> {
-  const none: ReadonlySet<string> = new Set();
-  const sender: Caller = { accountId, userId, sites, userName: '', role: 'USER', permissions: none, scopes: none };
   const found = await resolveTargets(
     database,
-    sender,
+    { accountId, reach },
     targets.map(({ identifiers }) => identifiers),
   );
   const idsOf = await findLabelIds(

@@ -1,5 +1,6 @@
 /** Stores an upload as it arrives, a part at a time: memory stays flat, and a file counts once all of it is committed. */
 import type { Caller } from '../identity/caller.ts';
+import { writeReach } from '../identity/site-reach.ts';
 import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { type FileFormat, FileRefusal } from './standard-file.ts';
@@ -50,10 +51,12 @@ export async function storeFile(
 }
 
 async function insertFile(database: Database, caller: Caller, filename: string, format: FileFormat): Promise<string> {
-  const { accountId, userId, sites } = caller;
+  const { accountId, userId } = caller;
+  const { siteIds, sourceIds } = writeReach(caller);
   const { rows } = await database.query<{ id: string }>(
-    'insert into stored_file (account_id, user_id, sites, filename, format) values ($1, $2, $3, $4, $5) returning id',
-    [accountId, userId, sites === 'all' ? null : sites, filename, format],
+    `insert into stored_file (account_id, user_id, sites, source_ids, filename, format)
+     values ($1, $2, $3, $4, $5, $6) returning id`,
+    [accountId, userId, siteIds, sourceIds, filename, format],
   );
   const [file] = rows;
   if (!file) throw new Error('the file was not inserted');

@@ -1,4 +1,5 @@
 /** Which file is next, and how one ends. Files of an account are processed one after the other, in their order. */
+import type { Reach } from '../identity/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../platform/database.ts';
 import { appendEvents } from '../platform/outbox.ts';
 import type { FileFormat, FilePosition, RefusalCode } from './standard-file.ts';
@@ -7,7 +8,8 @@ export interface TakenFile {
   readonly id: string;
   readonly accountId: number;
   readonly userId: string;
-  readonly sites: 'all' | readonly number[];
+  /** What its sender might push to when sending it. */
+  readonly reach: Reach;
   readonly format: FileFormat;
   readonly sizeBytes: number;
   readonly position: FilePosition;
@@ -15,8 +17,9 @@ export interface TakenFile {
   readonly attempts: number;
 }
 
-interface FileRow extends Omit<TakenFile, 'sites' | 'position'>, FilePosition {
-  readonly sites: readonly number[] | null;
+interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
+  readonly siteIds: readonly number[] | null;
+  readonly sourceIds: readonly number[];
 }
 
 /** The oldest file of an account that waits or was left, marked as under way; undefined when there is none. */
@@ -26,14 +29,16 @@ export async function takeFile(database: Database, accountId: number): Promise<T
      set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()), attempts = attempts + 1
      where id = (select id from stored_file where account_id = $1 and state in ('Queued', 'Processing')
                  order by place limit 1)
-     returning id, account_id as "accountId", user_id as "userId", sites, format, size_bytes as "sizeBytes", attempts,
+     returning id, account_id as "accountId", user_id as "userId", sites as "siteIds",
+               source_ids as "sourceIds", format, size_bytes as "sizeBytes", attempts,
                position_bytes as bytes, position_rows as rows, position_row_number as "rowNumber"`,
     [accountId],
   );
   const [file] = rows;
   if (!file) return undefined;
-  const { bytes, rows: done, rowNumber, sites, ...rest } = file;
-  return { ...rest, sites: sites ?? 'all', position: { bytes, rows: done, rowNumber } };
+  const { bytes, rows: done, rowNumber, siteIds, sourceIds, ...rest } = file;
+  const reach = { siteIds, sourceIds, shownSiteIds: siteIds };
+  return { ...rest, reach, position: { bytes, rows: done, rowNumber } };
 }
 
 /** Accounts whose files wait or were left: their wake-up may have got lost. */

@@ -17,10 +17,18 @@ export interface Caller {
   readonly role: Role;
   readonly permissions: ReadonlySet<string>;
   readonly scopes: ReadonlySet<string>;
-  /** Sites the caller sees, of whichever account: still to be restricted to `accountId` by who reads them (R-B9). */
-  readonly sites: 'all' | readonly number[];
+  /** What site access grants, in whichever account: read it through site-reach.ts, beside `accountId` (R-B9). */
+  readonly sites: 'all' | readonly SiteGrant[];
   /** Who really calls, when this is an impersonation (R-B14). */
   readonly actor?: Actor;
+}
+
+/** Access to a site: Read to see it, Write to push to it as well (R-C3). */
+export interface SiteGrant {
+  readonly siteId: number;
+  readonly level: 'Read' | 'Write' | 'Admin';
+  /** Those of the site, where only they were granted; null: all. */
+  readonly sourceIds: readonly number[] | null;
 }
 
 /** An ADMIN who acts as somebody else. */

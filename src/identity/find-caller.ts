@@ -6,7 +6,7 @@
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import type { Actor, Caller, Role } from './caller.ts';
+import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 import { type ExternalUsers, findExternalUser } from './find-external-user.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
@@ -49,7 +49,7 @@ interface AccessRow {
   readonly is_locked: boolean;
   readonly account_id: number | null;
   readonly permissions: readonly string[];
-  readonly sites: readonly number[];
+  readonly sites: readonly SiteGrant[];
 }
 
 /** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
@@ -153,7 +153,11 @@ const ACCESS_SQL = `
          a.id as account_id,
          array(select c.claim_type from user_claim c
                where c.account_id = a.id and c.user_id = u.id and lower(c.claim_value) <> 'false') as permissions,
-         array(select s.site_id from site_access s where s.user_id = u.id order by s.site_id) as sites
+         coalesce((select jsonb_agg(jsonb_build_object('siteId', s.site_id, 'level', s.level, 'sourceIds',
+                     case when s.source_ids is not null
+                          then array(select o.id from source o where o.site_id = s.site_id and o.id = any(s.source_ids)
+                                     order by o.id) end) order by s.site_id)
+                   from site_access s where s.user_id = u.id), '[]') as sites
   from app_user u
   left join account a on a.id = coalesce($2::int, u.active_account_id)
     and (u.role = 'ADMIN' or exists (select from account_member m where m.account_id = a.id and m.user_id = u.id))

@@ -1,8 +1,8 @@
 /**
  * Which variable each push element means (R-D2): all identifiers given must agree, within the caller's account and
- * sites. Elements that give the same kinds of identifiers are looked up together, so each look-up can use an index.
+ * what they may push to. Elements that give the same kinds of identifiers are looked up together, so each look-up can use an index.
  */
-import type { Caller } from '../identity/caller.ts';
+import { isReached, type Reach } from '../identity/site-reach.ts';
 import type { Queryable } from '../platform/database.ts';
 import type { TargetIdentifiers } from './push-element.ts';
 
@@ -40,17 +40,22 @@ interface Match {
   readonly count: number;
 }
 
+export interface Pusher {
+  readonly accountId: number;
+  readonly reach: Reach;
+}
+
 /** @returns per element, in order, its target or why it has none. */
 export async function resolveTargets(
   queryable: Queryable,
-  caller: Caller,
+  pusher: Pusher,
   elements: readonly TargetIdentifiers[],
 ): Promise<readonly (Target | Unresolved)[]> {
   const matches = new Map<string, Match>();
   for (const [given, distinct] of groupByGiven(elements)) {
     if (given.length === 0) continue;
     const keys = [...distinct.keys()];
-    for (const match of await findMatches(queryable, caller, given, [...distinct.values()])) {
+    for (const match of await findMatches(queryable, pusher, given, [...distinct.values()])) {
       const key = keys[match.place - 1];
       if (key !== undefined) matches.set(key, match);
     }
@@ -75,11 +80,11 @@ function groupByGiven(
 
 async function findMatches(
   queryable: Queryable,
-  { accountId, sites }: Caller,
+  { accountId, reach }: Pusher,
   given: readonly Identifier[],
   elements: readonly TargetIdentifiers[],
 ): Promise<readonly Match[]> {
-  const values: unknown[] = [accountId, sites === 'all' ? null : sites];
+  const values: unknown[] = [accountId, reach.siteIds, reach.sourceIds];
   const arrays = given.map((name) => {
     const [, type] = COLUMNS[name];
     return `$${values.push(elements.map((identifiers) => identifiers[name]))}::${type}[]`;
@@ -91,7 +96,7 @@ async function findMatches(
      from unnest(${arrays.join(', ')}) with ordinality wanted (${given.map((_, index) => `c${index}`).join(', ')}, place)
      join (variable join source on source.id = variable.source_id join site on site.id = source.site_id)
        on variable.account_id = $1 and ${conditions.join(' and ')}
-          and source.account_id = $1 and ($2::int[] is null or site.id = any($2::int[]))
+          and source.account_id = $1 and ${isReached('site.id', 'source.id', '$2', '$3')}
      group by wanted.place`,
     values,
   );

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../identity/caller.ts';
+import { writeReach } from '../identity/site-reach.ts';
 import type { Database } from '../platform/database.ts';
 import type { TargetIdentifiers } from './push-element.ts';
 import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
@@ -50,7 +51,8 @@ export function openTargetCache(database: Database): TargetCache {
     // Before the look-up: of a change in between, the version then remembered is already out of date.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
-    const targets = await resolveTargets(database, caller, elements);
+    const { accountId } = caller;
+    const targets = await resolveTargets(database, { accountId, reach: writeReach(caller) }, elements);
     if (elements.length <= MAX_REMEMBERED) {
       const scope = scopeOf(caller, version);
       versions.set(caller.accountId, version);
@@ -68,7 +70,8 @@ export function openTargetCache(database: Database): TargetCache {
   };
 }
 
-/** Sites are part of it: what one user may not see, another may. No sites at all must not read like every site. */
-function scopeOf({ accountId, sites }: Caller, version: number): string {
-  return `${accountId}/${version}/${sites === 'all' ? sites : sites.join()}/`;
+/** What is reached is part of it, as others may reach more. No sites at all must not read like every site. */
+function scopeOf(caller: Caller, version: number): string {
+  const { siteIds, sourceIds } = writeReach(caller);
+  return `${caller.accountId}/${version}/${siteIds === null ? 'all' : siteIds.join()}/${sourceIds.join()}/`;
 }

@@ -3,6 +3,7 @@
  * and gRPC; only how they are spelled on the wire differs.
  */
 import type { Caller } from '../identity/caller.ts';
+import { isReached, readReach } from '../identity/site-reach.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { type Place, placeError } from '../platform/query-string.ts';
@@ -96,7 +97,7 @@ async function convertUnits(
 /** The variables asked for: those named, in the order named, then those of the source by id. */
 async function findVisible(
   queryable: Queryable,
-  { accountId, sites }: Caller,
+  caller: Caller,
   { variableIds, sourceId, placeOf }: ReadRequest,
 ): Promise<ReadonlyMap<number, ReadVariable>> {
   const { rows } = await queryable.query<VariableRow>(
@@ -104,20 +105,25 @@ async function findVisible(
             variable.quantity_type as "quantityType"
      from variable join source on source.id = variable.source_id
      where (variable.id = any($1::int[]) or variable.source_id = $2)
-       and variable.account_id = $3 and ($4::int[] is null or source.site_id = any($4::int[]))
+       and variable.account_id = $3 and ${isReached('source.site_id', 'source.id', '$4', '$5')}
      order by variable.id`,
-    [variableIds, sourceId ?? null, accountId, sites === 'all' ? null : sites],
+    [variableIds, sourceId ?? null, caller.accountId, ...reachValues(caller)],
   );
   const found = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
   assertAllFound(variableIds, found, placeOf('variableIds'));
   if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
-    await assertSourceVisible(queryable, accountId, sites, sourceId);
+    await assertSourceVisible(queryable, caller, sourceId);
   }
   const named = variableIds.flatMap((id) => {
     const variable = found.get(id);
     return variable ? [[id, variable] as const] : [];
   });
   return new Map([...named, ...found]);
+}
+
+function reachValues(caller: Caller): readonly unknown[] {
+  const { siteIds, sourceIds } = readReach(caller);
+  return [siteIds, sourceIds];
 }
 
 const MAX_DETAILS = 100;
@@ -143,15 +149,10 @@ function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadV
 }
 
 /** A source without variables is read as empty; one the caller may not see does not exist. */
-async function assertSourceVisible(
-  queryable: Queryable,
-  accountId: number,
-  sites: Caller['sites'],
-  sourceId: number,
-): Promise<void> {
+async function assertSourceVisible(queryable: Queryable, caller: Caller, sourceId: number): Promise<void> {
   const { rowCount } = await queryable.query(
-    `select from source where id = $1 and account_id = $2 and ($3::int[] is null or site_id = any($3::int[]))`,
-    [sourceId, accountId, sites === 'all' ? null : sites],
+    `select from source where id = $1 and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,
+    [sourceId, caller.accountId, ...reachValues(caller)],
   );
   if (rowCount === 0) throw new DomainError('not_found', `source ${sourceId} does not exist`);
 }

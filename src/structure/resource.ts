@@ -7,6 +7,7 @@
 import { applyPatch, type Operation } from 'rfc6902';
 import { z } from 'zod';
 import type { Caller } from '../identity/caller.ts';
+import { isReached, readReach } from '../identity/site-reach.ts';
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { lenientObject, parseInput } from '../platform/lenient.ts';
@@ -263,9 +264,22 @@ async function announce(
 /** Conditions for what the caller may see (R-B9); pushes their parameters. */
 function visibility(resource: Resource, caller: Caller, values: unknown[]): string[] {
   const conditions = [`${resource.table}.account_id = $${values.push(caller.accountId)}`];
-  if (caller.sites !== 'all') conditions.push(`${resource.siteId} = any($${values.push(caller.sites)}::int[])`);
-  return conditions;
+  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
+  if (siteIds === null) return conditions;
+  const sourceId = SOURCE_IDS[resource.kind];
+  if (sourceId === undefined) {
+    return [...conditions, `${resource.siteId} = any($${values.push(shownSiteIds)}::int[])`];
+  }
+  const [ofSites, ofSources] = [`$${values.push(siteIds)}`, `$${values.push(sourceIds)}`];
+  return [...conditions, isReached(resource.siteId, sourceId, ofSites, ofSources)];
 }
+
+/** Expressions of the source a row belongs to. */
+const SOURCE_IDS: Readonly<Record<Resource['kind'], string | undefined>> = {
+  Site: undefined,
+  Source: 'source.id',
+  Variable: 'variable.source_id',
+};
 
 function columnList(resource: Resource): string {
   const fields = Object.entries(resource.fields).map(

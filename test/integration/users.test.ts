@@ -172,7 +172,7 @@ describe('POST /account/user/{userId}', () => {
     [{ claims: [{ claimType: '' }] }, '$.claims[0].claimType'],
     [{ features: [{ id: 99, level: 'Read' }] }, '$.features[0]'],
     [{ sites: [{ siteId: 999_999, level: 'Read' }] }, '$.sites[0].siteId'],
-    [{ sites: [{ siteId: 1, level: 'Read', sourceIds: [1] }] }, '$.sites[0].sourceIds'],
+    [{ sites: [{ siteId: 1, level: 'Read', sourceIds: ['x'] }] }, '$.sites[0].sourceIds[0]'],
     [{ firstName: 'null\0' }, '$.firstName'],
   ])('%j is 400 and changes nothing (R-A5)', async (body, path) => {
     const before = await read(uma);

@@ -132,14 +132,18 @@ async function tellOfAccount(transaction: Transaction, invitation: OpenInvitatio
   }
 }
 
-/** Sites may have been deleted since. */
+/** Sites and sources may have been deleted since, or moved: none of what is left may become all. */
 async function stillThere(transaction: Transaction, { accountId, sites }: OpenInvitation) {
-  const { rows } = await transaction.query<{ id: number }>(
-    'select id from site where account_id = $1 and id = any($2::int[])',
+  const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(
+    `select s.id as "siteId", array(select o.id from source o where o.site_id = s.id) as "sourceIds"
+     from site s where s.account_id = $1 and s.id = any($2::int[])`,
     [accountId, sites.map(({ siteId }) => siteId)],
   );
-  const ids = new Set(rows.map(({ id }) => id));
-  return sites.filter(({ siteId }) => ids.has(siteId));
+  const there = new Map(rows.map(({ siteId, sourceIds }) => [siteId, new Set(sourceIds)]));
+  return sites.flatMap((site) => {
+    const sources = there.get(site.siteId);
+    return sources ? [{ ...site, sourceIds: site.sourceIds?.filter((id) => sources.has(id)) }] : [];
+  });
 }
 
 async function auditAcceptance(

@@ -36,7 +36,12 @@ export interface UserInfo extends UserInfoLight {
   readonly claims: readonly ClaimOfUser[];
   readonly features: readonly UserFeature[];
   readonly secondaryAccesses: readonly UserFeature[];
-  readonly sites: readonly { readonly siteId: number; readonly level: string }[];
+  /** `sourceIds` where only these sources of the site were granted. */
+  readonly sites: readonly {
+    readonly siteId: number;
+    readonly level: string;
+    readonly sourceIds?: readonly number[];
+  }[];
   readonly businessKeys: { readonly id: string; readonly username: string; readonly businessId: string | null };
   readonly isLocked: boolean;
   readonly lockedUntil: string | null;
@@ -70,6 +75,10 @@ export const IS_ALLOWED_ACCOUNT = `($2 = 'ADMIN' or exists (
 const list = (item: string, from: string, order: string) =>
   `coalesce((select jsonb_agg(${item} order by ${order}) from ${from}), '[]')`;
 
+/** Those that were not deleted or moved away meanwhile; null: all. */
+const GRANTED_SOURCES = `case when x.source_ids is not null then array(
+  select o.id from source o where o.site_id = s.id and o.id = any(x.source_ids) order by o.id) end`;
+
 /** Members by level. Parameters: 1 the caller, 2 their role, 3 the account. */
 export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
   Light: LIGHT,
@@ -86,7 +95,7 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
       'f.feature_id',
     )} as "featureRows",
     ${list(
-      `jsonb_build_object('siteId', s.id, 'level', x.level)`,
+      `jsonb_strip_nulls(jsonb_build_object('siteId', s.id, 'level', x.level, 'sourceIds', ${GRANTED_SOURCES}))`,
       'site_access x join site s on s.id = x.site_id where s.account_id = $3 and x.user_id = u.id',
       's.id',
     )} as sites,

@@ -1,5 +1,6 @@
 /** Which sites of an account a USER reaches (R-B9, R-C3). */
 import type { Queryable } from '../../platform/database.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
 import { invalidInput } from '../../platform/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
@@ -14,16 +15,19 @@ export async function writeUserSites(
   sites: readonly WrittenSite[],
   root = '$',
 ): Promise<void> {
-  const levels = new Map(sites.map(({ siteId, level }) => [siteId, level]));
   await assertSites(database, accountId, sites, root);
+  // Of two of a site the last counts.
+  const grants = new Map(sites.map(({ siteId, level, sourceIds = null }) => [siteId, { siteId, level, sourceIds }]));
   await database.query(
-    `insert into site_access (user_id, site_id, level) select $1, * from unnest($2::int[], $3::text[])
-     on conflict (user_id, site_id) do update set level = excluded.level`,
-    [userId, [...levels.keys()], [...levels.values()]],
+    `insert into site_access (user_id, site_id, level, source_ids)
+     select $1, g."siteId", g.level, g."sourceIds"
+     from jsonb_to_recordset($2) g ("siteId" int, level text, "sourceIds" int[])
+     on conflict (user_id, site_id) do update set level = excluded.level, source_ids = excluded.source_ids`,
+    [userId, JSON.stringify([...grants.values()])],
   );
 }
 
-/** @throws DomainError invalid_input for sites that are not the account's. */
+/** @throws DomainError invalid_input for sites that are not the account's, and sources that are not the site's. */
 export async function assertSites(
   database: Queryable,
   accountId: number,
@@ -38,7 +42,28 @@ export async function assertSites(
   const problems = sites.flatMap(({ siteId }, index) =>
     known.has(siteId) ? [] : [{ path: `${root}[${index}].siteId`, message: `site ${siteId} does not exist` }],
   );
+  problems.push(...(await findSourceProblems(database, accountId, sites, root)));
   if (problems.length > 0) throw invalidInput(problems);
+}
+
+async function findSourceProblems(
+  database: Queryable,
+  accountId: number,
+  sites: readonly WrittenSite[],
+  root: string,
+): Promise<readonly ErrorDetail[]> {
+  const { rows } = await database.query<{ id: number; siteId: number }>(
+    'select id, site_id as "siteId" from source where account_id = $1 and id = any($2::int[])',
+    [accountId, sites.flatMap(({ sourceIds }) => sourceIds ?? [])],
+  );
+  const siteOf = new Map(rows.map(({ id, siteId }) => [id, siteId]));
+  return sites.flatMap(({ siteId, sourceIds }, index) =>
+    (sourceIds ?? []).flatMap((id, place) =>
+      siteOf.get(id) === siteId
+        ? []
+        : [{ path: `${root}[${index}].sourceIds[${place}]`, message: `site ${siteId} has no source ${id}` }],
+    ),
+  );
 }
 
 /** Takes sites of the account away; others are left alone. */

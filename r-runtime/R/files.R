@@ -28,3 +28,30 @@ collect_files <- function() {
   names <- names[cumsum(file.size(names)) <= max_file_bytes]
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
+
+#' Leaves behind what a script needs in an author's own R, to be loaded there (R-H9).
+#'
+#' That is the five globals, and only where the script uses them the functions of the toolbox and the state of the random
+#' numbers, so that it draws as it does here.
+#' @noRd
+save_sample <- function(script, path, envir = globalenv()) {
+  used <- all.names(parse_script(script))
+  called <- intersect(used, toolbox_names)
+  home <- portable_toolbox()
+  for (name in called) assign(name, get(name, home), envir = envir)
+  drawing <- c("sample", "sample.int", grep("^r", intersect(used, getNamespaceExports("stats")), value = TRUE))
+  seed <- if (any(used %in% drawing) && exists(".Random.seed", globalenv(), inherits = FALSE)) ".Random.seed"
+  globals <- c("inputVariables", "inputForms", "inputConstants", "targetVariable", "triggerDate")
+  save(list = c(globals, called, seed), file = path, envir = envir)
+}
+
+# The toolbox without its package, which is not there where the file is loaded.
+portable_toolbox <- function() {
+  home <- new.env(parent = globalenv())
+  for (name in c(toolbox_names, toolbox_parts)) {
+    copy <- get(name, envir = environment(portable_toolbox))
+    environment(copy) <- home
+    assign(name, copy, envir = home)
+  }
+  home
+}

@@ -80,7 +80,7 @@ read_input <- function(con) {
   list(Variable = read_named(con, variable_fields, read_scalar), TimeSeries = read_series(con))
 }
 
-# The script, the five globals of R-H2, and whether the files it makes are wanted.
+# The script, the five globals of R-H2, whether the files it makes are wanted, and the seed of its random numbers.
 read_request <- function(con) {
   if (read_int(con) != request_magic) stop("not a request frame")
   list(
@@ -92,7 +92,8 @@ read_request <- function(con) {
       inputForms = read_aliased(con, read_scalar),
       inputConstants = read_aliased(con, read_scalar)
     ),
-    files = file_kinds[read_int(con) + 1L]
+    files = file_kinds[read_int(con) + 1L],
+    seed = read_int(con)
   )
 }
 

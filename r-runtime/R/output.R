@@ -7,10 +7,23 @@ output_error <- function(..., class = "tidemark_output_error") {
 
 describe_value <- function(value) {
   if (is.null(value)) return("NULL")
+  if (is.function(value)) return("a function; was it to be called?")
   if (is.list(value) && !is.null(names(value))) {
     return(paste0("a ", class(value)[1], " with ", paste0("`", names(value), "`", collapse = ", ")))
   }
   paste0("a value of class ", class(value)[1])
+}
+
+# What authors mean most often when they return something else.
+hint_value <- function(value) {
+  if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
+  else if (is.list(value) && "timeseries" %in% tolower(names(value))) "; it must be written TimeSeries"
+}
+
+hint_series <- function(series) {
+  if (inherits(series, "zoo")) "; give data.frame(Dates = as.integer(zoo::index(x)), Values = as.numeric(x))"
+  else if (is.matrix(series)) "; give as.data.frame(x)"
+  else if (all(c("dates", "values") %in% tolower(names(series)))) "; they must be written with capitals"
 }
 
 expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
@@ -25,8 +38,10 @@ as_output <- function(value, max_points) {
   errors <- as_errors(value[["Errors"]])
   series <- value[["TimeSeries"]]
   if (is.null(series)) {
-    if (length(errors) > 0L) stop(output_error(paste(errors, collapse = "\n")))
-    stop(output_error(expected_text, ", got ", describe_value(value)))
+    if (length(errors) > 0L) {
+      stop(output_error(paste(errors, collapse = "\n"), class = c("tidemark_reported_error", "tidemark_output_error")))
+    }
+    stop(output_error(expected_text, ", got ", describe_value(value), hint_value(value)))
   }
   list(series = as_series(series, max_points), errors = errors)
 }
@@ -37,10 +52,12 @@ as_errors <- function(errors) {
 }
 
 as_series <- function(series, max_points) {
-  if (!is.list(series)) stop(output_error("TimeSeries must be a data.frame or a list of columns, got ", describe_value(series)))
+  if (!is.list(series)) {
+    stop(output_error("TimeSeries must be a data.frame or a list of columns, got ", describe_value(series), hint_series(series)))
+  }
   missing <- setdiff(c("Dates", "Values"), names(series))
   if (length(missing) > 0L) {
-    stop(output_error("TimeSeries must have the columns Dates and Values, got ", describe_value(series)))
+    stop(output_error("TimeSeries must have the columns Dates and Values, got ", describe_value(series), hint_series(series)))
   }
   points <- max(length(series[["Dates"]]), length(series[["Values"]]))
   if (points > max_points) {

@@ -6,19 +6,21 @@
 #' @return list(status, notes, and series + errors or message + call + line): what `result_parts` writes.
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv()) {
-  notes <- new_notes(limits$max_text_bytes)
+  notes <- new_notes(limits$max_text_bytes - remark_bytes)
   # assign() of NULL keeps the name, as does list2env().
   list2env(globals, envir)
   outcome <- tryCatch(
     {
-      value <- evaluate(parse_script(script), envir, notes)
-      output <- as_output(value, limits$max_points)
+      expressions <- parse_script(script)
+      if (length(expressions) == 0L) stop(output_error(expected_text, ", got NULL: the script is empty"))
+      output <- as_output(evaluate(expressions, envir, notes), limits$max_points)
       list(status = "ok", series = output$series, errors = output$errors)
     },
     # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
-    error = function(condition) describe_error(condition, if (is.na(notes$line)) notes$top_line else notes$line)
+    error = function(condition) describe_error(condition, notes)
   )
-  outcome$notes <- list(messages = notes$messages, warnings = notes$warnings)
+  if (outcome$status == "script_error") for (hint in find_unset_names(script, globals)) keep_note(notes, "warnings", hint)
+  outcome$notes <- list(messages = kept_notes(notes, "messages"), warnings = kept_notes(notes, "warnings"))
   outcome
 }
 
@@ -78,22 +80,44 @@ script_line <- function(calls, top_line) {
   top_line
 }
 
+# Room for telling what was cut or left out.
+remark_bytes <- 200
+
 new_notes <- function(max_bytes) {
   list2env(list(
-    messages = character(), warnings = character(), room = max_bytes, line = NA_integer_, top_line = NA_integer_
+    messages = character(), warnings = character(), left_out = c(messages = 0L, warnings = 0L), room = max_bytes,
+    line = NA_integer_, top_line = NA_integer_
   ), parent = emptyenv())
 }
 
+# Called by the handler of the condition, so that the stack still tells where it came from.
 add_note <- function(notes, kind, condition) {
-  if (notes$room <= 0) return(invisible())
+  if (notes$room <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))
-  call <- conditionCall(condition)
-  if (kind == "warnings" && !is.null(call) && !identical(call, own_call)) text <- paste0("in ", call_text(call), ": ", text)
+  if (kind == "warnings") {
+    call <- conditionCall(condition)
+    if (!is.null(call) && !identical(call, own_call)) text <- paste0("in ", call_text(call), ": ", text)
+    line <- script_line(sys.calls(), notes$top_line)
+    if (!is.na(line)) text <- paste0(text, " (line ", line, ")")
+  }
+  keep_note(notes, kind, text)
+}
+
+keep_note <- function(notes, kind, text) {
+  if (notes$room <= 0) {
+    notes$left_out[[kind]] <- notes$left_out[[kind]] + 1L
+    return(invisible())
+  }
   bytes <- nchar(text, type = "bytes")
   if (bytes > notes$room) text <- paste0(substr(text, 1L, notes$room %/% 4), " (cut)")
   # Each text costs at least as much as its overhead: a million empty messages are bounded too.
   notes$room <- notes$room - max(bytes, 16)
   notes[[kind]] <- c(notes[[kind]], text)
+}
+
+kept_notes <- function(notes, kind) {
+  left_out <- notes$left_out[[kind]]
+  c(notes[[kind]], if (left_out > 0L) paste0("\u2026 ", left_out, " more ", kind, " were not kept"))
 }
 
 call_text <- function(call) {
@@ -108,7 +132,10 @@ memory_pattern <- paste(
 )
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
-describe_error <- function(condition, line) {
+describe_error <- function(condition, notes) {
+  # Of what the last expression returned, that is the place; a line noted before was of an error the script caught.
+  is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
+  line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))
   is_ours <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points", "tidemark_syntax_error"))
   status <- if (inherits(condition, "tidemark_too_many_points")) "output_size"
@@ -116,11 +143,47 @@ describe_error <- function(condition, line) {
     else if (!is_ours && grepl(processes_pattern, message[1])) "processes"
     else "script_error"
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
-  if (inherits(condition, "tidemark_output_error")) line <- NA_integer_
+  # What a script itself calls an error is no fault of a line.
+  if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
+  if (inherits(condition, "packageNotFoundError")) message <- paste0(message, "; there are ", paste(offered_packages, collapse = ", "))
   call <- conditionCall(condition)
   if (identical(call, own_call)) call <- NULL
   list(
     status = status, message = substr(paste(message, collapse = "\n"), 1L, 10000L),
     call = if (is.null(call) || is_ours) "" else call_text(call), line = if (is.na(line)) 0L else line
   )
+}
+
+global_lists <- c("inputVariables", "inputForms", "inputConstants")
+
+#' What a script reads of the three lists by name: `inputVariables$a` and `inputVariables[["a"]]`.
+#' @param expression what `parse_script` gives, or a part of it.
+#' @return character vector such as "inputVariables$a", with repetitions.
+#' @noRd
+names_read <- function(expression) {
+  if (is.call(expression)) return(c(name_read(expression), unlist(lapply(as.list(expression), names_read))))
+  if (is.expression(expression) || is.pairlist(expression)) unlist(lapply(as.list(expression), names_read))
+}
+
+name_read <- function(call) {
+  is_dollar <- identical(call[[1]], quote(`$`))
+  if (length(call) != 3L || !(is_dollar || identical(call[[1]], quote(`[[`))) || !is.name(call[[2]])) return(NULL)
+  list <- as.character(call[[2]])
+  name <- call[[3]]
+  if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
+}
+
+#' Why something may be NULL: names a script that failed reads and nobody declared, and forms without a value.
+#' @noRd
+find_unset_names <- function(script, globals) {
+  read <- tryCatch(unique(names_read(parse_script(script))), error = function(condition) NULL)
+  unlist(lapply(strsplit(as.character(read), "$", fixed = TRUE), function(parts) {
+    declared <- globals[[parts[1]]]
+    place <- pmatch(parts[2], names(declared))
+    read <- paste(parts, collapse = "$")
+    if (is.na(place)) {
+      what <- if (length(declared) == 0L) "nothing" else paste(names(declared), collapse = ", ")
+      paste0(read, " is NULL, because it is not declared; declared is ", what)
+    } else if (is.null(declared[[place]])) paste0(read, " is NULL, because the form has no value there")
+  }))
 }

@@ -1,3 +1,9 @@
+# What scripts may use without declaring it, and may define themselves instead (R-H4). Base R only.
+
+toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
+# What these call of each other.
+toolbox_parts <- c("regular_step", "step_start", "interpolate", "share_out")
+
 #' Union of the dates of all inputs
 #'
 #' @param inputs list shaped like `inputVariables`.
@@ -121,7 +127,7 @@ FilterNaOutput <- function(output) {
 #' @param threshold largest absolute difference that still counts as equal.
 #' @return the rows that are new or differ from the stored value by more than `threshold`.
 #' @export
-FilterDuplicateOutput <- function(output, stored, threshold = 1e-9) {
+FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
   before <- stored$Values[match(as.integer(output$Dates), stored$Dates)]
   keep <- is.na(before) | is.na(output$Values) | abs(output$Values - before) > threshold
   output[keep, , drop = FALSE]

@@ -1,7 +1,8 @@
 # The warm process. It loads what scripts use, rehearses one run on made-up data so that nothing is compiled or loaded for the
 # first time in a child, and then hands over to C, which forks a runner for each connection.
 
-warm_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble", "compiler")
+offered_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble")
+warm_packages <- c(offered_packages, "compiler")
 
 runtime_home <- "/opt/tidemark/r-runtime"
 
@@ -39,7 +40,7 @@ zygote_main <- function(socket_path, mode) {
 # new pages, one beside the other. A trivial run went from 6.2 to 5.1 ms of CPU (measured on the busy reference machine).
 #' @return what fills the holes, to be kept.
 #' @noRd
-fill_holes <- function(count = 40000L) {
+fill_holes <- function(count = 20000L) {
   of_size <- function(length) unname(split(numeric(length * count), rep(seq_len(count), each = length)))
   list(as.pairlist(vector("list", 4L * count)), lapply(c(1L, 2L, 4L, 6L, 8L, 16L), of_size))
 }
@@ -56,10 +57,7 @@ prepare_session <- function() {
 
 #' The functions of the toolbox, as an environment behind the global one: a script's own definition wins (R-H4).
 #' @noRd
-toolbox <- function() {
-  names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-  mget(names, envir = environment(toolbox))
-}
+toolbox <- function() mget(toolbox_names, envir = environment(toolbox))
 
 # In the runner. Never returns: what a script left behind must not run, nor R's own exit handlers.
 runner_main <- function(result_fd, limits) {
@@ -68,6 +66,8 @@ runner_main <- function(result_fd, limits) {
   request <- read_request(con)
   close(con)
   .C("tm_close_request", PACKAGE = "sandbox")
+  # From what the script is given: run again with the same, it draws the same, and so does whoever previews it.
+  set.seed(request$seed)
   if (request$files != "none") draw_into_files(request$files)
   result <- run_script(request$script, request$globals, limits)
   if (request$files != "none") result$files <- collect_files()
@@ -102,6 +102,7 @@ make_plain_run <- function() {
   con <- file(path, "rb")
   request <- read_request(con)
   close(con)
+  set.seed(request$seed)
   result <- run_script(request$script, request$globals, list(max_points = 1000, max_text_bytes = 1000))
   sink <- file("/dev/null", "wb")
   for (part in result_parts(result)) writeBin(part, sink)
@@ -122,7 +123,7 @@ plain_request <- function(rows = 96L) {
   series <- c(int_bytes(c(rows, seq_len(rows) * 900L)), double_bytes(seq_len(rows)), no_texts, no_texts)
   c(
     int_bytes(request_magic), text_bytes(script), int_bytes(0L), variable,
-    int_bytes(1L), text_bytes("a"), variable, series, int_bytes(c(0L, 0L, 0L))
+    int_bytes(1L), text_bytes("a"), variable, series, int_bytes(c(0L, 0L, 0L, 1L))
   )
 }
 
@@ -148,7 +149,7 @@ rehearse <- function() {
   for (text in c(script, script, "f <- function() stop('no')\nf()", "1 +")) {
     result_parts(run_script(text, globals, list(max_points = 10, max_text_bytes = 1000), new.env(parent = globalenv())))
   }
-  con <- rawConnection(int_bytes(c(request_magic, 0L, 0L, integer(8L), 0L, 0L, 0L, 0L)))
+  con <- rawConnection(plain_request(), "rb")
   read_request(con)
   close(con)
 }

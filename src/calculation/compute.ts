@@ -36,8 +36,8 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Instead of the one saved. */
   readonly declaration?: Declaration;
-  /** Instead of those of the formulas: to see what they would get (R-H9). */
-  readonly script?: string;
+  /** What is run instead of a formula, given its script: to see what that would get (R-H9). */
+  readonly replaceScript?: (script: string) => string;
   readonly pictures?: PictureFormat;
 }
 
@@ -159,7 +159,8 @@ async function load(
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
     const forms = await loadFormValues(transaction, plan.formula.entities, home);
     const { formula, constants } = plan.formula;
-    const { script = formula ?? '', pictures } = request;
+    const { replaceScript, pictures } = request;
+    const script = replaceScript ? replaceScript(formula ?? '') : (formula ?? '');
     const given = { script, inputs: inputs.inputs, forms, constants, target: target.info, triggerDate };
     parts.jobs.push({ ...given, ...(pictures && { pictures }) });
     parts.formulas.push(toRecord(plan, forms));

@@ -80,7 +80,9 @@ function isStorableDate(date: number): boolean {
 function describeOddDate(date: number): string {
   const rule = 'Dates must be whole UNIX seconds from 1901 to 2038-01-19T03:14:07Z, where R ends';
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
-  return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}`;
+  // Milliseconds of our time, read as seconds, are dates of the year 30,000 and later.
+  const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_R_SECONDS * 1000 ? '; are these milliseconds?' : '';
+  return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }
 
 function openOutput(series: OutputSeries, { period, ...settings }: OutputSettings): Output {
@@ -103,7 +105,14 @@ function openOutput(series: OutputSeries, { period, ...settings }: OutputSetting
       if (points.length > 0) yield points;
     }
   }
-  return { slices, counts: () => ({ ...counts }), warnings: labels.warnings };
+  const warnings = () => [...describeEmptiness(counts), ...labels.warnings()];
+  return { slices, counts: () => ({ ...counts }), warnings };
+}
+
+/** Rows without a value are normal; nothing but such rows is worth a word. */
+function describeEmptiness({ returned, dropped }: OutputCounts): readonly string[] {
+  if (returned === 0 || dropped < returned) return [];
+  return [`nothing is stored: none of the ${returned} rows returned has both a date and a finite value`];
 }
 
 /** Labels of rows; rows of a slice with the same texts share theirs. */

@@ -9,26 +9,9 @@ const NO_TARGET: VariableInfo = {
 };
 
 /** Parses, and collects what stands behind `inputVariables$` and its like. */
-const READ = `
-names_in <- function(expression) {
-  if (is.call(expression)) {
-    own <- NULL
-    if (length(expression) == 3L && (identical(expression[[1]], quote(\`$\`)) || identical(expression[[1]], quote(\`[[\`)))) {
-      list <- expression[[2]]
-      name <- expression[[3]]
-      if (is.name(list) && as.character(list) %in% c("inputVariables", "inputForms", "inputConstants") &&
-        ((identical(expression[[1]], quote(\`$\`)) && is.name(name)) || is.character(name))) {
-        own <- paste0(list, "$", as.character(name))
-      }
-    }
-    c(own, unlist(lapply(as.list(expression), names_in)))
-  } else if (is.expression(expression) || is.pairlist(expression)) {
-    unlist(lapply(as.list(expression), names_in))
-  }
-}
-list(
+const READ = `list(
   TimeSeries = list(Dates = integer(), Values = numeric()),
-  Errors = unique(names_in(tidemark:::parse_script(inputConstants$script)))
+  Errors = unique(tidemark:::names_read(tidemark:::parse_script(inputConstants$script)))
 )`;
 
 export async function readScripts(

@@ -127,7 +127,7 @@ test('capacity check by constant and form value, with a warning; an unset form v
   expect(outcome).toMatchObject({
     kind: 'ok',
     series: { values: Float64Array.of(0.5, 1, 1.1) },
-    notes: { warnings: ['1 points above capacity'] },
+    notes: { warnings: [expect.stringMatching(/^1 points above capacity \(line \d+\)$/)] },
   });
   expect(await run('capacity-check', { ...given, forms: { capacity: null } })).toMatchObject({
     kind: 'script_error',

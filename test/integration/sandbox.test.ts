@@ -106,7 +106,7 @@ describe('what a script returns', () => {
       series: { dates: Float64Array.of(1_700_006_400, 1_700_010_000), values: Float64Array.of(1.5, 5.5) },
       notes: {
         messages: ['hourly mean of 8 points'],
-        warnings: ['just so you know'],
+        warnings: [expect.stringMatching(/^just so you know \(line \d+\)$/)],
         output: '[1] "printed"\n',
       },
     });
@@ -161,6 +161,20 @@ describe('the memory a run shares with the warm R', () => {
   });
 });
 
+describe('random numbers', () => {
+  const draw = async (rows: number) => {
+    const script = 'list(TimeSeries = data.frame(Dates = 1:3, Values = rnorm(3)))';
+    const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))] }));
+    return outcome.kind === 'ok' ? [...outcome.series.values] : outcome;
+  };
+
+  test('are the same when a run is made again with the same inputs, and others with others (R-H8)', async () => {
+    const first = await draw(2);
+    expect(await draw(2)).toEqual(first);
+    expect(await draw(3)).not.toEqual(first);
+  });
+});
+
 describe('script errors', () => {
   test('carry message, call and the line of the script (R-H8)', async () => {
     const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');
@@ -179,7 +193,7 @@ describe('script errors', () => {
   });
 
   test('warnings given before the error are kept (R-H8)', async () => {
-    expect((await scriptError('warning("careful"); stop("no")')).notes.warnings).toEqual(['careful']);
+    expect((await scriptError('warning("careful"); stop("no")')).notes.warnings).toEqual(['careful (line 1)']);
   });
 });
 

@@ -88,6 +88,21 @@ test('rows without a date or a finite value are dropped and counted (R-H3)', () 
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
+test('that nothing is left of what was returned is told, that something was dropped is not (R-H3)', () => {
+  const told = 'nothing is stored: none of the 2 rows returned has both a date and a finite value';
+  expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([told]);
+  expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
+});
+
+test('dates in milliseconds are recognised as such, those after 2038 are not taken for them (R-H2)', () => {
+  const messageOf = (date: number) => {
+    const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
+    return plan.kind === 'invalid' ? plan.message : undefined;
+  };
+  expect(messageOf(Date.UTC(2026, 0, 1))).toContain('are these milliseconds?');
+  expect(messageOf(Date.UTC(2040, 0, 1) / 1000)).toMatch(/2040-01-01T00:00:00\.000Z\)$/);
+});
+
 test('rows for which the formula is not valid are left out and counted; the end is exclusive (R-H1)', () => {
   const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
   const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeResult, encodeRequest, FrameError } from '../../src/calculation/sandbox/frame.ts';
 import { decideOutcome } from '../../src/calculation/sandbox/outcome.ts';
-import type { RunLimits } from '../../src/calculation/sandbox/sandbox-types.ts';
+import type { RunLimits, SandboxJob } from '../../src/calculation/sandbox/sandbox-types.ts';
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../fixtures/scripts/harness.ts';
 
@@ -114,6 +114,17 @@ describe('request frames', () => {
   test('a NUL in a text becomes a replacement character, because R cannot hold one (R-H2)', () => {
     const frame = encodeRequest(jobOf('a\0b'));
     expect(frame.includes('a\uFFFDb')).toBe(true);
+  });
+
+  test('the seed of random numbers follows from what the script is given, not from the script', () => {
+    const seedOf = (script: string, rows: number, parts: Partial<SandboxJob> = {}) => {
+      const frame = encodeRequest(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))], ...parts }));
+      return frame.readInt32LE(frame.length - 4);
+    };
+    expect(seedOf('other', 2, { pictures: 'svg' })).toBe(seedOf('', 2));
+    expect(seedOf('', 3)).not.toBe(seedOf('', 2));
+    expect(seedOf('', 2, { triggerDate: 1 })).not.toBe(seedOf('', 2));
+    expect(seedOf('', 2)).toBeGreaterThanOrEqual(0);
   });
 });
 

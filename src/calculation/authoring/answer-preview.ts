@@ -26,10 +26,13 @@ const NEWEST_DATE = `
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
-/** Leaves the five globals behind, as an author loads them (R-H2). */
-const SAVE_GLOBALS = `
-save(inputVariables, inputForms, inputConstants, targetVariable, triggerDate, file = "sample.rdata")
+/** Leaves behind, as an author loads it, the five globals and what else the script needs there (R-H2, R-H9). */
+const saveSample = (script: string) => `
+tidemark:::save_sample(${toRText(script)}, "sample.rdata")
 list(TimeSeries = list(Dates = integer(), Values = numeric()))`;
+
+/** The escapes of JSON are R's, but for NUL, which R has none for. */
+const toRText = (text: string) => JSON.stringify(text.replaceAll('\0', ''));
 
 interface Answer {
   readonly answer?: Readonly<Record<string, unknown>>;
@@ -78,7 +81,7 @@ async function perform(
     triggerMicros: dates.triggerMicros,
     defaultVersion: defaultVersion(services.clock.nowMillis()),
     ...(declaration && { declaration }),
-    ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', script: SAVE_GLOBALS }),
+    ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', replaceScript: saveSample }),
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: describeComputed(computed, dates, request.defaultVersion) };

@@ -4,6 +4,7 @@
  * code against its table, and nothing is trusted or executed.
  */
 import { endianness } from 'node:os';
+import { crc32 } from 'node:zlib';
 import type {
   CodedText,
   OutputSeries,
@@ -56,12 +57,15 @@ export function encodeRequest(job: SandboxJob): Buffer {
   const writer = new FrameWriter();
   writer.int(REQUEST_MAGIC);
   writer.texts([job.script]);
+  const given = writer.mark();
   writer.int(Math.trunc(job.triggerDate));
   writeVariable(writer, job.target);
   writeList(writer, job.inputs, writeInput);
   writeList(writer, job.forms, writeAliasedScalar);
   writeList(writer, job.constants, writeAliasedScalar);
+  const seed = writer.checksumSince(given);
   writer.int(PICTURES[job.pictures ?? 'none']);
+  writer.int(seed);
   return writer.finish();
 }
 
@@ -179,6 +183,15 @@ class FrameWriter {
     const encoded = texts.map((text) => Buffer.from(text.replaceAll('\0', '\uFFFD')));
     this.ints(encoded.map((bytes) => bytes.length));
     this.#parts.push(...encoded);
+  }
+
+  mark(): number {
+    return this.#parts.length;
+  }
+
+  /** @returns 31 bits over everything written since the mark. */
+  checksumSince(mark: number): number {
+    return this.#parts.slice(mark).reduce((sum, part) => crc32(part, sum), 0) >>> 1;
   }
 
   finish(): Buffer {

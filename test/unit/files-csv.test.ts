@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellText, type RecordCells, RecordScanner } from '../../src/files/csv/record-scanner.ts';
+import { RecordScanner } from '../../src/files/csv/record-scanner.ts';
+import { cellText, type RowCells } from '../../src/files/parsing/row-cells.ts';
 import { type ReadOptions, readRows } from '../fixtures/files/read-rows.ts';
 
 const HEADER = 'variable_id,date,value';
@@ -294,6 +295,6 @@ async function scan(text: string, partBytes: number): Promise<string[][]> {
   return found;
 }
 
-function textsOf(cells: RecordCells): string[] {
+function textsOf(cells: RowCells): string[] {
   return cells.starts.map((_, column) => cellText(cells, column));
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFileDate, parseFileNumber } from '../../src/files/cell-rules.ts';
-import { CellKeys } from '../../src/files/csv/cell-keys.ts';
-import { isPlainLocal, PlainDates, plainNumber } from '../../src/files/csv/plain-cell-rules.ts';
+import { CellKeys } from '../../src/files/parsing/cell-keys.ts';
+import { isPlainLocal, PlainDates, plainNumber } from '../../src/files/plain-cell-rules.ts';
 
 const RUNS = { numRuns: 2000 };
 

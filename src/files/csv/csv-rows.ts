@@ -1,11 +1,12 @@
 /** The records of a CSV → the collector: what is written plainly straight from its bytes, the rest by its texts. */
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
 import type { Columns } from '../columns-rules.ts';
+import { cellText, type RowCells } from '../parsing/row-cells.ts';
 import type { RowCollector } from '../parsing/row-collector.ts';
+import { RowKeys } from '../parsing/row-keys.ts';
 import { decodeUtf8 } from '../parsing/utf8.ts';
-import { CellKeys } from './cell-keys.ts';
-import { isPlainLocal, PlainDates, plainNumber } from './plain-cell-rules.ts';
-import { cellText, type RecordCells, type RecordVisitor } from './record-scanner.ts';
+import { isPlainLocal, PlainDates, plainNumber } from '../plain-cell-rules.ts';
+import type { RecordVisitor } from './record-scanner.ts';
 
 /** Judges each record and hands it to the collector. */
 export class CsvRows implements RecordVisitor {
@@ -14,26 +15,15 @@ export class CsvRows implements RecordVisitor {
   readonly #columns: Columns;
   readonly #collector: RowCollector;
   readonly #dates = new PlainDates();
-  readonly #targetKeys: CellKeys;
-  readonly #labelKeys: CellKeys;
-  #generation = 0;
+  readonly #keys: RowKeys;
 
   constructor(columns: Columns, collector: RowCollector) {
     this.#columns = columns;
     this.#collector = collector;
-    const { identifiers, version, tags } = columns;
-    const { targets, labels } = collector;
-    this.#targetKeys = new CellKeys(
-      identifiers.map(({ column }) => column),
-      (cells) => targets.idOf(textsOf(cells, columns)),
-    );
-    this.#labelKeys = new CellKeys(
-      [version, tags].flatMap((column) => column ?? []),
-      (cells) => labels.idOf(cellText(cells, version), cellText(cells, tags)),
-    );
+    this.#keys = new RowKeys(columns, collector, cellText);
   }
 
-  record(row: number, cells: RecordCells, cellCount: number): void {
+  record(row: number, cells: RowCells, cellCount: number): void {
     if (cellCount === 0) return;
     this.rows += 1;
     const { date, value, count } = this.#columns;
@@ -43,7 +33,7 @@ export class CsvRows implements RecordVisitor {
     const micros = this.#dates.read(bytes, dateStart, dateEnd);
     const number = plainNumber(bytes, starts[value] as number, ends[value] as number);
     if (cellCount <= count && !Number.isNaN(micros) && !Number.isNaN(number)) {
-      this.#add(row, cells, micros, isPlainLocal(dateStart, dateEnd), number);
+      this.#keys.add(row, cells, micros, isPlainLocal(dateStart, dateEnd), number);
     } else this.#judge(row, cells, cellCount);
   }
 
@@ -52,7 +42,7 @@ export class CsvRows implements RecordVisitor {
     this.#collector.reject(row, 'malformed_row', reason);
   }
 
-  #judge(row: number, cells: RecordCells, cellCount: number): void {
+  #judge(row: number, cells: RowCells, cellCount: number): void {
     const { date: dateColumn, value: valueColumn, count } = this.#columns;
     const collector = this.#collector;
     const dateText = cellText(cells, dateColumn);
@@ -67,27 +57,8 @@ export class CsvRows implements RecordVisitor {
       collector.reject(row, 'invalid_date', `${FILE_DATE_RULE}, got ${shown(dateText)}${alsoValue}`);
     } else if (Number.isNaN(value)) {
       collector.reject(row, 'invalid_value', `value must be a finite number, got ${shown(valueText)}`);
-    } else this.#add(row, cells, date.micros, date.isLocal, value);
+    } else this.#keys.add(row, cells, date.micros, date.isLocal, value);
   }
-
-  #add(row: number, cells: RecordCells, micros: number, isLocal: boolean, value: number): void {
-    const { targets, labels } = this.#collector;
-    if (targets.generation + labels.generation !== this.#generation) this.#forget();
-    this.#collector.add(row, micros, isLocal, value, this.#targetKeys.idOf(cells), this.#labelKeys.idOf(cells));
-  }
-
-  #forget(): void {
-    const { targets, labels } = this.#collector;
-    this.#generation = targets.generation + labels.generation;
-    this.#targetKeys.clear();
-    this.#labelKeys.clear();
-  }
-}
-
-function textsOf(cells: RecordCells, { identifiers }: Columns): readonly string[] {
-  const texts: string[] = [];
-  for (const { column } of identifiers) texts[column] = cellText(cells, column);
-  return texts;
 }
 
 /** In messages, bytes that are no UTF-8 are shown as such, and NUL is replaced: it could not be stored. */

@@ -3,30 +3,17 @@
  * record that breaks the rules of quoting is reported, and reading goes on with the line after its first: a stray quote
  * spoils one row, not all that follow. Every byte is looked at a few times, so the time stays linear.
  */
+import type { RowCells } from '../parsing/row-cells.ts';
 
 export interface Dialect {
   readonly delimiter: string;
   readonly newline: '\n' | '\r';
 }
 
-/** The cells of a record: that of column i has the bytes from `starts[i]` to `ends[i]`, none where it is absent. */
-export interface RecordCells {
-  readonly bytes: Buffer;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-}
-
 export interface RecordVisitor {
   /** @param cells good until the call ends. @param cellCount without empty ones at the end. */
-  record(row: number, cells: RecordCells, cellCount: number): void;
+  record(row: number, cells: RowCells, cellCount: number): void;
   malformed(row: number, reason: string): void;
-}
-
-/** A cell as latin1 text (see `parsing/utf8.ts`). */
-export function cellText({ bytes, starts, ends }: RecordCells, column: number | undefined): string {
-  if (column === undefined) return '';
-  const [start = 0, end = 0] = [starts[column], ends[column]];
-  return start === end ? '' : bytes.toString('latin1', start, end);
 }
 
 /** Longest record in bytes: what goes on for longer is no row of measurements, and must not fill the memory. */
@@ -47,7 +34,7 @@ export class RecordScanner {
   readonly #doubled: number[] = [];
   #room: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#room;
-  #cells: RecordCells = { bytes: this.#bytes, starts: this.#starts, ends: this.#ends };
+  #cells: RowCells = { bytes: this.#bytes, starts: this.#starts, ends: this.#ends };
   #isLast = false;
   #isSkipping = false;
   #reason = '';

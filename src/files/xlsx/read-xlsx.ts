@@ -4,12 +4,16 @@ import { formatInstant } from '../../points/instant-rules.ts';
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
 import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
 import { type HeaderNote, isChunk, type ParseJob } from '../parsing/parse-source.ts';
+import { cellText } from '../parsing/row-cells.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
+import { RowKeys } from '../parsing/row-keys.ts';
+import { plainNumber, plainSerial } from '../plain-cell-rules.ts';
 import { FileRefusal } from '../standard-file.ts';
 import { type DateSystem, serialToMicros } from './serial-date-rules.ts';
 import { NO_STRINGS, readSharedStrings, type SharedStrings, unescapeText } from './shared-strings.ts';
-import { type RowVisitor, type SheetCells, SheetScanner } from './sheet-scanner.ts';
-import { readWorkbook, type Workbook } from './workbook.ts';
+import { KIND, type RowVisitor, type SheetCells } from './sheet-cells.ts';
+import { SheetScanner } from './sheet-scanner.ts';
+import { readWorkbook } from './workbook.ts';
 import { openXlsxArchive } from './xlsx-archive.ts';
 import { decodeXml } from './xml-scanner.ts';
 
@@ -22,8 +26,8 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
   const workbook = await readWorkbook(archive);
   const strings =
     workbook.sharedStrings === undefined ? NO_STRINGS : await readSharedStrings(archive, workbook.sharedStrings);
-  const rows = new SheetRows(workbook, strings, from.rows, onHeader);
-  const scanner = new SheetScanner(rows);
+  const rows = new SheetRows(workbook.dateSystem, strings, from.rows, onHeader);
+  const scanner = new SheetScanner(rows, workbook.isDateStyle);
   rows.scanner = scanner;
   const sheetBytes = Math.max(1, archive.sizeOf(workbook.sheet));
   let read = 0;
@@ -57,14 +61,14 @@ class SheetRows implements RowVisitor {
   rows = 0;
   rowNumber = 0;
   #columns: Columns | undefined;
-  readonly #texts: string[] = [];
-  readonly #workbook: Workbook;
+  #keys: RowKeys | undefined;
+  readonly #dateSystem: DateSystem;
   readonly #strings: SharedStrings;
   readonly #doneRows: number;
   readonly #onHeader: (note: HeaderNote) => void;
 
-  constructor(workbook: Workbook, strings: SharedStrings, doneRows: number, onHeader: (note: HeaderNote) => void) {
-    this.#workbook = workbook;
+  constructor(dateSystem: DateSystem, strings: SharedStrings, doneRows: number, onHeader: (note: HeaderNote) => void) {
+    this.#dateSystem = dateSystem;
     this.#strings = strings;
     this.#doneRows = doneRows;
     this.#onHeader = onHeader;
@@ -76,85 +80,96 @@ class SheetRows implements RowVisitor {
   }
 
   row(row: number, cells: SheetCells): void {
-    if (cells.kinds.every((kind) => kind === 'empty')) return;
-    if (!this.collector || !this.#columns) {
+    if (isEmpty(cells)) return;
+    if (!this.collector || !this.#columns || !this.#keys) {
       this.#readHeader(cells);
       return;
     }
     this.rows += 1;
     this.rowNumber = row;
-    if (this.rows > this.#doneRows) this.#judge(row, cells, this.#columns, this.collector);
+    if (this.rows > this.#doneRows) this.#judge(row, cells, this.#columns, this.collector, this.#keys);
   }
 
   #readHeader(cells: SheetCells): void {
     const columns = planColumns(cells.kinds.map((_, column) => this.#textOf(cells, column)));
     this.#columns = columns;
     this.collector = new RowCollector(columns, (text) => text);
+    this.#keys = new RowKeys(columns, this.collector, (found, column) => this.#textOf(found as SheetCells, column));
     this.#onHeader({ ignored: columns.ignored });
     this.scanner?.want(usedColumns(columns));
   }
 
-  #judge(row: number, cells: SheetCells, columns: Columns, collector: RowCollector): void {
-    const date = this.#dateOf(cells, columns.date);
+  #judge(row: number, cells: SheetCells, columns: Columns, collector: RowCollector, keys: RowKeys): void {
+    const serial = this.#serialOf(cells, columns.date);
+    const text = serial === undefined ? this.#textDateOf(cells, columns.date) : undefined;
+    const micros = serial ?? text?.micros;
     const value = this.#valueOf(cells, columns.value);
-    if (!date || Number.isNaN(value)) {
-      const problems = [
-        ...(date ? [] : [`${FILE_DATE_RULE}, or a date cell, got ${this.#shown(cells, columns.date)}`]),
-        ...(Number.isNaN(value) ? [`value must be a finite number, got ${this.#shown(cells, columns.value)}`] : []),
-      ];
-      collector.reject(row, date ? 'invalid_value' : 'invalid_date', problems.join('; '));
+    if (micros !== undefined && !Number.isNaN(value)) {
+      keys.add(row, cells, micros, text?.isLocal ?? true, value);
       return;
     }
-    for (const { column } of columns.identifiers) this.#texts[column] = this.#textOf(cells, column);
-    const [version, tags] = [columns.version, columns.tags].map((column) =>
-      column === undefined ? '' : this.#textOf(cells, column),
-    );
-    const labelId = collector.labels.idOf(version ?? '', tags ?? '');
-    collector.add(row, date.micros, date.isLocal, value, collector.targets.idOf(this.#texts), labelId);
+    const problems = [
+      ...(micros === undefined ? [`${FILE_DATE_RULE}, or a date cell, got ${this.#shown(cells, columns.date)}`] : []),
+      ...(Number.isNaN(value) ? [`value must be a finite number, got ${this.#shown(cells, columns.value)}`] : []),
+    ];
+    collector.reject(row, micros === undefined ? 'invalid_date' : 'invalid_value', problems.join('; '));
   }
 
-  #dateOf(cells: SheetCells, column: number): ParsedDate | undefined {
-    if (cells.kinds[column] !== 'number') return parseFileDate(this.#textOf(cells, column).trim());
+  /** The local date of a date cell. */
+  #serialOf(cells: SheetCells, column: number): number | undefined {
     // A number that is not shown as a date may be anything.
-    if (!this.#isDate(cells, column)) return undefined;
-    const micros = serialToMicros(Number(cells.raws[column]), this.#workbook.dateSystem);
-    return micros === undefined ? undefined : { micros, isLocal: true };
+    if (cells.kinds[column] !== KIND.serial) return undefined;
+    const plain = plainSerial(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
+    const serial = Number.isNaN(plain) ? Number(cellText(cells, column)) : plain;
+    return serialToMicros(serial, this.#dateSystem);
+  }
+
+  #textDateOf(cells: SheetCells, column: number): ParsedDate | undefined {
+    const kind = cells.kinds[column];
+    if (kind === KIND.number || kind === KIND.serial) return undefined;
+    return parseFileDate(this.#textOf(cells, column).trim());
   }
 
   #valueOf(cells: SheetCells, column: number): number {
     const kind = cells.kinds[column];
-    if (kind === 'number') return parseFileNumber(cells.raws[column] ?? '');
-    return kind === 'shared' || kind === 'text' ? parseFileNumber(this.#textOf(cells, column)) : Number.NaN;
+    if (kind === KIND.number || kind === KIND.serial) {
+      const plain = plainNumber(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
+      return Number.isNaN(plain) ? parseFileNumber(cellText(cells, column)) : plain;
+    }
+    return kind === KIND.shared || kind === KIND.text ? parseFileNumber(this.#textOf(cells, column)) : Number.NaN;
   }
 
   #textOf(cells: SheetCells, column: number): string {
-    const kind = cells.kinds[column] ?? 'empty';
-    const raw = cells.raws[column] ?? '';
-    switch (kind) {
-      case 'empty':
-        return '';
-      case 'shared':
+    const raw = cellText(cells, column);
+    switch (cells.kinds[column]) {
+      case KIND.shared:
         return this.#strings.get(Number(raw)) ?? '';
-      case 'boolean':
+      case KIND.boolean:
         return raw.trim() === '1' ? 'TRUE' : 'FALSE';
-      case 'text':
+      case KIND.text:
         return unescapeText(decodeXml(raw));
-      case 'number':
-        return (this.#isDate(cells, column) && toDateText(Number(raw), this.#workbook.dateSystem)) || toPlainText(raw);
-      case 'error':
-      case 'date':
+      case KIND.number:
+        return toPlainText(raw);
+      case KIND.serial:
+        return toDateText(Number(raw), this.#dateSystem) ?? toPlainText(raw);
+      case KIND.error:
+      case KIND.date:
         return decodeXml(raw);
+      default:
+        return '';
     }
   }
 
   #shown(cells: SheetCells, column: number): string {
-    if (cells.kinds[column] === 'number') return `the number ${cells.raws[column]}`;
+    const kind = cells.kinds[column];
+    if (kind === KIND.number || kind === KIND.serial) return `the number ${cellText(cells, column)}`;
     return show(this.#textOf(cells, column).replaceAll('\0', '\uFFFD'));
   }
+}
 
-  #isDate(cells: SheetCells, column: number): boolean {
-    return this.#workbook.isDateStyle[cells.styles[column] ?? 0] === true;
-  }
+function isEmpty({ kinds }: SheetCells): boolean {
+  for (const kind of kinds) if (kind !== KIND.empty) return false;
+  return true;
 }
 
 /** A date cell in a column of texts, as dates are written. */

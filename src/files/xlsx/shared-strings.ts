@@ -41,7 +41,7 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
       if (isText) raw += piece;
     },
   });
-  for await (const piece of archive.read(name)) scanner.feed(piece);
+  for await (const piece of archive.read(name)) scanner.feed(piece.toString('latin1'));
   scanner.end();
   return table;
 }

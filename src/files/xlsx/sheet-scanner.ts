@@ -1,157 +1,82 @@
-/** The rows of a worksheet: cells by column, each with its kind, as written. */
-import { attributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
+/** The rows of a worksheet, piece by piece: those written plainly from their bytes, others tag by tag. */
+import { PlainRows } from './plain-row.ts';
+import { type RowVisitor, SheetRow } from './sheet-cells.ts';
+import { XmlRows } from './xml-rows.ts';
 
-/** What a cell holds: `shared` is the number of a text, `error` a text such as #N/A. */
-export type CellKind = 'empty' | 'number' | 'shared' | 'text' | 'boolean' | 'error' | 'date';
+const ROW_END = '</row>';
+// A longer row is read tag by tag, which needs not have all of it.
+const MAX_WAITING_BYTES = 1 << 18;
 
-export interface SheetCells {
-  readonly kinds: CellKind[];
-  /** As written in the XML. */
-  readonly raws: string[];
-  /** Numbers of cell styles. */
-  readonly styles: number[];
-}
-
-export interface RowVisitor {
-  /** The arrays are used again for the next row. @param row as the sheet numbers it. */
-  row(row: number, cells: SheetCells): void;
-}
-
-// What a spreadsheet can have; a cell beyond is no cell.
-const MAX_COLUMNS = 16_384;
-const MAX_CELL_CHARACTERS = 1 << 17;
-const [SPACE, LOWER_C, LOWER_R, LOWER_S, LOWER_T] = [0x20, 0x63, 0x72, 0x73, 0x74];
-
-const KINDS: Readonly<Record<string, CellKind>> = {
-  n: 'number',
-  s: 'shared',
-  str: 'text',
-  inlineStr: 'text',
-  b: 'boolean',
-  e: 'error',
-  d: 'date',
-};
-
-export class SheetScanner implements XmlVisitor {
-  readonly cells: SheetCells = { kinds: [], raws: [], styles: [] };
-  readonly #xml = new XmlScanner(this);
+export class SheetScanner {
+  readonly #row: SheetRow;
+  readonly #plain: PlainRows;
+  readonly #xml: XmlRows;
   readonly #visitor: RowVisitor;
-  #wanted: Uint8Array | undefined;
-  #row = 0;
-  #column = -1;
-  #kind: CellKind = 'empty';
-  #style = 0;
-  #raw = '';
-  #isInCell = false;
-  #isText = false;
-  #phoneticDepth = 0;
+  #room: Buffer = Buffer.alloc(0);
+  #waiting = 0;
 
-  constructor(visitor: RowVisitor) {
+  /** @param isDateStyle by cell style: whether it shows a number as a date. */
+  constructor(visitor: RowVisitor, isDateStyle: readonly boolean[]) {
     this.#visitor = visitor;
+    this.#row = new SheetRow(isDateStyle);
+    this.#plain = new PlainRows(this.#row);
+    this.#xml = new XmlRows(this.#row, visitor);
   }
 
   /** From now on only these columns are read: 1 for each that is. */
   want(wanted: Uint8Array): void {
-    this.#wanted = wanted;
+    this.#row.want(wanted);
   }
 
-  feed(piece: string): void {
-    this.#xml.feed(piece);
+  /** @throws FileRefusal damaged_file, wrong_format. */
+  feed(piece: Uint8Array): void {
+    const bytes = this.#append(piece);
+    let place = 0;
+    while (place < bytes.length) {
+      const next = this.#xml.isBetweenRows ? this.#plainRow(bytes, place) : this.#byTags(bytes, place);
+      if (next === place) break;
+      place = next;
+    }
+    this.#waiting = bytes.length - place;
+    this.#room.copyWithin(0, place, bytes.length);
   }
 
+  /** @throws FileRefusal when it ends inside a tag. */
   end(): void {
+    this.#xml.feed(this.#room.toString('latin1', 0, this.#waiting));
     this.#xml.end();
   }
 
-  open(name: string, attributes: string): void {
-    if (name === 'c') this.#openCell(attributes);
-    else if (name === 'v') this.#isText = this.#isInCell;
-    else if (name === 't') this.#isText = this.#isInCell && this.#phoneticDepth === 0;
-    else if (name === 'row') this.#openRow(attributes);
-    else if (name === 'rPh') this.#phoneticDepth += 1;
-  }
-
-  close(name: string): void {
-    if (name === 'v' || name === 't') this.#isText = false;
-    else if (name === 'c') this.#closeCell();
-    else if (name === 'row') this.#visitor.row(this.#row, this.cells);
-    else if (name === 'rPh') this.#phoneticDepth -= 1;
-  }
-
-  text(raw: string): void {
-    if (this.#isText && this.#raw.length < MAX_CELL_CHARACTERS) this.#raw += raw;
-  }
-
-  /**
-   * `<c r="B2" s="1" t="s"><v>12</v></c>`, as nearly every writer writes a cell, all at once: reading takes 40 % less
-   * time than by single tags. Anything else is left to them.
-   */
-  take(text: string, start: number): number {
-    if (text.charCodeAt(start + 1) !== LOWER_C) return -1;
-    let place = start + 2;
-    let column = this.#column + 1;
-    let style = 0;
-    let kind: CellKind = 'number';
-    while (text.charCodeAt(place) === SPACE) {
-      const name = text.charCodeAt(place + 1);
-      const end = text.startsWith('="', place + 2) ? text.indexOf('"', place + 4) : -1;
-      if (end < 0) return -1;
-      if (name === LOWER_R) column = columnOf(text, place + 4);
-      else if (name === LOWER_S) style = Number(text.slice(place + 4, end));
-      else if (name === LOWER_T) kind = KINDS[text.slice(place + 4, end)] ?? 'text';
-      else return -1;
-      place = end + 1;
+  /** @returns the place after what was read, `place` when more is needed. */
+  #plainRow(bytes: Buffer, place: number): number {
+    this.#plain.rowNumber = this.#xml.rowNumber;
+    const end = this.#plain.read(bytes, place);
+    if (end >= 0) {
+      this.#xml.rowNumber = this.#plain.rowNumber;
+      this.#visitor.row(this.#plain.rowNumber, this.#row);
+      return end;
     }
-    if (!text.startsWith('><v>', place)) return -1;
-    const end = text.indexOf('<', place + 4);
-    if (end < 0 || !text.startsWith('</v></c>', end)) return -1;
-    this.#column = column;
-    if (this.#isWanted(column)) this.#set(column, kind, text.slice(place + 4, end), style);
-    return end + 8;
+    const isLonger = bytes.length - place > MAX_WAITING_BYTES;
+    return isLonger || bytes.includes(ROW_END, place) ? this.#byTags(bytes, place) : place;
   }
 
-  #openRow(attributes: string): void {
-    const given = Number(attributeOf(attributes, 'r') ?? Number.NaN);
-    this.#row = Number.isSafeInteger(given) && given > 0 ? given : this.#row + 1;
-    this.#column = -1;
-    this.cells.kinds.fill('empty');
+  /** To the end of a row, if there is one. */
+  #byTags(bytes: Buffer, place: number): number {
+    const found = bytes.indexOf(ROW_END, place);
+    const end = found < 0 ? bytes.length : found + ROW_END.length;
+    this.#xml.feed(bytes.toString('latin1', place, end));
+    return end;
   }
 
-  #openCell(attributes: string): void {
-    const reference = attributeOf(attributes, 'r');
-    this.#column = reference === undefined ? this.#column + 1 : columnOf(reference, 0);
-    this.#isInCell = this.#isWanted(this.#column);
-    if (!this.#isInCell) return;
-    this.#kind = KINDS[attributeOf(attributes, 't') ?? 'n'] ?? 'text';
-    this.#style = Number(attributeOf(attributes, 's') ?? 0);
-    this.#raw = '';
+  /** What was left of the piece before stands at the beginning of the room. */
+  #append(piece: Uint8Array): Buffer {
+    const size = this.#waiting + piece.length;
+    if (size > this.#room.length) {
+      const larger = Buffer.allocUnsafeSlow(size + (size >> 2));
+      this.#room.copy(larger, 0, 0, this.#waiting);
+      this.#room = larger;
+    }
+    this.#room.set(piece, this.#waiting);
+    return this.#room.subarray(0, size);
   }
-
-  #closeCell(): void {
-    if (this.#isInCell) this.#set(this.#column, this.#kind, this.#raw, this.#style);
-    this.#isInCell = false;
-  }
-
-  #isWanted(column: number): boolean {
-    return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
-  }
-
-  #set(column: number, kind: CellKind, raw: string, style: number): void {
-    const { kinds, raws, styles } = this.cells;
-    for (let between = kinds.length; between < column; between += 1) kinds[between] = 'empty';
-    kinds[column] = raw === '' ? 'empty' : kind;
-    raws[column] = raw;
-    styles[column] = style;
-  }
-}
-
-/** The column of the reference at `start`: `AB12` is in 27. */
-function columnOf(text: string, start: number): number {
-  let column = 0;
-  for (let place = start; place < start + 4; place += 1) {
-    const letter = text.charCodeAt(place) & ~0x20;
-    if (!(letter >= 0x41 && letter <= 0x5a)) break;
-    column = column * 26 + letter - 0x40;
-  }
-  return column - 1;
 }

@@ -120,7 +120,7 @@ async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Pr
   for await (const piece of archive.read(name)) {
     bytes += piece.length;
     if (bytes > MAX_PART_BYTES) throw wrong(`its part ${name} is larger than ${MAX_PART_BYTES} bytes`);
-    scanner.feed(piece);
+    scanner.feed(piece.toString('latin1'));
   }
   scanner.end();
 }

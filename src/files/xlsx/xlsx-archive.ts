@@ -13,14 +13,14 @@ export interface XlsxArchive {
   has(name: string): boolean;
   /** Bytes of an entry when inflated. */
   sizeOf(name: string): number;
-  /** The inflated entry as latin1 text, piece by piece. @throws FileRefusal damaged_file. */
-  read(name: string): AsyncGenerator<string>;
+  /** The inflated entry, piece by piece. @throws FileRefusal damaged_file. */
+  read(name: string): AsyncGenerator<Buffer>;
 }
 
 const START_BYTES = 8;
 const MAX_ENTRIES = 10_000;
 const [STORED, DEFLATED] = [0, 8];
-const INFLATED_CHUNK_BYTES = 1 << 17;
+const INFLATED_CHUNK_BYTES = 1 << 18;
 
 /** @throws FileRefusal wrong_format, encrypted, zip_bomb, damaged_file. */
 export async function openXlsxArchive(source: FileSource, limits: FileLimits): Promise<XlsxArchive> {
@@ -71,7 +71,7 @@ function assertHarmless(entries: readonly Entry[], sizeBytes: number, limits: Fi
   }
 }
 
-async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<string> {
+async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<Buffer> {
   if (!entry) throw new Error('there is no such entry');
   const isDeflated = entry.compressionMethod === DEFLATED;
   if (!isDeflated && entry.compressionMethod !== STORED)
@@ -85,7 +85,7 @@ async function* inflate(zip: ZipFile, entry: Entry | undefined): AsyncGenerator<
     for await (const chunk of stream) {
       bytes += (chunk as Buffer).length;
       if (bytes > entry.uncompressedSize) throw damaged(`${entry.fileName} is larger than the archive says`);
-      yield (chunk as Buffer).toString('latin1');
+      yield chunk as Buffer;
     }
   } catch (error) {
     throw toRefusal(error);

@@ -13,8 +13,6 @@ export interface XmlVisitor {
   close(name: string): void;
   /** Text as written; `decodeXml` gives its characters. A text may come in several pieces. */
   text(raw: string): void;
-  /** A short cut at the `<` at `start`. @returns the place after what it took, -1 when it took nothing. */
-  take?(text: string, start: number): number;
 }
 
 // Longest tag or comment: a cell's tag has some thirty characters.
@@ -33,6 +31,11 @@ export class XmlScanner {
     this.#visitor = visitor;
   }
 
+  /** Whether what was fed ended outside of tags, comments and CDATA. */
+  get isBetweenTags(): boolean {
+    return this.#text === '';
+  }
+
   /** Takes the next piece. @throws FileRefusal damaged_file, wrong_format. */
   feed(piece: string): void {
     const text = this.#text + piece;
@@ -46,8 +49,7 @@ export class XmlScanner {
       }
       if (tag > place) this.#visitor.text(text.slice(place, tag));
       place = tag;
-      const taken = this.#visitor.take?.(text, tag) ?? -1;
-      const end = taken < 0 ? this.#markup(text, tag) : taken;
+      const end = this.#markup(text, tag);
       if (end < 0) break;
       place = end;
     }

@@ -87,3 +87,18 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;
 }
+
+/**
+ * Reads the serial number of a date cell: digits with a point and a fraction. Whole days and their fraction are exact each,
+ * so their sum is at most one rounding off what the text would give, which a millisecond does not notice.
+ * @returns NaN for what is not plain.
+ */
+export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
+  let point = start;
+  while (point < end && bytes[point] !== DOT) point += 1;
+  if (point === end) return plainNumber(bytes, start, end);
+  const days = plainNumber(bytes, start, point);
+  // Finer digits are beyond what a double holds.
+  const fraction = plainNumber(bytes, point, Math.min(end, point + 1 + MAX_DIGITS));
+  return days >= 0 ? days + fraction : Number.NaN;
+}

@@ -2,7 +2,7 @@
  * Numbers for combinations of cells, found by their bytes: those of a row are looked up without a string. It is a cache
  * of a table that knows the texts, and forgets at will.
  */
-import type { RecordCells } from './record-scanner.ts';
+import type { RowCells } from './row-cells.ts';
 
 const MAX_KEY_BYTES = 1024;
 const MAX_ENTRIES = 100_000;
@@ -13,7 +13,7 @@ const [FNV_OFFSET, FNV_PRIME] = [0x811c9dc5, 0x01000193];
 
 export class CellKeys {
   readonly #columns: readonly number[];
-  readonly #numberOf: (cells: RecordCells) => number;
+  readonly #numberOf: (cells: RowCells) => number;
   readonly #key = Buffer.alloc(MAX_KEY_BYTES);
   #hash = 0;
   /** Number of the entry + 1, 0 where free. */
@@ -24,12 +24,12 @@ export class CellKeys {
   readonly #ids: number[] = [];
 
   /** @param numberOf the number of a combination not met before; must give the same one again. */
-  constructor(columns: readonly number[], numberOf: (cells: RecordCells) => number) {
+  constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;
     this.#numberOf = numberOf;
   }
 
-  idOf(cells: RecordCells): number {
+  idOf(cells: RowCells): number {
     const length = this.#readKey(cells);
     if (length > MAX_KEY_BYTES) return this.#numberOf(cells);
     let slot = this.#hash & (SLOTS - 1);
@@ -48,21 +48,23 @@ export class CellKeys {
   }
 
   /** @returns its length; more than MAX_KEY_BYTES when it is too long to be kept. */
-  #readKey({ bytes, starts, ends }: RecordCells): number {
+  #readKey({ bytes, starts, ends, kinds }: RowCells): number {
     const key = this.#key;
     let hash = FNV_OFFSET;
     let length = 0;
     for (const column of this.#columns) {
       const end = ends[column] ?? 0;
-      for (let place = starts[column] ?? 0; place < end && length < MAX_KEY_BYTES; place += 1) {
+      for (let place = starts[column] ?? 0; place < end && length < MAX_KEY_BYTES - 1; place += 1) {
         const byte = bytes[place] as number;
         key[length++] = byte;
         hash = Math.imul(hash ^ byte, FNV_PRIME);
       }
-      if (length === MAX_KEY_BYTES) return MAX_KEY_BYTES + 1;
+      if (length >= MAX_KEY_BYTES - 1) return MAX_KEY_BYTES + 1;
+      const kind = kinds?.[column] ?? 0;
+      key[length++] = kind;
       // Between cells; one that holds a NUL itself is refused whatever it is taken for.
       key[length++] = 0;
-      hash = Math.imul(hash, FNV_PRIME);
+      hash = Math.imul(hash ^ kind, FNV_PRIME);
     }
     this.#hash = hash ^ (hash >>> 15);
     return length;

@@ -1,0 +1,43 @@
+/** Rows with their date and value read → the collector: their targets and labels are found by the bytes of their cells. */
+import type { Columns } from '../columns-rules.ts';
+import { CellKeys } from './cell-keys.ts';
+import type { RowCells } from './row-cells.ts';
+import type { RowCollector } from './row-collector.ts';
+
+export class RowKeys {
+  readonly #collector: RowCollector;
+  readonly #targets: CellKeys;
+  readonly #labels: CellKeys;
+  #generation = 0;
+
+  /** @param textOf a cell as the collector decodes it. */
+  constructor(columns: Columns, collector: RowCollector, textOf: (cells: RowCells, column: number) => string) {
+    this.#collector = collector;
+    const { targets, labels } = collector;
+    const { identifiers, version, tags } = columns;
+    const textAt = (cells: RowCells, column: number | undefined) => (column === undefined ? '' : textOf(cells, column));
+    this.#targets = new CellKeys(
+      identifiers.map(({ column }) => column),
+      (cells) => {
+        const texts: string[] = [];
+        for (const { column } of identifiers) texts[column] = textOf(cells, column);
+        return targets.idOf(texts);
+      },
+    );
+    this.#labels = new CellKeys(
+      [version, tags].flatMap((column) => column ?? []),
+      (cells) => labels.idOf(textAt(cells, version), textAt(cells, tags)),
+    );
+  }
+
+  add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number): void {
+    const collector = this.#collector;
+    const generation = collector.targets.generation + collector.labels.generation;
+    if (generation !== this.#generation) {
+      this.#generation = generation;
+      this.#targets.clear();
+      this.#labels.clear();
+    }
+    collector.add(row, dateMicros, isLocal, value, this.#targets.idOf(cells), this.#labels.idOf(cells));
+  }
+}

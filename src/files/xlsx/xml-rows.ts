@@ -1,0 +1,96 @@
+/** Rows of a worksheet tag by tag, however they are written. */
+import { columnAt, kindOf } from './plain-row.ts';
+import { KIND, MAX_CELL_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
+import { attributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
+
+export class XmlRows implements XmlVisitor {
+  readonly #xml = new XmlScanner(this);
+  readonly #row: SheetRow;
+  readonly #visitor: RowVisitor;
+  /** Cells of the row under way: the places are in the texts put together. */
+  #raws: string[] = [];
+  #size = 0;
+  #column = -1;
+  #kind: number = KIND.empty;
+  #style = 0;
+  #raw = '';
+  #isInRow = false;
+  #isInCell = false;
+  #isText = false;
+  #phoneticDepth = 0;
+  /** Of the row begun last. */
+  rowNumber = 0;
+
+  constructor(row: SheetRow, visitor: RowVisitor) {
+    this.#row = row;
+    this.#visitor = visitor;
+  }
+
+  /** Whether what follows may be read by somebody else. */
+  get isBetweenRows(): boolean {
+    return !this.#isInRow && this.#xml.isBetweenTags;
+  }
+
+  feed(piece: string): void {
+    this.#xml.feed(piece);
+  }
+
+  end(): void {
+    this.#xml.end();
+  }
+
+  open(name: string, attributes: string): void {
+    if (name === 'c') this.#openCell(attributes);
+    else if (name === 'v') this.#isText = this.#isInCell;
+    else if (name === 't') this.#isText = this.#isInCell && this.#phoneticDepth === 0;
+    else if (name === 'row') this.#openRow(attributes);
+    else if (name === 'rPh') this.#phoneticDepth += 1;
+  }
+
+  close(name: string): void {
+    if (name === 'v' || name === 't') this.#isText = false;
+    else if (name === 'c') this.#closeCell();
+    else if (name === 'row') this.#closeRow();
+    else if (name === 'rPh') this.#phoneticDepth -= 1;
+  }
+
+  text(raw: string): void {
+    if (this.#isText && this.#raw.length < MAX_CELL_BYTES) this.#raw += raw;
+  }
+
+  #openRow(attributes: string): void {
+    const given = Number(attributeOf(attributes, 'r') ?? Number.NaN);
+    this.rowNumber = Number.isSafeInteger(given) && given > 0 ? given : this.rowNumber + 1;
+    this.#isInRow = true;
+    this.#column = -1;
+    this.#raws = [];
+    this.#size = 0;
+    this.#row.begin(Buffer.alloc(0));
+  }
+
+  #closeRow(): void {
+    this.#isInRow = false;
+    this.#row.bytes = Buffer.from(this.#raws.join(''), 'latin1');
+    this.#visitor.row(this.rowNumber, this.#row);
+  }
+
+  #openCell(attributes: string): void {
+    const reference = attributeOf(attributes, 'r');
+    this.#column = reference === undefined ? this.#column + 1 : columnAt(Buffer.from(reference), 0);
+    this.#isInCell = this.#row.isWanted(this.#column);
+    if (!this.#isInCell) return;
+    this.#kind = kindOf(attributeOf(attributes, 't'));
+    this.#style = Number(attributeOf(attributes, 's') ?? 0);
+    this.#raw = '';
+  }
+
+  #closeCell(): void {
+    if (this.#isInCell) {
+      this.#raws.push(this.#raw);
+      const start = this.#size;
+      this.#size += this.#raw.length;
+      this.#row.set(this.#column, this.#kind, start, this.#size, this.#style);
+    }
+    this.#isInCell = false;
+  }
+}

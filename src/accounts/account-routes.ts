@@ -5,7 +5,7 @@ import { withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { parseInput } from '../platform/lenient.ts';
-import { setTotalCount } from '../platform/listing-response.ts';
+import { answerWhole, setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
 import { parseQuery, type Query, queryChoice, queryError } from '../platform/query-string.ts';
 import {
@@ -37,17 +37,13 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
     })
     .put('/account', manager, (c) => putAccount(c, services))
     .get('/account/features', manager, async (c) =>
-      c.json(await listAccountFeatures(database, c.var.caller.accountId, 'Feature')),
+      answerWhole(c, await listAccountFeatures(database, c.var.caller.accountId, 'Feature')),
     )
     .get('/account/secondaryAccesses', manager, async (c) =>
-      c.json(await listAccountFeatures(database, c.var.caller.accountId, 'SecondaryAccess')),
+      answerWhole(c, await listAccountFeatures(database, c.var.caller.accountId, 'SecondaryAccess')),
     )
     .get('/account/audit', manager, (c) => getAudit(c, services))
-    .get('/account/user/accounts', async (c) => {
-      const accounts = await listAccounts(database, c.var.caller);
-      setTotalCount(c, accounts.length);
-      return c.json(accounts);
-    })
+    .get('/account/user/accounts', async (c) => answerWhole(c, await listAccounts(database, c.var.caller)))
     .post('/account/user/active-account/:accountId', (c) => postActiveAccount(c, services));
 }
 

@@ -5,6 +5,7 @@ import { type Transaction, withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { invalidInput, parseInput } from '../platform/lenient.ts';
+import { answerWhole } from '../platform/listing-response.ts';
 import { type AccountEnv, actOf } from './act.ts';
 import { type AuditAction, writeAudit } from './audit.ts';
 import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claims.ts';
@@ -21,7 +22,7 @@ export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/account/user/claim/:userId', manager, async (c) => {
       const { userId } = await getTargetUser(database, c.var.caller, c.req.param('userId'));
-      return c.json(await listClaims(database, c.var.caller.accountId, userId));
+      return answerWhole(c, await listClaims(database, c.var.caller.accountId, userId));
     })
     .post('/account/user/claims/add', manager, (c) => answerEmpty(c, services, 'ClaimsAdded'))
     .put('/account/user/claims/edit', manager, (c) => answerEmpty(c, services, 'ClaimsEdited'))

@@ -6,6 +6,7 @@ import { type Database, type Transaction, withTransaction } from '../platform/da
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../platform/lenient.ts';
+import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import type { Log } from '../platform/log.ts';
 import { appendEvents } from '../platform/outbox.ts';
 import { parsePaging } from '../platform/paging.ts';
@@ -19,7 +20,7 @@ import { VARIABLE } from '../structure/variable.ts';
 import { authoringRoutes } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration.ts';
 import { forceUpdate } from './request-calculations.ts';
-import { findRun, listRuns } from './runs.ts';
+import { countRuns, findRun, listRuns } from './runs.ts';
 
 export interface CalculationRouteServices {
   readonly database: Database;
@@ -42,6 +43,7 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
     .get('/variables/:id/runs', async (c) => {
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
+      if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
       return c.json(await listRuns(database, caller.accountId, variable.id, parsePaging(parseQuery(c.req.url))));
     })
     .get('/runs/:id', async (c) => {

@@ -24,6 +24,14 @@ export async function listRuns(
   return rows;
 }
 
+export async function countRuns(queryable: Queryable, accountId: number, variableId: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    'select count(*) as count from calculation_run where variable_id = $1 and account_id = $2',
+    [variableId, accountId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** One run of the account; undefined when there is none. */
 export async function findRun(queryable: Queryable, accountId: number, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(

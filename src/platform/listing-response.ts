@@ -10,3 +10,9 @@ export function isTotalWanted(c: Context): boolean {
 export function setTotalCount(c: Context, totalCount: number): void {
   if (isTotalWanted(c)) c.header('x-total-count', String(totalCount));
 }
+
+/** A listing that is there as a whole. */
+export function answerWhole(c: Context, items: readonly unknown[]): Response {
+  setTotalCount(c, items.length);
+  return c.json(items);
+}

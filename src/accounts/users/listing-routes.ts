@@ -6,7 +6,7 @@ import type { Database } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/lenient.ts';
-import { setTotalCount } from '../../platform/listing-response.ts';
+import { answerWhole, setTotalCount } from '../../platform/listing-response.ts';
 import { parseQuery, queryIds } from '../../platform/query-string.ts';
 import { accountExists } from '../account.ts';
 import type { AccountEnv } from '../act.ts';
@@ -56,7 +56,7 @@ export function listingRoutes(database: Database): Hono<AccountEnv> {
 function viewRoutes(database: Database): Hono<AccountEnv> {
   const parseView = async (c: Context<AccountEnv>) => parseInput(viewSchema, await readJsonBody(c.req.raw));
   return new Hono<AccountEnv>()
-    .get('/', async (c) => c.json(await listViews(database, c.var.caller)))
+    .get('/', async (c) => answerWhole(c, await listViews(database, c.var.caller)))
     .post('/', async (c) => c.json(await createView(database, c.var.caller, await parseView(c))))
     .get('/:id', async (c) => c.json(await getView(database, c.var.caller, c.req.param('id'))))
     .put('/:id', async (c) => c.json(await saveView(database, c.var.caller, c.req.param('id'), await parseView(c))))

@@ -5,6 +5,7 @@ import { requireRole } from '../../identity/authenticate.ts';
 import { type Transaction, withTransaction } from '../../platform/database.ts';
 import { readJsonBody } from '../../platform/http-body.ts';
 import { parseInput } from '../../platform/lenient.ts';
+import { answerWhole } from '../../platform/listing-response.ts';
 import { parseQuery, queryError, queryInteger } from '../../platform/query-string.ts';
 import { type AccountEnv, actOf } from '../act.ts';
 import { writeAudit } from '../audit.ts';
@@ -129,7 +130,7 @@ async function postUser(c: Context<AccountEnv>, services: AccountServices): Prom
 function featuresOf({ database }: AccountServices, kind: FeatureKind): Handler {
   return async (c) => {
     const { userId } = await getTargetUser(database, c.var.caller, idOf(c));
-    return c.json(await listUserFeatures(database, c.var.caller.accountId, userId, kind));
+    return answerWhole(c, await listUserFeatures(database, c.var.caller.accountId, userId, kind));
   };
 }
 

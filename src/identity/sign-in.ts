@@ -1,5 +1,5 @@
 /**
- * Signing in by password (R-B11). The same time is spent whether or not the name exists; too many wrong passwords in a
+ * Signing in by password (R-B11). The same is done, and so the same time spent, whether or not the name exists; too many wrong passwords in a
  * row stop sign-in for a while, also with the right one and without saying so.
  */
 import type { Clock } from '../platform/clock.ts';
@@ -45,7 +45,7 @@ export async function signIn(
   if (isRight && user && (await writeSuccess(database, user.id, now))) {
     return { kind: user.must_change_password ? 'must_change_password' : 'signed_in', userId: user.id };
   }
-  if (user && !isRight && !user.is_waiting) await writeFailure(database, user.id, policy, now);
+  if (!isRight) await writeFailure(database, user?.is_waiting ? undefined : user?.id, policy, now);
   return { kind: 'wrong_credentials' };
 }
 
@@ -69,13 +69,23 @@ async function writeSuccess(database: Queryable, userId: string, now: Date): Pro
   return rowCount === 1;
 }
 
-async function writeFailure(database: Queryable, userId: string, policy: SignInPolicy, now: Date): Promise<void> {
+/**
+ * Not waiting for the disk: that would take longer than finding nobody, and a crash may forget a guess.
+ * @param userId undefined: nobody, or somebody who is stopped already.
+ */
+async function writeFailure(
+  database: Queryable,
+  userId: string | undefined,
+  policy: SignInPolicy,
+  now: Date,
+): Promise<void> {
   await database.query(
-    `update app_user set
+    `with soon as materialized (select set_config('synchronous_commit', 'off', true))
+     update app_user set
        failed_password_count = case when failed_password_count + 1 >= $2 then 0 else failed_password_count + 1 end,
        sign_in_locked_until = case when failed_password_count + 1 >= $2 then $3::timestamptz
                                    else sign_in_locked_until end
-     where id = $1`,
-    [userId, policy.maxFailures, new Date(now.getTime() + policy.lockSec * 1000)],
+     from soon where id = $1`,
+    [userId ?? null, policy.maxFailures, new Date(now.getTime() + policy.lockSec * 1000)],
   );
 }

@@ -153,6 +153,20 @@ describe('a mail', () => {
     await sender.stop();
   });
 
+  it('that is to wait is sent after a restart, and not before its time (R-B12, R-K2)', async () => {
+    const before = startSender();
+    await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
+    await queueMail(database, mailTo('first@x.example'));
+    await mailbox.next('first@x.example');
+    await before.stop();
+    await makeDue('delayed@x.example');
+    expect(mailbox.mails.some(({ receivers }) => receivers.includes('delayed@x.example'))).toBe(false);
+    const after = startSender();
+    await mailbox.next('delayed@x.example');
+    await untilState('delayed@x.example', 'Sent');
+    await after.stop();
+  });
+
   it('nobody needs any more is not sent (R-B10)', async () => {
     await queueMail(database, mailTo('obsolete@x.example'));
     const sender = startSender({ prepare: async () => undefined });

@@ -4,6 +4,9 @@ import { Hono } from 'hono';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestLog } from '../../src/http/request-log.ts';
+import { signIn as signInByPassword } from '../../src/identity/sign-in.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Queryable } from '../../src/platform/database.ts';
 import { requestId } from '../../src/platform/request-id.ts';
 import { APP_ORIGIN, exchangeCode, postToken, registerApp, startAuthorization } from '../support/authorization.ts';
 import { createBrowser } from '../support/browser.ts';
@@ -62,6 +65,31 @@ describe('cookies', () => {
     } finally {
       await behindTls.close();
     }
+  });
+});
+
+describe('a wrong password', () => {
+  it('costs the same work for a name that exists, one that does not and one that is stopped (R-B11)', async () => {
+    await addPerson(api, 'known');
+    const work = async (userName: string) => {
+      const statements: string[] = [];
+      const database: Queryable = {
+        query: (...args: Parameters<Queryable['query']>) => {
+          statements.push(String(args[0]));
+          return api.database.query(...args);
+        },
+      } as Queryable;
+      const policy = { maxFailures: 2, lockSec: 900 };
+      expect((await signInByPassword(database, { userName, password: 'x' }, policy, systemClock)).kind).toBe(
+        'wrong_credentials',
+      );
+      return statements;
+    };
+    const known = await work('known');
+    expect(known).toHaveLength(2);
+    expect(await work('nobody')).toEqual(known);
+    await work('known');
+    expect(await work('known')).toEqual(known);
   });
 });
 

@@ -2,14 +2,19 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../src/accounts/add-claim.ts';
 import { createUser } from '../../src/accounts/users/create-user.ts';
+import { readConfig } from '../../src/config.ts';
 import { authenticatePush } from '../../src/identity/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../src/identity/exchange-password.ts';
 import { rememberVerified } from '../../src/identity/remember-verified.ts';
+import { signIn } from '../../src/identity/sign-in.ts';
 import type { VerifiedToken } from '../../src/identity/verify-token.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { DomainError, ERROR_MAPPINGS } from '../../src/platform/errors.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { openParts } from '../../src/roles/parts.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createStructure } from '../support/structure.ts';
-import { createTestClient } from '../support/test-client.ts';
+import { createTestClient, requestToken } from '../support/test-client.ts';
 
 const PASSWORD = 'correct: hörse';
 
@@ -96,6 +101,24 @@ describe('name and password on push', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(401);
     await api.database.query('update app_user set sign_in_locked_until = null where id = $1', [other]);
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
+  });
+
+  it('count together with those at the token endpoint, in whatever process (R-B11)', async () => {
+    const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
+    const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
+    try {
+      await addPusher('petra');
+      const policy = { maxFailures: 3, lockSec: 900 };
+      const wrong = { userName: 'petra', password: 'x' };
+      await push(encoded('petra:wrong'));
+      const form = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'petra' };
+      await expect(requestToken(api.origin, { ...form, password: 'x' })).rejects.toThrow('invalid_grant');
+      await signIn(elsewhere.database, wrong, policy, systemClock);
+      expect((await push(encoded(`petra:${PASSWORD}`))).status).toBe(401);
+      await expect(requestToken(api.origin, { ...form, password: PASSWORD })).rejects.toThrow('invalid_grant');
+    } finally {
+      await elsewhere.close();
+    }
   });
 
   it('are tried so many times a minute from one address (R-B15)', async () => {

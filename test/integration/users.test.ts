@@ -310,6 +310,17 @@ describe('the lock', () => {
     expect(rows).toMatchObject([{ payload: { id, userName: 'lena' } }]);
   });
 
+  it('ends by itself at its end (R-B11)', async () => {
+    const lars = await api.signIn('lars', 'USER');
+    const id = await userIdOf(api, 'lars');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: true, until });
+    expect((await lars.get('/account')).status).toBe(401);
+    await api.database.query(`update app_user set locked_until = now() - interval '1 s' where id = $1`, [id]);
+    expect((await lars.get('/account')).status).toBe(200);
+    expect(await read(id)).toMatchObject({ isLocked: false, lockedUntil: null });
+  });
+
   it('after wrong passwords is shown, and lifted by unlocking (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');

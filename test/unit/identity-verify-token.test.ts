@@ -38,9 +38,10 @@ async function createIssuer(issuer: string, audience: string): Promise<ForeignIs
 
 /** A verifier over issuers whose key sets are served from memory, counting the requests. */
 function createVerifier(issuers: readonly ForeignIssuer[]) {
-  const state = { nowMs: NOW_MS, requests: 0, isUp: true };
+  const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
   const fetchKeys: typeof fetch = async (input) => {
     state.requests++;
+    state.addresses.push(String(input));
     const issuer = issuers.find(({ trusted }) => `${trusted.issuer}/certs` === String(input));
     return state.isUp ? Response.json({ keys: issuer?.published ?? [] }) : new Response('', { status: 503 });
   };
@@ -83,6 +84,32 @@ describe('verification against key sets over HTTP', () => {
     issuer.published.push(...old.published.slice(1));
     await expect(verify(await old.sign('k2'))).resolves.toMatchObject({ subject: 'u1' });
     expect(state.requests).toBe(3);
+  });
+
+  it('addresses of keys that a token names itself are not read (R-B1)', async () => {
+    const { verify, state } = createVerifier([old]);
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const evil = { ...(await exportJWK(publicKey)), kid: 'evil', alg: 'ES256' };
+    const forged = await new SignJWT({ iss: 'https://old.example', aud: 'legacy', sub: 'u1', exp: NOW_MS / 1000 + 60 })
+      .setProtectedHeader({ alg: 'ES256', kid: 'evil', jku: 'http://169.254.169.254/certs', jwk: evil })
+      .sign(privateKey);
+    await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(new Set(state.addresses)).toEqual(new Set(['https://old.example/certs']));
+  });
+
+  it('made-up key ids, however many, read the keys once a second (R-B1)', async () => {
+    const { verify, state } = createVerifier([old]);
+    await verify(await old.sign('k1'));
+    state.nowMs += 2000;
+    const { privateKey } = await generateKeyPair('ES256');
+    const forge = (kid: string) =>
+      new SignJWT({ iss: 'https://old.example', aud: 'legacy', sub: 'u1', exp: NOW_MS / 1000 + 60 })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(privateKey);
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => forge(`made-up-${index}`)));
+    const outcomes = await Promise.allSettled(tokens.map((token) => verify(token)));
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(state.requests).toBe(2);
   });
 
   it('an issuer that is down stops only tokens whose keys are not known (R-B1, R-A5)', async () => {

@@ -3,9 +3,9 @@ import type { Caller } from '../identity/caller.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
 import type { EncodedPush } from './encode-push.ts';
+import type { NewOperation } from './new-operation.ts';
 import type { OpenPush } from './push-readers.ts';
 import type { Target, Unresolved } from './resolve-targets.ts';
-import type { NewOperation } from './store-batches.ts';
 
 export interface PushContext {
   readonly caller: Caller;

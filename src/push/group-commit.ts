@@ -7,10 +7,11 @@
  */
 import type { Database } from '../platform/database.ts';
 import { isDependencyError } from '../platform/dependency-error.ts';
+import type { StoreOutcome } from './new-operation.ts';
 import { memberLabel } from './operation-label.ts';
 import type { Submission } from './plain-push.ts';
 import { type GroupBatch, toBatches } from './plan-group.ts';
-import { type StoreOutcome, storeBatches } from './store-batches.ts';
+import { storeBatches } from './store-batches.ts';
 
 /** As of `storeBatches`; `label`: by which it is found. */
 export type GroupOutcome =

@@ -12,8 +12,9 @@ import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write/write-points.ts';
 import { plainArray } from './array-literal-rules.ts';
 import type { EncodedOperation } from './encode-operation.ts';
+import type { StoreOutcome } from './new-operation.ts';
 import { openSlots } from './slots.ts';
-import { type StoreOutcome, storeBatches } from './store-batches.ts';
+import { storeBatches } from './store-batches.ts';
 
 /** One push, its targets resolved and its readings encoded. */
 interface Submission {

@@ -1,6 +1,6 @@
 /** A CSV as rows (R-E2): the bytes are read part by part, and again from a record's first byte after a crash (R-E5). */
 import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
-import { isChunk, type ParseJob } from '../parsing/parse-source.ts';
+import { CSV_CHUNKS, isChunk, type ParseJob } from '../parsing/parse-source.ts';
 import { cellText } from '../parsing/row-cells.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { decodeUtf8 } from '../parsing/utf8.ts';
@@ -47,7 +47,8 @@ export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob
         `the file must have at most ${limits.maxRows} rows; reading stopped there`,
       );
     }
-    if (isLast || isChunk(collector.count, reader.rows - collector.count)) await emit(collector, here(), isLast);
+    const isFull = isChunk(CSV_CHUNKS, collector.count, reader.rows - collector.count);
+    if (isLast || isFull) await emit(collector, here(), isLast);
   }
 }
 

@@ -29,12 +29,19 @@ export interface ParseJob {
   readonly emit: EmitRows;
 }
 
-// One transaction writes a chunk. A small one to begin with, so that writing begins soon; then larger ones, since each
-// transaction costs some 20 ms besides its rows.
-const FIRST_CHUNK_ROWS = 30_000;
-const CHUNK_ROWS = 90_000;
+/** How many rows make a chunk: it is written in one transaction, which costs some 20 ms besides its rows. */
+export interface ChunkRows {
+  /** Of the first chunk: writing should begin soon. */
+  readonly first: number;
+  readonly most: number;
+}
+
+// CSV is read four times as fast as it is written: the first chunk alone is waited for.
+export const CSV_CHUNKS: ChunkRows = { first: 30_000, most: 90_000 };
+// A workbook is read no faster than it is written: chunks that double keep both at work, and the last one is not long.
+export const XLSX_CHUNKS: ChunkRows = { first: 10_000, most: 60_000 };
 
 /** Whether the rows collected make a chunk. @param doneRows rows in chunks before. */
-export function isChunk(collectedRows: number, doneRows: number): boolean {
-  return collectedRows >= (doneRows === 0 ? FIRST_CHUNK_ROWS : CHUNK_ROWS);
+export function isChunk({ first, most }: ChunkRows, collectedRows: number, doneRows: number): boolean {
+  return collectedRows >= Math.min(most, Math.max(first, doneRows));
 }

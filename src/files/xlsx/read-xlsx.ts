@@ -3,7 +3,7 @@ import type { ParsedDate } from '../../points/date-rules.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
 import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
-import { type HeaderNote, isChunk, type ParseJob } from '../parsing/parse-source.ts';
+import { type HeaderNote, isChunk, type ParseJob, XLSX_CHUNKS } from '../parsing/parse-source.ts';
 import { cellText } from '../parsing/row-cells.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
@@ -76,7 +76,7 @@ class SheetRows implements RowVisitor {
 
   isChunk(): boolean {
     const collected = this.collector?.count ?? 0;
-    return isChunk(collected, this.rows - this.#doneRows - collected);
+    return isChunk(XLSX_CHUNKS, collected, this.rows - this.#doneRows - collected);
   }
 
   row(row: number, cells: SheetCells): void {

@@ -26,10 +26,17 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
 }
 
 /** A positive 32-bit id, as a number or a string of digits. */
-export const idSchema = z.preprocess(
-  (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
-  z.int({ error: 'must be an integer' }).min(1).max(MAX_INT4),
-);
+export const idSchema = integerFrom(1);
+
+/** A number of a catalogue, likewise: some of them begin with 0. */
+export const catalogueIdSchema = integerFrom(0);
+
+function integerFrom(min: number) {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
+    z.int({ error: 'must be an integer' }).min(min).max(MAX_INT4),
+  );
+}
 
 /** A boolean, also as `True`, `false`, … */
 export const booleanSchema = z.preprocess((value) => {

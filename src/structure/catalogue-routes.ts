@@ -1,4 +1,4 @@
-/** Catalogues everybody may read (R-C8): units and their families, enumerations, time zones, languages. */
+/** Catalogues everybody may read (R-C8): units and their families, enumerations, types, time zones, languages. */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
 import type { Queryable } from '../platform/database.ts';
@@ -8,18 +8,23 @@ import { parseQuery, queryIds } from '../platform/query-string.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { listLanguages } from './languages.ts';
 import { listTimeZones } from './list-time-zones.ts';
+import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from './types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** Enumerations by path; each member has its number as `id`. */
+/** Enumerations and types by path; each member has its number as `id`. */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,
   '/aggregates': AGGREGATE,
   '/quantityTypes': QUANTITY_TYPE,
   '/variables/periodTypes': PERIOD_TYPE,
+  '/sitetypes': SITE_TYPES,
+  '/sourceTypes': SOURCE_TYPES,
+  '/energyTypes': ENERGY_TYPES,
+  '/energyUsages': ENERGY_USAGES,
 } as const;
 
-/** To be mounted before the routes of variables: `/variables/periodTypes` is no variable. */
+/** To be mounted before the routes of variables: `/variables/periodTypes` and `/variables/types` are no variables. */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
   const timeZones = remember(() => listTimeZones(database));
   const routes = new Hono<CallerEnv>()
@@ -33,7 +38,8 @@ export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
     })
     .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database)))
     .get('/timezones', async (c) => answer(c, await timeZones()))
-    .get('/languages', (c) => answer(c, LANGUAGES));
+    .get('/languages', (c) => answer(c, LANGUAGES))
+    .get('/variables/types', (c) => answer(c, VARIABLE_TYPES));
   for (const [path, members] of Object.entries(ENUMERATIONS)) {
     const items = Object.entries(members).map(([name, id]) => ({ id, name }));
     routes.get(path, (c) => answer(c, items));

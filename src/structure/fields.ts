@@ -1,6 +1,6 @@
 /** Schemas of the fields of sites, sources and variables (R-C4–C6, R-C11). */
 import { z } from 'zod';
-import { enumerationSchema, idSchema } from '../platform/lenient.ts';
+import { catalogueIdSchema, enumerationSchema, idSchema } from '../platform/lenient.ts';
 import { isStorableJson, isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import type { Field } from './resource.ts';
 
@@ -39,7 +39,7 @@ export const textField = (column: string): Field => ({
 /** A number of a catalogue, or null. */
 export const idField = (column: string): Field => ({
   column,
-  schema: idSchema.nullable(),
+  schema: catalogueIdSchema.nullable(),
   filterType: 'number',
 });
 /** A reference that must be there. */

@@ -27,7 +27,8 @@ test.each([
   ...['/account/users', '/account/users/visibleToMe', '/account/users/views', '/account/user/claim/USER'],
   ...['/account/user/USER/features', '/account/user/USER/secondaryAccesses', '/account/usermapping/users'],
   ...['/units', '/unitFamily', '/timezones', '/languages', '/granularity', '/timePeriods', '/aggregates'],
-  ...['/quantityTypes', '/variables/periodTypes'],
+  ...['/quantityTypes', '/variables/periodTypes', '/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages'],
+  '/variables/types',
 ])('GET %s answers x-total-count (R-A7)', async (path) => {
   const address = path.replace(/[A-Z]{4,}/g, (name) => ids[name] ?? name);
   const { status, headers, body } = await api.manager.get<unknown>(address, { 'x-total-count': 'true' });

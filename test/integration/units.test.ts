@@ -77,10 +77,38 @@ describe('the catalogue (R-C8)', () => {
     ['/quantityTypes', { id: 2, name: 'Integrated' }],
     ['/variables/periodTypes', { id: 3, name: 'LastNPoints' }],
     ['/languages', { id: 'nl', name: 'Dutch' }],
+    ['/sitetypes', { id: 1, name: 'Office' }],
+    ['/sourceTypes', { id: 72, name: 'Meter' }],
+    ['/energyTypes', { id: 1, name: 'Electricity' }],
+    ['/energyUsages', { id: 2, name: 'Heating' }],
+    ['/variables/types', { id: 0, name: 'Consumption', aggregate: 'SUM' }],
+    ['/variables/types', { id: 25, name: 'Index', aggregate: 'MAX' }],
     ['/timezones', { id: 'Europe/Brussels', name: 'Europe/Brussels' }],
     ['/timezones', { id: 'America/New_York', name: 'America/New York' }],
   ])('%s lists %o', async (path, item) => {
     expect((await get<object[]>(path)).body).toContainEqual(item);
+  });
+
+  test.each(['/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages', '/variables/types'])(
+    '%s has each number and name once (R-C8)',
+    async (path) => {
+      const { body } = await get<{ id: number; name: string }[]>(path);
+      expect(new Set(body.map(({ id }) => id)).size).toBe(body.length);
+      expect(new Set(body.map(({ name }) => name)).size).toBe(body.length);
+    },
+  );
+
+  test('numbers of catalogues may be 0, as shipped clients send them, and any other (R-C6, R-C8)', async () => {
+    const { sourceId } = await createStructure(api.manager);
+    const variable = { VariableTypeId: 0, UnitId: 8, Divider: 1, Granularity: 10, GranularityTimeBase: 2 };
+    const made = await api.manager.post<{ id: number }>(`/variables/source/${sourceId}`, { Id: 0, ...variable });
+    expect(made).toMatchObject({ status: 200, body: { variableTypeId: 0, unitId: 8 } });
+    expect((await api.manager.post(`/variables/source/${sourceId}`, { variableTypeId: 4711 })).status).toBe(200);
+    const data = [{ date: '2026-03-01T00:00:00Z', value: 5 }];
+    await api.manager.put(`/sources/${sourceId}`, { serialNumber: 'type-0' });
+    await api.manager.post('/api/data', [{ sourceSerialNumber: 'type-0', variableTypeId: 0, data }]);
+    await api.ingest();
+    expect((await get<object[]>(`/data?variableId=${made.body.id}`)).body).toMatchObject([{ rawValue: 5 }]);
   });
 
   test('lists only time zones that a site accepts and points can be read in', async () => {

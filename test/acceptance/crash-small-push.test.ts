@@ -1,0 +1,77 @@
+/** An api that dies in the middle of many small pushes: what it answered is kept, whatever it was doing (R-D1, R-K3). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const CLIENTS = 32;
+const ANSWERS_BEFORE_KILL = 1500;
+
+let world: World;
+let witness: RoleProcess;
+let api: ApiClient;
+beforeAll(async () => {
+  world = await createWorld();
+  witness = await startRoles(['api', 'ingester'], world.environment);
+  api = await signIn(witness.http);
+}, 60_000);
+afterAll(async () => {
+  await witness?.kill();
+  await world?.close();
+});
+
+interface Answered {
+  readonly label: string;
+  readonly date: string;
+}
+
+test('an api killed among many small pushes has stored each it answered, and its operation (R-D1, R-D7, R-K3)', async () => {
+  const { sourceId } = await createSource(api);
+  const variableId = await createVariable(api, sourceId);
+  const victim = await startRoles(['api'], world.environment);
+  const answered = await pushUntilKilled(victim, await signIn(victim.http), variableId);
+  expect(answered.length).toBeGreaterThanOrEqual(ANSWERS_BEFORE_KILL);
+  await eventually('all batches', async () => {
+    const { rows } = await world.database.query('select from push_batch limit 1');
+    return rows.length === 0;
+  });
+  const { rows } = await world.database.query<{ date: string }>('select date from point where variable_id = $1', [
+    variableId,
+  ]);
+  const stored = new Set(rows.map(({ date }) => Date.parse(date)));
+  expect(answered.filter(({ date }) => !stored.has(Date.parse(date)))).toEqual([]);
+  // What was cut off before its answer may be stored or not: one of each client at the most.
+  expect(stored.size).toBeLessThanOrEqual(answered.length + CLIENTS);
+  expect(new Set(answered.map(({ label }) => label)).size).toBe(answered.length);
+  for (const { label } of answered.filter((_, index) => index % 25 === 0)) {
+    const operation = await api.call('GET', `/api/operations/${label}`);
+    expect(operation).toMatchObject({ operationId: label, state: 'Completed', accepted: { elements: 1, readings: 1 } });
+  }
+  const { rows: shared } = await world.database.query('select from push_operation where member_elements is not null');
+  expect(shared.length, 'pushes were stored together').toBeGreaterThan(0);
+}, 60_000);
+
+/** @returns what was answered until the process died, which it does in the middle of the work. */
+async function pushUntilKilled(
+  victim: RoleProcess,
+  client: ApiClient,
+  variableId: number,
+): Promise<readonly Answered[]> {
+  const answered: Answered[] = [];
+  let sent = 0;
+  let killing: Promise<unknown> | undefined;
+  const pushOn = async (): Promise<void> => {
+    for (;;) {
+      sent += 1;
+      const date = new Date(Date.UTC(2026, 0, 1) + sent * 1000).toISOString();
+      const body = [{ variableId, data: [{ date, value: sent }] }];
+      const { operationId } = await client.call<{ operationId: string }>('POST', '/api/data', body);
+      answered.push({ label: operationId, date });
+      if (answered.length === ANSWERS_BEFORE_KILL) killing = victim.kill();
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, () => pushOn().catch(() => {})));
+  await killing;
+  return answered;
+}

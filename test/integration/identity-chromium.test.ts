@@ -32,6 +32,10 @@ const LOOKS: readonly Looks[] = [
 ];
 const PICTURED: readonly Looks[] = [...LOOKS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
 
+/** Not of the network, as statuses of 400 and 401 are, nor of how fast a busy machine is. */
+const ABOUT_A_PAGE =
+  /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
+
 let api: TestApi;
 let mailbox: Mailbox;
 let chromium: Chromium;
@@ -99,9 +103,9 @@ describe.skipIf(program === undefined)(
       const texts = PAGE_TEXTS[language];
       const email = `ines-maria.van-den-bossche-${language}@north-energy-services.example`;
       const shot = (name: string) => look(`${language}-${name}`);
+      beforeAll(() => tab.speak(language));
 
       it('an invitation leads to a first password and signs in, without a script (§3, R-B2, R-B10)', async () => {
-        await tab.speak(language);
         await api.manager.post('/account/invitations', { email, language });
         await tab.open(linkIn(await mailbox.next(email)));
         await tab.untilText(texts.acceptInvitation);
@@ -274,8 +278,7 @@ describe.skipIf(program === undefined)(
     });
 
     it('the browser had nothing to complain of: no policy broken, no field without a label (R-B2)', () => {
-      const complaints = tab.complaints.filter((text) => !/favicon|status of 40[01]/.test(text));
-      expect(complaints).toEqual([]);
+      expect(tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !text.includes('favicon'))).toEqual([]);
     });
   },
 );

@@ -1,7 +1,10 @@
 /** Which versions a reader asks for (R-G2) → the choice the store understands: what is relative becomes an instant. */
+import { Temporal } from 'temporal-polyfill';
 import type { Queryable } from '../platform/database.ts';
 import { isStorableText } from '../platform/storable-text.ts';
 import type { CivilDuration, Micros, VersionChoice } from '../points/point.ts';
+
+const MICROS_PER_MILLI = 1000;
 
 export interface VersionRequest {
   readonly versionTags: readonly string[];
@@ -40,11 +43,14 @@ async function findInstantBefore(
   { months, days, micros }: CivilDuration,
   timeZoneId: string,
 ): Promise<Micros> {
-  const { rows } = await queryable.query<{ micros: number }>(
-    `select (extract(epoch from
-       ((clock_timestamp() at time zone $1) - make_interval(months => $2, days => $3)) at time zone $1
-       - $4::int8 * interval '1 microsecond') * 1000000)::int8 as micros`,
-    [timeZoneId, months, days, micros],
+  const { rows } = await queryable.query<{ now: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000000)::int8 as now',
   );
-  return rows[0]?.micros ?? 0;
+  const now = rows[0]?.now ?? 0;
+  if (months === 0 && days === 0) return now - micros;
+  const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(now / MICROS_PER_MILLI));
+  const local = instant.toZonedDateTimeISO(timeZoneId).toPlainDateTime().subtract({ months, days });
+  // A local time that comes twice is the later one, one that is skipped is moved forward by the gap (R-D4).
+  const { epochMilliseconds } = local.toZonedDateTime(timeZoneId, { disambiguation: 'later' });
+  return epochMilliseconds * MICROS_PER_MILLI + (now % MICROS_PER_MILLI) - micros;
 }

@@ -2,10 +2,11 @@
 
 import type { PointSelection } from '../point.ts';
 import type { AggregateFunction, Bucket, Buckets } from './bucket.ts';
+import { offsetAtInstant } from './civil-sql.ts';
 import type { ChosenLabels } from './find-chosen-labels.ts';
 import { selectOfVariables, VARIABLE } from './select-of-variables.ts';
 import { pagingClause, selectVersions } from './select-versions.ts';
-import { instantLiteral, integerLiteral, intervalLiteral } from './sql-literal.ts';
+import { integerLiteral } from './sql-literal.ts';
 import { mergeSpans, type OffsetSpan, offsetSpans } from './zone-offsets.ts';
 
 const FUNCTIONS: Readonly<Record<AggregateFunction, string>> = {
@@ -60,19 +61,11 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
  */
 function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[]): string {
   if (bucket !== 'minute' && bucket !== 'hour') {
-    return `date_trunc('${bucket}', date::timestamp + ${offsetAtDate(mergeSpans(spans))})`;
+    return `date_trunc('${bucket}', date::timestamp + ${offsetAtInstant('date', mergeSpans(spans))})`;
   }
   const length = CLOCK_LENGTHS[bucket];
   const rests = mergeSpans(spans, (offset) => ((offset % length) + length) % length);
   if (rests.every(({ offset }) => offset === 0)) return `date_trunc('${bucket}', date::timestamp)`;
-  const rest = offsetAtDate(rests);
+  const rest = offsetAtInstant('date', rests);
   return `date_trunc('${bucket}', date::timestamp + ${rest}) - ${rest}`;
-}
-
-/** A constant, or a search among the spans: measured, less than what `at time zone` takes, up to 600 of them. */
-function offsetAtDate(spans: readonly OffsetSpan[]): string {
-  const offsets = spans.map(({ offset }) => intervalLiteral(offset));
-  if (offsets.length === 1) return `${offsets[0]}`;
-  const changes = spans.slice(1).map(({ from }) => instantLiteral(from));
-  return `(array[${offsets.join()}])[width_bucket(date, array[${changes.join()}]) + 1]`;
 }

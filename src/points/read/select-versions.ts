@@ -7,9 +7,11 @@
  *   a version chosen  the same, narrowed, of each date the first by descending VersionTimestamp
  */
 
-import type { PointSelection, VersionChoice } from '../point.ts';
+import type { Micros, PointSelection } from '../point.ts';
+import { instantOfLocal, offsetAtInstant } from './civil-sql.ts';
 import type { ChosenLabels } from './find-chosen-labels.ts';
-import { instantLiteral, integerArrayLiteral, integerLiteral, textLiteral } from './sql-literal.ts';
+import { instantLiteral, integerArrayLiteral, integerLiteral, intervalLiteral, textLiteral } from './sql-literal.ts';
+import { offsetSpans } from './zone-offsets.ts';
 
 /** The columns of `point`, for whoever reads all of them. */
 export const ALL_COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';
@@ -28,7 +30,7 @@ export function selectVersions(
 ): string {
   const { version, order } = selection;
   const period = periodConditions(selection, variable);
-  const narrowing = narrowingConditions(version, labels);
+  const narrowing = narrowingConditions(selection, labels);
   const isChosen = narrowing.length > 0 || labels.tagSetIds !== undefined;
   const where = [...period, ...narrowing].join(' and ');
   const byDate = `date ${order === 'DESC' ? 'desc' : 'asc'}`;
@@ -73,10 +75,11 @@ function periodConditions({ fromMicros, toMicros, isToIncluded }: PointSelection
   ];
 }
 
-function narrowingConditions({ asOfMicros, horizon }: VersionChoice, { versionTagIds }: ChosenLabels): string[] {
+function narrowingConditions(selection: PointSelection, { versionTagIds }: ChosenLabels): string[] {
+  const { asOfMicros, horizon } = selection.version;
   return [
     ...(asOfMicros === undefined ? [] : [`version_timestamp <= ${instantLiteral(asOfMicros)}`]),
-    ...(horizon === undefined ? [] : [`version_timestamp <= ${horizonBefore(horizon)}`]),
+    ...(horizon === undefined ? [] : [`version_timestamp <= ${horizonBefore(selection)}`]),
     ...(versionTagIds === undefined ? [] : [`version_tag_id = any(${integerArrayLiteral(versionTagIds)})`]),
   ];
 }
@@ -111,15 +114,19 @@ function withTagSets(merged: string, tagSetIds: string, columns: string): string
   return `select ${columns} from (${merged} offset 0) version where tag_set_id = any(${textLiteral(tagSetIds)}::int[])`;
 }
 
-/**
- * The instant by which a version of a date had to be known: months and days back on the zone's calendar, the rest on
- * the clock. A local time that comes twice is the later one, one that is skipped is moved forward by the gap (R-D4).
- */
-function horizonBefore({ duration, timeZoneId }: NonNullable<VersionChoice['horizon']>): string {
+const DAY: Micros = 86_400_000_000;
+const MOST_DAYS_OF_MONTH = 31;
+
+/** The instant by which a version of a date had to be known: months and days back on the zone's calendar, the rest on the clock. */
+function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {
+  if (!horizon) throw new Error('there is no horizon');
+  const { duration, timeZoneId } = horizon;
   const { months, days, micros } = duration;
-  const clock = `${integerLiteral(micros)} * interval '1 microsecond'`;
+  const clock = intervalLiteral(micros);
   if (months === 0 && days === 0) return `date - ${clock}`;
+  const longest = (months * MOST_DAYS_OF_MONTH + days + 1) * DAY;
+  const spans = offsetSpans(timeZoneId, fromMicros === undefined ? undefined : fromMicros - longest, toMicros);
   const calendar = `make_interval(months => ${integerLiteral(months)}, days => ${integerLiteral(days)})`;
-  const zone = textLiteral(timeZoneId);
-  return `((date at time zone ${zone}) - ${calendar}) at time zone ${zone} - ${clock}`;
+  const local = `(date::timestamp + ${offsetAtInstant('date', spans)} - ${calendar})`;
+  return `${instantOfLocal(local, spans)} - ${clock}`;
 }

@@ -118,7 +118,7 @@ function spaced(code: string): string {
  * @param maxBytes limit on the inflated size.
  * @param onBytes told how many more bytes are about to be held; what it throws ends the reading.
  * @param incoming the same body as Node gives it: a large one of known length is read from there, in half the time.
- * @throws DomainError body_too_large, unsupported_media_type, invalid_input for what is not valid gzip.
+ * @throws DomainError body_too_large, unsupported_media_type, invalid_input for what is not valid gzip or breaks off.
  */
 export async function readBytes(
   request: Request,
@@ -127,8 +127,27 @@ export async function readBytes(
   incoming?: AsyncIterable<Uint8Array>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
+  }
+  try {
+    if (encoding === 'gzip') return await readGzip(request, maxBytes, onBytes);
+    return await readPlain(request, maxBytes, onBytes, incoming);
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    // A client that leaves resets the connection, as a dependency does that is down.
+    throw new DomainError('invalid_input', encoding === 'gzip' ? 'the body is not valid gzip' : 'the body broke off');
+  }
+}
+
+async function readPlain(
+  request: Request,
+  maxBytes: number,
+  onBytes: (count: number) => void,
+  incoming: AsyncIterable<Uint8Array> | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
-  if (encoding === 'identity' && length >= 0) {
+  if (length >= 0) {
     // Nothing is read of a body that says itself that it is too large.
     if (length > maxBytes) throw tooLarge(maxBytes);
     onBytes(length);
@@ -136,21 +155,27 @@ export async function readBytes(
     return gather(incoming, length);
   }
   if (request.body === null) return new Uint8Array();
-  const raw = Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]);
-  if (encoding === 'identity') return gather(limited(raw, maxBytes, onBytes), MIN_GATHERED_BYTES);
-  if (encoding !== 'gzip') {
-    throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
-  }
+  return gather(limited(toReadable(request.body), maxBytes, onBytes), MIN_GATHERED_BYTES);
+}
+
+async function readGzip(
+  request: Request,
+  maxBytes: number,
+  onBytes: (count: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (request.body === null) return new Uint8Array();
+  const raw = toReadable(request.body);
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
   try {
     return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes), MIN_GATHERED_BYTES);
-  } catch (error) {
-    if (error instanceof DomainError) throw error;
-    throw new DomainError('invalid_input', 'the body is not valid gzip');
   } finally {
     raw.destroy();
   }
+}
+
+function toReadable(body: NonNullable<Request['body']>): Readable {
+  return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
 // Smaller ones are copied as a whole in less time than their parts take to be handed on.

@@ -11,8 +11,18 @@ import type { RememberingVerifier } from './remember-verified.ts';
 export type RecallCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
 
 export function createRecallCaller(verifier: RememberingVerifier, callers: Callers): RecallCaller {
+  // Clients come again with the same header: comparing it takes less than taking it apart and hashing what it holds.
+  let lastHeader: string | undefined;
+  let lastToken: string | undefined;
+  const tokenOf = (authorization: string | undefined): string | undefined => {
+    if (authorization !== lastHeader) {
+      lastHeader = authorization;
+      lastToken = BEARER.exec(authorization ?? '')?.[1];
+    }
+    return lastToken;
+  };
   return (authorization, scope) => {
-    const [, token] = BEARER.exec(authorization ?? '') ?? [];
+    const token = tokenOf(authorization);
     const verified = token === undefined ? undefined : verifier.recall(token);
     return verified?.scopes.has(scope) ? callers.recall(verified) : undefined;
   };

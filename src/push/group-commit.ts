@@ -24,6 +24,8 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Submission {
+  /** Whose turn it needs. */
+  readonly turn: string;
   readonly resolve: (outcome: GroupOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -48,10 +50,10 @@ export function openGroupCommit(database: Database): GroupCommit {
     // What arrives in the same turn of the event loop goes along.
     await new Promise((resolve) => setImmediate(resolve));
     for (let group = take(); group.length > 0; group = take()) {
-      const users = new Set(group.map(turnOf));
-      for (const user of users) busy.add(user);
+      const turns = new Set(group.map(({ turn }) => turn));
+      for (const turn of turns) busy.add(turn);
       await storeGroup(database, group);
-      for (const user of users) busy.delete(user);
+      for (const turn of turns) busy.delete(turn);
     }
     groups -= 1;
   };
@@ -59,15 +61,11 @@ export function openGroupCommit(database: Database): GroupCommit {
   return {
     submit: (submission) =>
       new Promise((resolve, reject) => {
-        const one = { ...submission, resolve, reject };
-        waiting.push(one);
-        if (groups < MAX_GROUPS && !busy.has(turnOf(one))) void run();
+        const turn = `${submission.accountId} ${submission.push.userId}`;
+        waiting.push({ ...submission, turn, resolve, reject });
+        if (groups < MAX_GROUPS && !busy.has(turn)) void run();
       }),
   };
-}
-
-function turnOf({ accountId, push }: Submission): string {
-  return `${accountId} ${push.userId}`;
 }
 
 /** The oldest of those who are not busy, at least one unless there is none. */
@@ -77,7 +75,7 @@ function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   let bytes = 0;
   for (const one of waiting) {
     const isFull = taken.length === MAX_PUSHES || (taken.length > 0 && bytes + one.push.tuples.length > MAX_BYTES);
-    if (isFull || busy.has(turnOf(one))) {
+    if (isFull || busy.has(one.turn)) {
       left.push(one);
       continue;
     }
@@ -88,8 +86,8 @@ function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
 }
 
 async function storeGroup(database: Database, group: readonly Waiting[]): Promise<void> {
-  const batches = toBatches(group, Date.now());
   try {
+    const batches = toBatches(group, Date.now());
     const outcomes = await storeBatches(
       database,
       batches.map(({ batch }) => batch),

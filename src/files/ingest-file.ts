@@ -3,6 +3,7 @@ import { type Database, withTransaction } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
+import { awaitPushes } from '../push/await-pushes.ts';
 import { resolveTargets } from '../push/resolve-targets.ts';
 import type { FileParser, ParseHelp } from './parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from './parsing/parser-messages.ts';
@@ -38,7 +39,9 @@ export async function ingestFile(
   if (!file) return false;
   try {
     if (file.attempts > MAX_ATTEMPTS) throw new FileRefusal('internal_error', 'the file could not be processed');
-    await ingestRows(services, file, signal);
+    // What was pushed before the file was sent takes effect before it.
+    const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
+    if (mayBegin) await ingestRows(services, file, signal);
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     const { code, message } = error;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ingestFile } from '../../src/files/ingest-file.ts';
 import { type FileParser, openFileParser } from '../../src/files/parsing/file-parser.ts';
 import { purgeFiles } from '../../src/files/purge-files.ts';
+import { eventually } from '../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../support/structure.ts';
 import { type FileStack, LIMITS, startFileStack } from './files-fixture.ts';
 
@@ -145,6 +146,24 @@ it('files of an account are processed in the order in which they were answered',
   for (const id of ids) expect(await stack.status(id)).toMatchObject({ state: 'Completed' });
   const { rows } = await stack.api.database.query('select value from point where variable_id = $1', [variableId]);
   expect(rows).toEqual([{ value: 3 }]);
+});
+
+it('a file is read once the pushes accepted before it are written, however long they wait (R-D6)', async () => {
+  const { database } = stack.api;
+  await database.query(`insert into push_batch (account_id, rows) values ($1, '')`, [stack.api.accountId]);
+  const fileId = await stack.upload('rows.csv', csv);
+  let isRead = false;
+  const parse: FileParser['parse'] = (...job) => {
+    isRead = true;
+    return parser.parse(...job);
+  };
+  const ended = ingest(undefined, { parse });
+  await eventually('the file to be taken', async () => (await stack.status(fileId)).state === 'Processing');
+  for (let look = 0; look < 10; look += 1) expect((await stack.status(fileId)).progress.rows).toBe(0);
+  expect(isRead).toBe(false);
+  await database.query('delete from push_batch');
+  expect(await ended).toBe(true);
+  expect(await stack.status(fileId)).toMatchObject({ state: 'Completed', progress: { rows: ROWS } });
 });
 
 it('a file that ends too soon for its limit of rows keeps the rows before (R-E4)', async () => {

@@ -5,13 +5,13 @@ import { DomainError } from '../platform/errors.ts';
 
 /**
  * The bytes of a request's body, inflated, as they arrive.
- * @param maxBytes limit on the inflated size; past it reading fails with body_too_large.
+ * @param maxBytes limit on the inflated size; past it reading fails with body_too_large and `tooLarge`.
  * @throws DomainError unsupported_media_type.
  */
-export function openBody(request: Request, maxBytes: number): Readable {
+export function openBody(request: Request, maxBytes: number, tooLarge: string): Readable {
   const raw = Readable.fromWeb((request.body ?? new Blob([]).stream()) as Parameters<typeof Readable.fromWeb>[0]);
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return Readable.from(limited(raw, maxBytes));
+  if (encoding === 'identity') return Readable.from(limited(raw, maxBytes, tooLarge));
   if (encoding !== 'gzip') {
     throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
   }
@@ -19,7 +19,7 @@ export function openBody(request: Request, maxBytes: number): Readable {
   raw.on('error', (error) => gunzip.destroy(error));
   // Who reads it is told; it may fail before anybody does.
   gunzip.on('error', () => {});
-  return Readable.from(limited(inflated(raw.pipe(gunzip)), maxBytes));
+  return Readable.from(limited(inflated(raw.pipe(gunzip)), maxBytes, tooLarge));
 }
 
 async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -31,12 +31,21 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   }
 }
 
-async function* limited(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+/**
+ * The chunks, as long as they are not more than `maxBytes`. What is beyond is read and thrown away, up to as much again: a
+ * client that still sends when it is answered and cut off may not see the answer.
+ * @throws DomainError body_too_large.
+ */
+export async function* limited(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  tooLarge: string,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes)
-      throw new DomainError('body_too_large', `the body must be at most ${maxBytes} bytes when inflated`);
-    yield chunk;
+    if (bytes > 2 * maxBytes) break;
+    if (bytes <= maxBytes) yield chunk;
   }
+  if (bytes > maxBytes) throw new DomainError('body_too_large', tooLarge);
 }

@@ -9,7 +9,7 @@ import { toStorableText } from '../platform/storable-text.ts';
 import { openBody } from './open-body.ts';
 import { findPart } from './read-form.ts';
 import type { FileFormat } from './standard-file.ts';
-import type { Upload } from './store-file.ts';
+import { fileTooLarge, type Upload } from './store-file.ts';
 
 // Boundaries and headers of a form around its file.
 const FORM_BYTES = 1 << 20;
@@ -29,7 +29,7 @@ const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
   const given = parseQuery(request.url).find('filename');
-  const body = openBody(request, maxBytes + FORM_BYTES);
+  const body = openBody(request, maxBytes + FORM_BYTES, fileTooLarge(maxBytes));
   if (type !== 'multipart/form-data') {
     const format = FORMATS[type];
     if (!format) throw wrongType(type);

@@ -3,6 +3,7 @@ import type { Caller } from '../identity/caller.ts';
 import { writeReach } from '../identity/site-reach.ts';
 import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { limited } from './open-body.ts';
 import { type FileFormat, FileRefusal } from './standard-file.ts';
 import { assertStart } from './start-rules.ts';
 import { PART_BYTES, storingParts } from './stored-parts.ts';
@@ -12,6 +13,8 @@ export interface Upload {
   readonly format: FileFormat;
   readonly content: AsyncIterable<Uint8Array>;
 }
+
+export const fileTooLarge = (maxBytes: number) => `a file may have at most ${maxBytes} bytes`;
 
 /**
  * @returns the id of the file, which is durable and waits to be processed.
@@ -27,10 +30,9 @@ export async function storeFile(
   const parts = storingParts(database, fileId);
   try {
     let sizeBytes = 0;
-    for await (const bytes of inParts(content, parts.takeRoom)) {
+    for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeRoom)) {
       if (sizeBytes === 0) refuseForeign(format, bytes);
       sizeBytes += bytes.length;
-      if (sizeBytes > maxBytes) throw new DomainError('body_too_large', `a file may have at most ${maxBytes} bytes`);
       parts.add(bytes);
     }
     await parts.settle();

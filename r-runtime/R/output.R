@@ -83,6 +83,7 @@ in_date_order <- function(columns) {
 }
 
 as_unix_seconds <- function(dates) {
+  if (is.integer(dates) && !is.object(dates) && !anyNA(dates)) return(as.double(dates))
   if (inherits(dates, "POSIXlt")) dates <- as.POSIXct(dates)
   if (inherits(dates, "Date")) seconds <- as.double(unclass(dates)) * 86400
   else if (inherits(dates, "POSIXct") || (is.numeric(dates) && !is.factor(dates))) seconds <- as.double(unclass(dates))

@@ -6,6 +6,14 @@ test_that("coded columns name every text once", {
   expect_identical(tidemark:::read_coded(con, 3L), c("a", "", "a"))
 })
 
+test_that("texts that are the same once cleaned are one", {
+  con <- rawConnection(tidemark:::coded_bytes(c("a", NA, "", "a", "b")))
+  on.exit(close(con))
+  expect_identical(tidemark:::read_int(con), 5L)
+  expect_identical(tidemark:::read_texts(con, tidemark:::read_int(con)), c("a", "", "b"))
+  expect_identical(tidemark:::read_ints(con, 5L), c(0L, 1L, 1L, 0L, 2L))
+})
+
 test_that("texts that are no UTF-8 are repaired, NA is empty", {
   bad <- "caf\xe9"
   Encoding(bad) <- "UTF-8"

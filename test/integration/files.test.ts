@@ -83,6 +83,7 @@ describe('POST /storage', () => {
       { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
       /no zip/,
     ],
+    [415, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }, /zip/],
     [415, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /gzip/],
     [400, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, /gzip/],
     [400, '/storage', '', { 'content-type': 'text/csv' }, /empty/],

@@ -1,6 +1,7 @@
 /** What holds of runs whatever happens around them: merged, ordered, stored once, the same again (R-H5, R-H8, R-H11). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUN_LOCK_CLASS } from '../../src/calculation/claim-run.ts';
+import { forceUpdate } from '../../src/calculation/request-calculations.ts';
 import type { SandboxJob, SandboxOutcome } from '../../src/calculation/sandbox/sandbox-types.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPointStore, type PointStore } from '../support/point-store.ts';
@@ -106,7 +107,8 @@ describe('a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    await change(source, [dates[0] ?? 0, dates.at(-1) ?? 0]);
+    // All of them wait at once, and each is asked for again by what it reads.
+    await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
       // The last first: none of them may run before what it reads.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);

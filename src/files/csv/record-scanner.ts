@@ -53,6 +53,8 @@ export class RecordScanner {
     this.#delimiter = dialect.delimiter.charCodeAt(0);
     this.#newline = dialect.newline.charCodeAt(0);
     this.#columnLimit = columnLimit;
+    // Of a record that is shorter than all before it the rest is empty, not absent: also of the first one.
+    if (Number.isFinite(columnLimit)) for (let column = 0; column < columnLimit; column += 1) this.#cut(column, 0, 0);
     this.#visitor = visitor;
     this.offset = start.offset;
     this.row = start.row;

@@ -73,6 +73,7 @@ type Arrival = { readonly kind: 'chunk'; readonly chunk: ParsedChunk } | { reado
 
 async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk> {
   const arrivals: Arrival[] = [];
+  let isOver = false;
   let failure: { readonly error: unknown } | undefined;
   let wake = (): void => {};
   const fail = (error: unknown): void => {
@@ -86,7 +87,11 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
   const onMessage = (message: FromParser): void => {
     if (message.kind === 'chunk' || message.kind === 'end') arrive(message);
     else if (message.kind === 'refused') fail(new FileRefusal(message.code, message.message));
-    else answer(worker, message, help).catch(fail);
+    else answer(message, help).then(reply, fail);
+  };
+  // What comes too late must not be taken for an answer to what the next file asks.
+  const reply = (told: ToParser | undefined): void => {
+    if (told && !isOver) tell(worker, told);
   };
   const onExit = (): void => fail(new Error('the parser ended unexpectedly'));
   const onError = (error: unknown): void => fail(isOutOfMemory(error) ? tooLarge() : error);
@@ -109,6 +114,7 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
       }
     }
   } finally {
+    isOver = true;
     worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     worker.unref();
   }
@@ -116,16 +122,15 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
 
 type Question = Exclude<FromParser, { readonly kind: 'chunk' | 'end' | 'refused' }>;
 
-async function answer(worker: Worker, question: Question, help: ParseHelp): Promise<void> {
+async function answer(question: Question, help: ParseHelp): Promise<ToParser | undefined> {
   switch (question.kind) {
     case 'wantPart':
-      tell(worker, { kind: 'part', index: question.index, part: await help.readPart(question.index) });
-      break;
+      return { kind: 'part', index: question.index, part: await help.readPart(question.index) };
     case 'resolve':
-      tell(worker, { kind: 'resolved', answer: await help.resolve(question.request) });
-      break;
+      return { kind: 'resolved', answer: await help.resolve(question.request) };
     case 'header':
       help.onHeader(question.ignored);
+      return undefined;
   }
 }
 

@@ -49,7 +49,9 @@ parentPort?.on('message', (message: ToParser) => {
 });
 
 async function parse(order: ParseOrder): Promise<void> {
+  // The file before may have ended while a part of it was still asked for.
   parts.clear();
+  waitingForParts.clear();
   const { format, sizeBytes, partBytes, limits, from } = order;
   const lastPart = Math.ceil(sizeBytes / partBytes) - 1;
   const source: FileSource = {

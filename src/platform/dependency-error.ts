@@ -1,6 +1,10 @@
 /** Tells a dependency that is down from a bug: the one is answered 503 and worth another try, the other 500 (R-A5). */
 
-const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+// Unreachable may also become a connection that stood: what was asked on it may have been done.
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
+]);
 // Classes 08 (connection), 53 (resources), 57 (operator intervention, such as a restart) of PostgreSQL.
 const POSTGRES_CLASSES = /^(08|53|57)/;
 const FOREIGN_KEY_VIOLATION = '23503';

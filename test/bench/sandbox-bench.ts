@@ -87,7 +87,6 @@ async function runsPerSecond(pool: SandboxPool, concurrency: number, count: numb
   return (1000 * count) / (performance.now() - startMs);
 }
 
-/** Of everything R in the machine: the sandbox is the only one that runs it. */
 async function benchMemory(pool: SandboxPool): Promise<Figure> {
   const one = await idleMegabytes();
   for (let account = 0; account < MANY_ACCOUNTS; account += 1) {
@@ -98,7 +97,7 @@ async function benchMemory(pool: SandboxPool): Promise<Figure> {
   ]);
 }
 
-/** Proportional set size of all processes called R, once those of the last runs are gone: shared pages count once. */
+/** Proportional set size of our processes called R, once those of the last runs are gone: shared pages count once. */
 function idleMegabytes(): Promise<number> {
   return eventually('the end of the last runs', async () => {
     const kilobytes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readSize(name) : []));
@@ -108,12 +107,19 @@ function idleMegabytes(): Promise<number> {
 
 function readSize(pid: string): readonly number[] {
   try {
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'R') return [];
+    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'R' || !isOurs(pid)) return [];
     return [Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)];
   } catch {
     // It ended meanwhile.
     return [];
   }
+}
+
+/** Others on the machine may run R as well. */
+function isOurs(pid: string): boolean {
+  if (pid === String(process.pid)) return true;
+  const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return parent !== '0' && isOurs(parent);
 }
 
 interface Timed {

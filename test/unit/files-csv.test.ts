@@ -65,6 +65,16 @@ describe('a CSV', () => {
   });
 
   it.each([
+    ['\r', 2],
+    ['\n', 2],
+    ['\r\n', 2],
+    ['\r\r\n', 2],
+  ])('has line ends of one kind, other ones in its cells are text: %j (R-E2)', async (end, count) => {
+    const lines = [`note,${HEADER}`, `"a\nb",7,${DATE},1`, `"c\rd\r\ne",8,${DATE},2`, ''];
+    expect(await values(lines.join(end))).toHaveLength(count);
+  });
+
+  it.each([
     ['the first', `${DATE},7`],
     ['the first, quoted', `"${DATE}",7`],
     ['a later', `${DATE},7,1\n${DATE},7`],

@@ -83,7 +83,8 @@ export function plainNumber(bytes: Uint8Array, start: number, end: number): numb
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  if (digits === 0 || digits > MAX_DIGITS) return Number.NaN;
+  // Below 0 where the sign that was met stands behind an empty cell.
+  if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;
 }

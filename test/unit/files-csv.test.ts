@@ -78,11 +78,15 @@ describe('a CSV', () => {
     ['the first', `${DATE},7`],
     ['the first, quoted', `"${DATE}",7`],
     ['a later', `${DATE},7,1\n${DATE},7`],
-  ])('has no value that nobody wrote: a row that ends before it is reported, %s as well (R-E3)', async (_, rows) => {
-    const { points, errors } = await read(`date,variable_id,value,version\n${rows}\n`);
-    expect(points.map(({ value }) => value)).toEqual(rows.includes(',1') ? [1] : []);
-    expect(errors).toMatchObject([{ code: 'invalid_value' }]);
-  });
+    ['one that begins with a dash', `-,${DATE},7`, 'note,date,variable_id,value'],
+  ])(
+    'has no value that nobody wrote: a row that ends before it is reported, %s as well (R-E3)',
+    async (_, rows, header = 'date,variable_id,value,version') => {
+      const { points, errors } = await read(`${header}\n${rows}\n`);
+      expect(points.map(({ value }) => value)).toEqual(rows.includes(',1') ? [1] : []);
+      expect(errors).toMatchObject([{ code: 'invalid_value' }]);
+    },
+  );
 
   it.each([
     ['1e3', 1000],

@@ -29,6 +29,13 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
+  it('none where nothing is written, whatever stands there', () => {
+    for (const bytes of ['-', '-1', '', '7'].map((text) => Buffer.from(text))) {
+      expect(plainNumber(bytes, 0, 0)).toBeNaN();
+      expect(plainNumber(bytes, bytes.length, bytes.length)).toBeNaN();
+    }
+  });
+
   const two = fc.integer({ min: 0, max: 61 }).map((part) => String(part).padStart(2, '0'));
   const written = fc
     .tuple(fc.integer({ min: 1690, max: 2205 }), fc.constantFrom('-', '/'), two, two, two, two, two)

@@ -35,8 +35,8 @@ export interface AuditedAct {
   readonly targetName?: string;
   /** What was changed; names and levels, never secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Where that is not the caller's account. */
-  readonly accountId?: number;
+  /** Whose managers may read it, where that is not the caller's account; none: the operator alone. */
+  readonly accountIds?: readonly number[];
 }
 
 export interface AuditFilter {
@@ -62,12 +62,13 @@ export interface AuditEntry {
 }
 
 export async function writeAudit(transaction: Queryable, { caller, requestId }: Act, act: AuditedAct): Promise<void> {
+  const { accountIds = [caller.accountId] } = act;
   await transaction.query(
     `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,
        target_name, details, request_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     select account_id, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10 from unnest($1::int[]) account_id`,
     [
-      act.accountId ?? caller.accountId,
+      accountIds.length > 0 ? accountIds : [null],
       caller.userId,
       caller.userName,
       caller.actor?.userId,

@@ -11,6 +11,7 @@ import { type AccountEnv, actOf } from './act.ts';
 import { writeAudit } from './audit.ts';
 import { nameSchema } from './field-schemas.ts';
 import type { AccountServices } from './services.ts';
+import { settleActiveAccount } from './users/settle-active-account.ts';
 import { assertMayChange, assertOther, lockVisibleUser, type TargetUser } from './users/target-user.ts';
 
 const MAX_USERS = 1000;
@@ -43,8 +44,10 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
     for (const userId of [...new Set(userIds)].sort()) {
       const target = await lockVisibleUser(transaction, caller, userId);
       if (!(await work(transaction, c, accountId, target))) continue;
+      await settleActiveAccount(transaction, services.directory, userId);
       const action = work === addMember ? 'UserAddedToAccount' : 'UserRemovedFromAccount';
-      await writeAudit(transaction, actOf(c), { action, accountId, targetId: userId, targetName: target.userName });
+      const whom = { targetId: userId, targetName: target.userName };
+      await writeAudit(transaction, actOf(c), { action, accountIds: [accountId], ...whom });
     }
   });
   await services.accessNews.announce(userIds);
@@ -89,9 +92,5 @@ async function removeMember(
     'delete from site_access using site where user_id = $1 and site.id = site_id and site.account_id = $2',
     [target.userId, accountId],
   );
-  await transaction.query('update app_user set active_account_id = null where id = $1 and active_account_id = $2', [
-    target.userId,
-    accountId,
-  ]);
   return true;
 }

@@ -224,6 +224,35 @@ describe('the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
+  it('of what reaches over all accounts of a user is theirs, wherever it was done from (R-A5, R-B8)', async () => {
+    const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
+    await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
+    await admin.post(`/account/user/${stella}/lock`, { isLocked: true });
+    await admin.delete(`/account/user/${stella}`);
+    const path = `/account/audit?targetId=${stella}`;
+    expect((await api.stranger.get(path)).body).toMatchObject([
+      { action: 'UserDeleted', userName: 'ada' },
+      { action: 'UserLocked' },
+      { action: 'UserUpdated' },
+    ]);
+    expect((await api.manager.get(path)).body).toEqual([]);
+    const { rows } = await api.database.query(
+      `select account_id from outbox_event where type = 'UserLocked' and payload ->> 'id' = $1`,
+      [stella],
+    );
+    expect(rows).toEqual([{ account_id: api.otherAccountId }]);
+  });
+
+  it('of somebody in no account is the operator’s alone (R-A5)', async () => {
+    const nobody = await addPerson(api, 'nobody', { accountIds: [] });
+    await admin.delete(`/account/user/${nobody}`);
+    expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);
+    const { rows } = await api.database.query('select action, account_id from audit_entry where target_id = $1', [
+      nobody,
+    ]);
+    expect(rows).toEqual([{ action: 'UserDeleted', account_id: null }]);
+  });
+
   it('a change that failed leaves no entry (R-A5)', async () => {
     const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
     const before = await count();

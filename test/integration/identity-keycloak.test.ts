@@ -188,6 +188,26 @@ describe('a user who was there before', () => {
   });
 });
 
+describe('whoever leaves the account of their tokens', () => {
+  const accountOf = async (client: TestClient) =>
+    (await client.get<{ id?: number }>('/account?displayLevel=Light')).body.id;
+
+  it('gets tokens of another account of theirs, and of the next they join (R-B4)', async () => {
+    await create('mover');
+    const userId = await userIdOf(api, 'mover');
+    await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
+    const move = (client: TestClient, method: string, accountId: number) =>
+      client.send(method, '/account/users/account', { accountId, userIds: [userId] });
+    expect((await move(api.manager, 'DELETE', api.accountId)).status).toBe(200);
+    expect(await accountOf(await signInAt('mover'))).toBe(api.otherAccountId);
+    await move(api.stranger, 'DELETE', api.otherAccountId);
+    expect((await (await signInAt('mover')).get('/account')).status).toBe(403);
+    const admin = await api.signIn('ada', 'ADMIN');
+    expect((await move(admin, 'POST', api.accountId)).status).toBe(200);
+    expect(await accountOf(await signInAt('mover'))).toBe(api.accountId);
+  });
+});
+
 describe('an invitation of a user of another account', () => {
   const accept = async (email: string) => {
     await api.manager.post('/account/invitations', { email });

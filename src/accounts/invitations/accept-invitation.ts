@@ -10,6 +10,7 @@ import { appendEvents } from '../../platform/outbox.ts';
 import { writeAudit } from '../audit.ts';
 import { writeClaims } from '../claims.ts';
 import { finishNewUser, insertUser } from '../users/save-user.ts';
+import { settleActiveAccount } from '../users/settle-active-account.ts';
 import type { RoleName } from '../users/user-rules.ts';
 import { writeUserSites } from '../users/user-sites.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
@@ -95,6 +96,7 @@ async function joinAccount(
     assertFits(invitation, known);
     const isClaimed = await directory.claimAddress(transaction, userId, email);
     await transaction.query('insert into account_member (account_id, user_id) values ($1, $2)', [accountId, userId]);
+    await settleActiveAccount(transaction, directory, userId);
     if (isClaimed) await queueMail(transaction, { kind: 'temporary_password', to: email, language, accountId, userId });
   }
   await tellOfAccount(transaction, invitation, userId);

@@ -7,7 +7,7 @@ import { invalidInput } from '../../platform/lenient.ts';
 import { queueMail, redirectMails } from '../../platform/mail/mail-outbox.ts';
 import { appendEvents } from '../../platform/outbox.ts';
 import type { Act } from '../act.ts';
-import { writeAudit } from '../audit.ts';
+import { type AuditedAct, writeAudit } from '../audit.ts';
 import { replaceClaims } from '../claims.ts';
 import { saveUserFeatures } from '../features.ts';
 import type { lockSchema } from '../field-schemas.ts';
@@ -34,10 +34,8 @@ export async function saveUser(
   if (written.email && written.email !== target.email) await redirectMails(transaction, userId, written.email);
   await writeAccountParts(transaction, act.caller.accountId, target, written);
   if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
-  await writeAudit(transaction, act, {
+  await auditWhole(transaction, act, target, {
     action: 'UserUpdated',
-    targetId: userId,
-    targetName: target.userName,
     details: { members: namesOf(written), ...(role !== target.role && { role: { from: target.role, to: role } }) },
   });
 }
@@ -135,13 +133,11 @@ export async function saveLock(
   );
   if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
   await directory.setLock(transaction, userId, isLocked);
-  const { accountId } = act.caller;
   const payload = { id: userId, userName: target.userName, until: until ?? null };
-  if (isLocked) await appendEvents(transaction, [{ accountId, type: 'UserLocked', payload }]);
-  await writeAudit(transaction, act, {
+  const events = target.accountIds.map((accountId) => ({ accountId, type: 'UserLocked', payload }) as const);
+  if (isLocked) await appendEvents(transaction, events);
+  await auditWhole(transaction, act, target, {
     action: isLocked ? 'UserLocked' : 'UserUnlocked',
-    targetId: userId,
-    targetName: target.userName,
     details: isLocked ? { until: until ?? null, reason: reason ?? null } : {},
   });
 }
@@ -156,7 +152,7 @@ export async function deleteUser(
   assertOther(act.caller, target, 'delete');
   await directory.remove(transaction, userId);
   await transaction.query('delete from app_user where id = $1', [userId]);
-  await writeAudit(transaction, act, { action: 'UserDeleted', targetId: userId, targetName: target.userName });
+  await auditWhole(transaction, act, target, { action: 'UserDeleted' });
 }
 
 /** @throws DomainError conflict for a user without an address. */
@@ -169,11 +165,17 @@ export async function requestPasswordReset(
   const target = await lockTargetUser(transaction, act.caller, userId);
   if (!target.email) throw new DomainError('conflict', `the user ${target.userName} has no mail address`);
   await directory.sendPasswordReset(transaction, target);
-  await writeAudit(transaction, act, {
-    action: 'PasswordResetRequested',
-    targetId: userId,
-    targetName: target.userName,
-  });
+  await auditWhole(transaction, act, target, { action: 'PasswordResetRequested' });
+}
+
+/** What reaches over all accounts of a user is told in these, not in the one it was done from: an ADMIN has others. */
+function auditWhole(
+  transaction: Transaction,
+  act: Act,
+  { userId, userName, accountIds }: TargetUser,
+  what: Pick<AuditedAct, 'action' | 'details'>,
+): Promise<void> {
+  return writeAudit(transaction, act, { ...what, accountIds, targetId: userId, targetName: userName });
 }
 
 async function changeRole(

@@ -1,0 +1,23 @@
+import type { UserDirectory } from '../../identity/user-directory.ts';
+import type { Transaction } from '../../platform/database.ts';
+
+/**
+ * Sees to it that the active account (R-B4) is one of the user's, the oldest, once they have joined or left one. The
+ * directory is told, since its tokens may name the account. An ADMIN keeps theirs, being allowed on all.
+ */
+export async function settleActiveAccount(
+  transaction: Transaction,
+  directory: UserDirectory,
+  userId: string,
+): Promise<void> {
+  const { rows } = await transaction.query<{ accountId: number | null }>(
+    `update app_user u
+     set active_account_id = (select min(m.account_id) from account_member m where m.user_id = u.id)
+     where id = $1 and (role <> 'ADMIN' or active_account_id is null) and not exists (
+       select from account_member m where m.user_id = u.id and m.account_id = u.active_account_id)
+     returning active_account_id as "accountId"`,
+    [userId],
+  );
+  const accountId = rows[0]?.accountId;
+  if (accountId) await directory.setActiveAccount(transaction, userId, accountId);
+}

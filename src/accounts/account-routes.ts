@@ -18,7 +18,6 @@ import {
   isAllowedOn,
   listAccounts,
   saveAccount,
-  type WrittenAccount,
 } from './account.ts';
 import { type AccountEnv, actOf } from './act.ts';
 import { AUDIT_ACTIONS, listAudit, writeAudit } from './audit.ts';
@@ -49,7 +48,7 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
 
 async function putAccount(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
   const mask = parseFieldMask(parseQuery(c.req.url));
-  const written = limitTo(parseInput(accountSchema, await readJsonBody(c.req.raw)), mask);
+  const written = parseInput(accountSchema, limitTo(await readJsonBody(c.req.raw), mask));
   const { caller } = c.var;
   const account = await withTransaction(database, async (transaction) => {
     const members = await saveAccount(transaction, caller.accountId, written);
@@ -111,8 +110,9 @@ function parseFieldMask(query: Query): readonly AccountMember[] | undefined {
   return ACCOUNT_MEMBERS.filter((member) => wanted.includes(member));
 }
 
-function limitTo(written: WrittenAccount, mask: readonly AccountMember[] | undefined): WrittenAccount {
-  if (!mask) return written;
-  const entries = Object.entries(written).filter(([name]) => mask.some((member) => member === name));
-  return Object.fromEntries(entries) as WrittenAccount;
+/** Before it is checked: clients fill in what they name, and leave the rest as it comes. */
+function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unknown {
+  if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const names = new Set(mask.map((member) => member.toLowerCase()));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name.toLowerCase())));
 }

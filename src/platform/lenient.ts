@@ -25,18 +25,19 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
   return renamed;
 }
 
-/** A positive 32-bit id, as a number or a string of digits. */
-export const idSchema = integerFrom(1);
-
-/** A number of a catalogue, likewise: some of them begin with 0. */
-export const catalogueIdSchema = integerFrom(0);
-
-function integerFrom(min: number) {
+/** A 32-bit integer of at least `min`, as a number or a string of digits. */
+export function integerFrom(min: number) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
     z.int({ error: 'must be an integer' }).min(min).max(MAX_INT4),
   );
 }
+
+/** A positive 32-bit id, as a number or a string of digits. */
+export const idSchema = integerFrom(1);
+
+/** A number of a catalogue, likewise: some of them begin with 0. */
+export const catalogueIdSchema = integerFrom(0);
 
 /** A boolean, also as `True`, `false`, … */
 export const booleanSchema = z.preprocess((value) => {

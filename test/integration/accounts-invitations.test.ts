@@ -265,6 +265,15 @@ describe('managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
+  it('the role is read as that of a user too, and nothing of it is ignored (R-B10, R-C2)', async () => {
+    const roleOf = async (more: Body) =>
+      (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
+    expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');
+    expect(await roleOf({ role: 'USER', roles: ['MANAGER'] })).toBe('USER');
+    expect(await roleOf({ role: null, roles: [] })).toBe('USER');
+    expect((await api.manager.post(PATH, { email: 'a@north.example', roles: ['ADMIN'] })).status).toBe(403);
+  });
+
   it('nobody invites an ADMIN but an ADMIN (R-B8)', async () => {
     expect((await api.manager.post(PATH, { email: 'a@north.example', role: 'ADMIN' })).status).toBe(403);
     await addPerson(api, 'ada', { role: 'ADMIN' });
@@ -276,6 +285,7 @@ describe('managing invitations', () => {
     [{}, '$.email'],
     [{ email: 'x' }, '$.email'],
     [{ email: 'a@x.example', role: 'KING' }, '$.role'],
+    [{ email: 'a@x.example', roles: ['KING'] }, '$.roles[0]'],
     [{ email: 'a@x.example', language: 'xx' }, '$.language'],
     [{ email: 'a@x.example', sites: [{ siteId: 999_999 }] }, '$.sites[0].siteId'],
   ])('%j is 400 (R-A5)', async (body, path) => {

@@ -106,6 +106,15 @@ describe('PUT /account', () => {
     expect((await api.manager.put('/account?fieldMask=x', { name: 'x' })).status).toBe(400);
   });
 
+  it('what the fieldMask leaves out may be anything: clients fill in no more than they mean (R-C1)', async () => {
+    const sparse = { id: 0, name: null, language: null, timeZoneId: '', versionLimit: 0, currency: 'NOK' };
+    expect((await api.manager.put('/account?fieldMask=currency', sparse)).status).toBe(200);
+    expect(await read()).toMatchObject({ name: 'Only the name', currency: 'NOK', versionLimit: 12 });
+    const wrong = await api.manager.put('/account?fieldMask=currency,versionLimit', sparse);
+    expect(wrong).toMatchObject({ status: 400, body: { details: [{ path: '$.versionLimit' }] } });
+    expect((await api.manager.put('/account?fieldMask=currency', [])).status).toBe(400);
+  });
+
   it.each([
     [{ name: '' }, '$.name'],
     [{ versionLimit: 0 }, '$.versionLimit'],

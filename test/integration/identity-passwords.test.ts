@@ -51,6 +51,23 @@ describe('POST /account/user/create', () => {
     expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
   });
 
+  it('members that are null are not given, as clients send them that know them all (§4.2, R-C2)', async () => {
+    const none = {
+      id: null,
+      userName: null,
+      roles: null,
+      claims: null,
+      sites: null,
+      features: null,
+      businessKeys: null,
+    };
+    expect((await create({ ...none, email: 'nulls@north.example' })).status).toBe(200);
+    const id = await userIdOf(api, 'nulls@north.example');
+    expect((await api.manager.post(`/account/user/${id}`, { ...none, firstName: 'Nell' })).body).toMatchObject({
+      ...{ userName: 'nulls@north.example', firstName: 'Nell', roles: [{ id: 'USER' }] },
+    });
+  });
+
   it.each(['-1', '73', '1.5', 'x'])('delayToSendEmail=%s is 400 (§8, R-B12)', async (hours) => {
     const answer = await create({ email: 'never@north.example' }, `?delayToSendEmail=${hours}`);
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });

@@ -248,6 +248,14 @@ describe('POST /account/users', () => {
     expect(narrowed.body).toMatchObject({ totalCount: 1, pageNumber: 0, users: [{ userName: 'zoe' }] });
   });
 
+  it('pages are numbers, also as text, and behind the last there is nothing (§8, R-A3)', async () => {
+    const paging = { pageNumber: '0', itemsPerPage: '1' };
+    expect((await user.post('/account/users', { paging })).body).toMatchObject({ pageNumber: 0, itemsPerPage: 1 });
+    const far = { pageNumber: 2 ** 31 - 1, itemsPerPage: 2 ** 31 - 1 };
+    expect(await user.post('/account/users', far)).toMatchObject({ status: 200, body: { users: [] } });
+    expect((await user.post('/account/users', { pageNumber: 2 ** 53 - 1, itemsPerPage: 100_000 })).status).toBe(400);
+  });
+
   it('refuses what the query refuses (§4.3)', async () => {
     expect((await user.post('/account/users', { accountId: api.accountId })).status).toBe(403);
     for (const body of [{ displayLevel: 'x' }, { paging: { itemsPerPage: 0 } }, { businessKeys: { values: ['x'] } }]) {

@@ -1,5 +1,5 @@
 /** Invitations (§3, R-B10): asked and mailed; accept-invitation.ts accepts. The token is made when the mail is sent. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from '../../identity/caller.ts';
 import { hashLinkToken } from '../../identity/password-reset.ts';
 import type { Queryable, Transaction } from '../../platform/database.ts';
@@ -21,7 +21,7 @@ import {
   type WrittenSite,
 } from '../field-schemas.ts';
 import { assertAllowed } from '../users/target-user.ts';
-import { planRoleGrant, type RoleName } from '../users/user-rules.ts';
+import { highestRole, planRoleGrant, type RoleName } from '../users/user-rules.ts';
 import { assertSites } from '../users/user-sites.ts';
 
 export const invitationSchema = lenientObject({
@@ -30,6 +30,8 @@ export const invitationSchema = lenientObject({
   lastName: shortTextSchema.nullish(),
   language: languageSchema.nullish(),
   role: roleSchema.nullish(),
+  /** As a user has them; `role` goes before it. */
+  roles: z.array(roleSchema).nullish(),
   claims: claimsSchema.nullish(),
   sites: sitesSchema.nullish(),
 });
@@ -92,7 +94,7 @@ export async function createInvitation(
   written: WrittenInvitation,
 ): Promise<Invitation> {
   const { caller } = act;
-  const role = written.role ?? 'USER';
+  const role = written.role ?? highestRole(written.roles ?? []);
   assertAllowed(planRoleGrant(caller, role));
   await assertSites(transaction, caller.accountId, written.sites ?? [], '$.sites');
   const { rows } = await transaction.query<Invitation>(

@@ -1,5 +1,6 @@
 /** Listing users (§4.3): of one account, or of all accounts the caller is allowed on. */
 import type { Queryable } from '../../platform/database.ts';
+import { pageOffset } from '../../platform/paging.ts';
 import {
   type InfoScope,
   IS_ALLOWED_ACCOUNT,
@@ -62,7 +63,7 @@ async function listUsers(
   // The first three are always referred to, so that the database knows their types.
   const where = `$1::text is not null and $2::text is not null and $3::int is not null and ${conditions.join(' and ')}`;
   const total = await database.query<{ count: number }>(`select count(*) from app_user u where ${where}`, values);
-  const page = [itemsPerPage ?? null, (itemsPerPage ?? 0) * pageNumber];
+  const page = [itemsPerPage ?? null, pageOffset(itemsPerPage ?? 0, pageNumber)];
   const { rows } = await database.query<Record<string, unknown>>(
     `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${where}
      order by lower(u.user_name), u.id limit $${values.length + 1} offset $${values.length + 2}`,

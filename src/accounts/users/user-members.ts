@@ -14,9 +14,9 @@ import {
   sitesSchema,
 } from '../field-schemas.ts';
 
-/** Absent keeps what is stored, null clears. Read-only members (lock, accounts, dates) are ignored. */
+/** Absent keeps what is stored, null clears, but not what every user has. Read-only members (lock, accounts, dates) are ignored. */
 export const userSchema = lenientObject({
-  userName: nameSchema.optional(),
+  userName: z.preprocess((name) => name ?? undefined, nameSchema.optional()),
   pseudo: shortTextSchema.nullish(),
   firstName: shortTextSchema.nullish(),
   lastName: shortTextSchema.nullish(),

@@ -3,7 +3,7 @@
  * of objects arrive as `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
  */
 import { z } from 'zod';
-import { idSchema, lenientObject, parseInput } from '../../platform/lenient.ts';
+import { idSchema, integerFrom, lenientObject, parseInput } from '../../platform/lenient.ts';
 import { parsePaging } from '../../platform/paging.ts';
 import { parseQuery, type Query, queryChoice, queryError, queryInteger } from '../../platform/query-string.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
@@ -38,16 +38,12 @@ export const filterSchema = lenientObject({
     .nullish(),
 });
 
-const pagingSchema = lenientObject({
-  pageNumber: z.int().min(0).nullish(),
-  itemsPerPage: z.int().min(1).nullish(),
-});
+const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
 const requestSchema = lenientObject({
   displayLevel: anyCase(USER_DISPLAY_LEVELS).nullish(),
-  paging: pagingSchema.nullish(),
-  pageNumber: z.int().min(0).nullish(),
-  itemsPerPage: z.int().min(1).nullish(),
+  paging: lenientObject(pagingMembers).nullish(),
+  ...pagingMembers,
   viewId: textSchema.nullish(),
   accountId: idSchema.nullish(),
 });

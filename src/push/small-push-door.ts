@@ -48,12 +48,23 @@ export function smallPushDoor(services: SmallPushServices, otherwise: RawHandler
 }
 
 /** @returns undefined where the request is not one for this door, or is for the app to refuse. */
-function admit({ recallCaller, admission }: SmallPushServices, { method, url, headers }: IncomingMessage) {
+function admit({ recallCaller, admission }: SmallPushServices, { method, url, headers, rawHeaders }: IncomingMessage) {
   if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
+  if (isGivenTwice(rawHeaders, 'authorization') || isGivenTwice(rawHeaders, 'content-type')) return undefined;
   const caller = recallCaller(headers.authorization, 'push-data');
   return caller?.permissions.has('datapusher.standard') && admission.hasRoom() ? caller : undefined;
+}
+
+/** Node shows the first of such headers, the app takes all of them together. @param name in lower case. */
+function isGivenTwice(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index];
+    if (given?.length === name.length && given.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
 }
 
 function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): void {

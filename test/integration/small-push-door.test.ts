@@ -113,6 +113,27 @@ describe('a small push', () => {
     expect(await told('', raw as string)).toEqual(await told(LONG_WAY, raw as string));
   });
 
+  it.each([
+    ['authorization', 'Bearer wrong', 401],
+    ['content-type', 'text/plain', 415],
+  ])('with two headers %s is refused as by the long way (R-D1, R-B1)', async (name, second, status) => {
+    await push(one());
+    const raw = JSON.stringify(one());
+    const { hostname, port } = new URL(api.origin);
+    const given = { authorization: `Bearer ${api.manager.token}`, 'content-type': 'application/json' };
+    const headers = Object.entries(given).flatMap((header) =>
+      header[0] === name ? [header, [name, second]] : [header],
+    );
+    const statusOf = (way: string) =>
+      new Promise((resolve, reject) => {
+        const options = { hostname, port, path: `/api/data${way}`, method: 'POST' };
+        const all = [...headers, ['content-length', String(raw.length)], ['host', hostname]].flat();
+        const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
+        sending.on('error', reject).end(raw);
+      });
+    expect([await statusOf(''), await statusOf(LONG_WAY)]).toEqual([status, status]);
+  });
+
   it('goes on in order after those of the same connection (R-D6)', async () => {
     const date = nextDate();
     for (let value = 0; value < 20; value += 1) await push(one({ date, value }), value % 3 === 0 ? LONG_WAY : '');

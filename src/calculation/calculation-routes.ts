@@ -50,15 +50,24 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const { caller } = c.var;
       const id = parsePathId(c, 'id');
       const run = await findRun(database, caller.accountId, id);
-      if (!run) throw new DomainError('not_found', `run ${id} does not exist`);
-      // Whoever may not see the variable may not see its runs either.
-      await getResource(database, VARIABLE, caller, run.variableId);
-      return c.json(run);
+      if (run && (await isVisible(database, caller, run.variableId))) return c.json(run);
+      throw new DomainError('not_found', `run ${id} does not exist`);
     })
     .post('/variables/:id/forceUpdate', manager, forceUpdateHandler(services, VARIABLE))
     .post('/sources/:id/forceUpdate', manager, forceUpdateHandler(services, SOURCE))
     .post('/sites/:id/forceUpdate', manager, forceUpdateHandler(services, SITE))
     .route('/', authoringRoutes(services));
+}
+
+/** Whoever may not see the variable may not see its runs either, nor that there are any. */
+async function isVisible(database: Database, caller: Caller, variableId: number): Promise<boolean> {
+  try {
+    await getResource(database, VARIABLE, caller, variableId);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'not_found') return false;
+    throw error;
+  }
 }
 
 function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, resource: Resource) {

@@ -45,6 +45,9 @@ export interface Pusher {
   readonly reach: Reach;
 }
 
+/** Said whether or not there is such a variable: else it would tell. */
+const WITHIN_REACH = ' among those the user may push to (site access Write)';
+
 /** @returns per element, in order, its target or why it has none. */
 export async function resolveTargets(
   queryable: Queryable,
@@ -60,7 +63,8 @@ export async function resolveTargets(
       if (key !== undefined) matches.set(key, match);
     }
   }
-  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOfIdentifiers(identifiers))));
+  const where = pusher.reach.siteIds === null ? '' : WITHIN_REACH;
+  return elements.map((identifiers) => toTarget(identifiers, matches.get(keyOfIdentifiers(identifiers)), where));
 }
 
 function groupByGiven(
@@ -103,11 +107,12 @@ async function findMatches(
   return rows;
 }
 
-function toTarget(identifiers: TargetIdentifiers, match: Match | undefined): Target | Unresolved {
+/** @param where which variables were looked at, when not all. */
+function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
   if (match?.count === 1) return { variableId: match.variableId, timeZoneId: match.timeZoneId };
   const what = describe(identifiers);
   if (!match) {
-    const message = what === '' ? 'the element gives no identifier of a variable' : `no variable has ${what}`;
+    const message = what === '' ? 'the element gives no identifier of a variable' : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
   return { code: 'target_ambiguous', message: `${match.count} variables have ${what}` };

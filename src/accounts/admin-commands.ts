@@ -10,6 +10,7 @@ import { type Database, withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from './account.ts';
+import { type Auditor, writeAudit } from './audit.ts';
 import { createAccount } from './create-account.ts';
 import { emailSchema, nameSchema } from './field-schemas.ts';
 import { insertClient, replaceClientSecret } from './register-client.ts';
@@ -95,10 +96,12 @@ async function createAccountCommand({ database, directory, say }: AdminServices,
   const lines = await withTransaction(database, async (transaction) => {
     const accountId = await createAccount(transaction, { name });
     await saveAccount(transaction, accountId, settings);
+    const made = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
+    await writeAudit(transaction, operatorOf(accountId), made);
     const manager = { accountId, email, userName: email, role: 'MANAGER', language: settings.language } as const;
     const password = await makeUser(transaction, directory, manager);
-    const made = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
-    return client === undefined ? made : [...made, await makeClient(transaction, { clientId: client })];
+    const told = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
+    return client === undefined ? told : [...told, await makeClient(transaction, { clientId: client })];
   });
   lines.push(`sign in for the first time at ${directory.signInLink()}`);
   for (const line of lines) say(line);
@@ -165,7 +168,14 @@ async function makeUser(
   // The operator hands it to who has the address.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
+  const made = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
+  await writeAudit(transaction, operatorOf(accountId), made);
   return password;
+}
+
+/** Who has this command line is no user of the service. */
+function operatorOf(accountId: number): Auditor {
+  return { caller: { userId: 'operator', userName: 'operator', accountId }, requestId: null };
 }
 
 interface MadeClient {

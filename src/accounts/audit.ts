@@ -1,9 +1,10 @@
 /** The audit trail: administrative acts, written in the transaction of the act (who, as whom, what, when). */
+import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import type { Paging } from '../platform/paging.ts';
-import type { Act } from './act.ts';
 
 export const AUDIT_ACTIONS = [
+  'AccountCreated',
   'AccountUpdated',
   'UserCreated',
   'UserUpdated',
@@ -39,6 +40,12 @@ export interface AuditedAct {
   readonly accountIds?: readonly number[];
 }
 
+/** Who acts; on the operator's command line within no request. */
+export interface Auditor {
+  readonly caller: Pick<Caller, 'userId' | 'userName' | 'accountId' | 'actor'>;
+  readonly requestId: string | null;
+}
+
 export interface AuditFilter {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -61,7 +68,11 @@ export interface AuditEntry {
   readonly requestId: string | null;
 }
 
-export async function writeAudit(transaction: Queryable, { caller, requestId }: Act, act: AuditedAct): Promise<void> {
+export async function writeAudit(
+  transaction: Queryable,
+  { caller, requestId }: Auditor,
+  act: AuditedAct,
+): Promise<void> {
   const { accountIds = [caller.accountId] } = act;
   await transaction.query(
     `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,

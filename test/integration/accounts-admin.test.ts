@@ -51,7 +51,10 @@ describe('admin create-account', () => {
       ...{ id: Number(found(/^account (\d+): West/, printed)), name: 'West', language: 'nl' },
       ...{ timeZoneId: 'Europe/Brussels', currency: 'EUR' },
     });
-    expect((await client.get('/account/audit')).status).toBe(200);
+    expect((await client.get('/account/audit')).body).toMatchObject([
+      { action: 'UserCreated', userName: 'operator', targetName: 'meg@west.example', details: { role: 'MANAGER' } },
+      { action: 'AccountCreated', userName: 'operator', targetName: 'West', requestId: null },
+    ]);
   });
 
   it('makes all or nothing (§5)', async () => {

@@ -3,6 +3,7 @@
  * caller records of the batch is committed with its points or not at all.
  */
 import type { Transaction } from '../../platform/database.ts';
+import { TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { spanOfAll } from './chunk-rules.ts';
 import { copyTuples } from './copy-tuples.ts';
@@ -22,6 +23,9 @@ export interface WriteResult {
   readonly versionTimestamp: Micros;
 }
 
+// Looking a chunk up takes 1 ms, which is what copying 500 rows takes; rows go to a known chunk up to a fifth faster.
+const MIN_ROWS_TO_FIND_CHUNKS = 5000;
+
 /**
  * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in their order; the same VersionTag
  * again at the same date replaces the first.
@@ -38,7 +42,8 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const plan = planWrite(batches, series, versionTimestamp);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
   const span = spanOfAll(chunkNumbers);
-  const stored = plan.chunks.size === 0 ? [] : await findChunks(transaction, span);
+  const isWorthLooking = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
+  const stored = isWorthLooking ? await findChunks(transaction, span) : [];
   await makeWay(transaction, plan.chunks, stored);
   await copyTuples(transaction, 'point_version', plan.earlier);
   await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
@@ -48,6 +53,10 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
     return { variableId, fromMicros, toMicros, count };
   });
   return { ranges, versionTimestamp };
+}
+
+function countTuples(batches: readonly Buffer[]): number {
+  return batches.reduce((bytes, tuples) => bytes + tuples.length, 0) / TUPLE_BYTES;
 }
 
 /** Chunks of history that superseded rows go to. */

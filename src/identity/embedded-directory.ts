@@ -21,8 +21,8 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
     update: nothing,
     setActiveAccount: nothing,
     remove: (transaction, userId) => endSessions(transaction, userId),
-    setLock: async (transaction, userId, isLocked) => {
-      if (isLocked) await endSessions(transaction, userId);
+    setLock: async (transaction, userId, lock) => {
+      if (lock !== 'unlocked') await endSessions(transaction, userId);
     },
     setTemporaryPassword: async (transaction, userId) => {
       const password = makeTemporaryPassword();

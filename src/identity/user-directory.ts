@@ -21,8 +21,8 @@ export interface UserDirectory {
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
   /** The user is about to be deleted; their sessions end. */
   remove(transaction: Transaction, userId: string): Promise<void>;
-  /** The user was locked or unlocked; a lock ends their sessions. */
-  setLock(transaction: Transaction, userId: string, isLocked: boolean): Promise<void>;
+  /** The user was locked, for ever or for a while, or unlocked; a lock ends their sessions. */
+  setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
   /** The account of a token that names none has changed (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**

@@ -150,6 +150,26 @@ describe('what a manager does', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
+  it('a lock that ends by itself leaves the user enabled there, where nothing would enable them again (R-B5, R-B11)', async () => {
+    await create('briefly');
+    const id = await userIdOf(api, 'briefly');
+    const client = await signInAt('briefly');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    expect((await api.manager.post(`/account/user/${id}/lock`, { isLocked: true, until })).status).toBe(200);
+    const { id: subject, enabled } = inKeycloak('briefly') ?? {};
+    expect({ enabled, isOut: keycloak.loggedOut.includes(subject ?? '') }).toEqual({ enabled: true, isOut: true });
+    expect((await client.get('/account')).status).toBe(401);
+    await api.database.query(`update app_user set locked_until = now() - interval '1 s' where id = $1`, [id]);
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
+  it('resetting the password of a locked user is 409: Keycloak mails them nothing (R-A5, R-B11)', async () => {
+    await create('stuck');
+    const id = await userIdOf(api, 'stuck');
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
+    expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
+  });
+
   it('resetting a password has Keycloak mail a link good for an hour (R-B11)', async () => {
     await create('reset');
     const id = await userIdOf(api, 'reset');
@@ -293,6 +313,9 @@ describe('the realm export', () => {
       'jsonType.label': 'int',
       'user.attribute': 'account',
     });
+    // What EXTERNAL_USERS goes by.
+    const claims = scopes.get('tidemark-account')?.map(({ config }) => config['claim.name']);
+    expect(claims).toEqual(expect.arrayContaining(['email', 'email_verified', 'businessId']));
     const { KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID } = api.parts.config;
     const ids = realm.clients.map(({ clientId }) => clientId);
     expect(ids).toEqual(expect.arrayContaining([KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID]));

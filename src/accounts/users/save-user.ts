@@ -132,7 +132,8 @@ export async function saveLock(
     [userId, isLocked, until, reason],
   );
   if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
-  await directory.setLock(transaction, userId, isLocked);
+  const lock = until ? 'locked_for_a_while' : 'locked';
+  await directory.setLock(transaction, userId, isLocked ? lock : 'unlocked');
   const payload = { id: userId, userName: target.userName, until: until ?? null };
   const events = target.accountIds.map((accountId) => ({ accountId, type: 'UserLocked', payload }) as const);
   if (isLocked) await appendEvents(transaction, events);

@@ -45,9 +45,10 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const subject = await findSubject(transaction, issuer, userId);
       if (subject !== undefined) await admin.deleteUser(subject);
     },
-    setLock: async (transaction, userId, isLocked) => {
-      await change(transaction, userId, { enabled: !isLocked });
-      if (isLocked) await admin.logOut(await subjectOf(transaction, userId));
+    setLock: async (transaction, userId, lock) => {
+      // Nothing there would enable them again at the end of a while; until then the service refuses their tokens.
+      await change(transaction, userId, { enabled: lock !== 'locked' });
+      if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
     setActiveAccount: (transaction, userId, accountId) =>
       change(transaction, userId, { attributes: { [ACCOUNT_ATTRIBUTE]: [String(accountId)] } }),
@@ -71,6 +72,8 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
     },
     sendPasswordReset: async (transaction, { userId }) => {
       const id = await subjectOf(transaction, userId);
+      const { enabled } = await getUser(admin, id);
+      if (!enabled) throw new DomainError('conflict', 'the user is locked: the link would open nothing');
       const link = { lifespanSec: PASSWORD_RESET_TTL_SEC, clientId: accountClientId, redirectUri: undefined };
       await admin.sendActions(id, [UPDATE_PASSWORD], link);
     },

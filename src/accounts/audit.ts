@@ -26,6 +26,9 @@ export const AUDIT_ACTIONS = [
   'InvitationDeleted',
   'InvitationAccepted',
   'ImpersonationStarted',
+  'MapperCreated',
+  'MapperUpdated',
+  'MapperDeleted',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

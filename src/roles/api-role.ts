@@ -1,4 +1,5 @@
 /** The api role: REST, push and the embedded token issuer on one port. */
+import { writeAudit } from '../accounts/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { declarations } from '../calculation/save-declaration.ts';
 import { fileRoutes } from '../files/file-routes.ts';
@@ -80,7 +81,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
           log,
         }),
       ],
-      ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits })],
+      ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes(database, declarations)],

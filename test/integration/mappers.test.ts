@@ -32,6 +32,19 @@ const pushRaw = (guid: string, type: string, raw: string, query = '', client: Te
     headers: { 'content-type': type },
   });
 
+it('who made, changed and deleted a mapper is in the audit trail (R-B14, R-D9)', async () => {
+  const id = await addMapper('[]', { name: 'Old' });
+  await api.manager.put(`/account/mappers/${id}`, { name: 'New', expression: '[]' });
+  await api.manager.put(`/account/mappers/${id}`, { name: 'Wrong', expression: '[' });
+  await api.manager.delete(`/account/mappers/${id}`);
+  const { body } = await api.manager.get(`/account/audit?targetId=${id}`);
+  expect(body).toMatchObject([
+    { action: 'MapperDeleted', targetName: 'New', userName: 'max', requestId: expect.any(String) },
+    { action: 'MapperUpdated', targetName: 'New' },
+    { action: 'MapperCreated', targetName: 'Old' },
+  ]);
+});
+
 // The examples of src/push/README.md.
 const JSON_MAPPER = `[$.devices.{
   "sourceSerialNumber": serial, "variableTypeId": 7,

@@ -1,11 +1,13 @@
 /** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
 import { Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import type { Database } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readBytes, readJsonBody } from '../../platform/http-body.ts';
 import { parseInput } from '../../platform/lenient.ts';
 import { setTotalCount } from '../../platform/listing-response.ts';
+import type { RequestIdEnv } from '../../platform/request-id.ts';
 import { parsePush } from '../parse-push-rules.ts';
 import type { PushLimits } from '../push-element.ts';
 import { bodyFormat } from './body-format.ts';
@@ -20,15 +22,29 @@ import {
 } from './mappers.ts';
 import type { MapperRunner } from './run-mapper.ts';
 
+type Env = CallerEnv & RequestIdEnv;
+
+/** Writes a change into the audit trail of the account, in its transaction. */
+export type AuditMapper = (
+  transaction: Transaction,
+  by: { readonly caller: Caller; readonly requestId: string },
+  act: {
+    readonly action: 'MapperCreated' | 'MapperUpdated' | 'MapperDeleted';
+    readonly targetId: string;
+    readonly targetName: string;
+  },
+) => Promise<void>;
+
 export interface MapperServices {
   readonly database: Database;
   readonly runner: MapperRunner;
   readonly limits: PushLimits;
+  readonly audit: AuditMapper;
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
 
-export function mapperRoutes({ database, runner, limits }: MapperServices): Hono<CallerEnv> {
+export function mapperRoutes({ database, runner, limits, audit }: MapperServices): Hono<Env> {
   /** @throws DomainError invalid_input naming the place in the expression. */
   const parseFields = async (request: Request): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
@@ -40,7 +56,7 @@ export function mapperRoutes({ database, runner, limits }: MapperServices): Hono
     }
     return fields;
   };
-  return new Hono<CallerEnv>()
+  return new Hono<Env>()
     .use('/mappers/*', requireRole('MANAGER'))
     .use('/mappers', requireRole('MANAGER'))
     .get('/mappers', async (c) => {
@@ -48,16 +64,31 @@ export function mapperRoutes({ database, runner, limits }: MapperServices): Hono
       setTotalCount(c, mappers.length);
       return c.json(mappers);
     })
-    .post('/mappers', async (c) =>
-      c.json(await insertMapper(database, c.var.caller.accountId, await parseFields(c.req.raw))),
-    )
+    .post('/mappers', async (c) => {
+      const fields = await parseFields(c.req.raw);
+      const mapper = await withTransaction(database, async (transaction) => {
+        const made = await insertMapper(transaction, c.var.caller.accountId, fields);
+        await audit(transaction, c.var, { action: 'MapperCreated', targetId: made.id, targetName: made.name });
+        return made;
+      });
+      return c.json(mapper);
+    })
     .get('/mappers/:id', async (c) => c.json(await getMapper(database, c.var.caller.accountId, c.req.param('id'))))
     .put('/mappers/:id', async (c) => {
-      await updateMapper(database, c.var.caller.accountId, c.req.param('id'), await parseFields(c.req.raw));
+      const [targetId, fields] = [c.req.param('id'), await parseFields(c.req.raw)];
+      await withTransaction(database, async (transaction) => {
+        await updateMapper(transaction, c.var.caller.accountId, targetId, fields);
+        await audit(transaction, c.var, { action: 'MapperUpdated', targetId, targetName: fields.name });
+      });
       return c.body(null, 204);
     })
     .delete('/mappers/:id', async (c) => {
-      await deleteMapper(database, c.var.caller.accountId, c.req.param('id'));
+      const { accountId } = c.var.caller;
+      await withTransaction(database, async (transaction) => {
+        const { id: targetId, name: targetName } = await getMapper(transaction, accountId, c.req.param('id'));
+        await deleteMapper(transaction, accountId, targetId);
+        await audit(transaction, c.var, { action: 'MapperDeleted', targetId, targetName });
+      });
       return c.body(null, 204);
     })
     .post('/mappers/:id/test', async (c) => {

@@ -51,6 +51,19 @@ describe('POST /account/user/create', () => {
     expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
   });
 
+  it('the mail is in the language of the account, where none is given for the user (§4.2, R-B10)', async () => {
+    await api.manager.put('/account', { language: 'nl' });
+    for (const [name, more, subject] of [
+      ['niet', {}, 'Uw toegang'],
+      ['null', { language: null }, 'Uw toegang'],
+      ['engels', { language: 'en' }, 'Your access'],
+    ] as const) {
+      await create({ email: `${name}@north.example`, ...more });
+      expect((await mailbox.next(`${name}@north.example`)).subject).toBe(subject);
+    }
+    await api.manager.put('/account', { language: 'en' });
+  });
+
   it('members that are null are not given, as clients send them that know them all (§4.2, R-C2)', async () => {
     const none = {
       id: null,

@@ -72,7 +72,7 @@ export async function createMember(
   return userId;
 }
 
-/** Inserts a user without a password, who is a member of one account. @throws DomainError conflict. */
+/** Inserts a user without a password, a member of one account and in its language unless one is given. @throws DomainError conflict. */
 export async function insertUser(
   transaction: Transaction,
   written: WrittenUser & { readonly userName: string },
@@ -82,8 +82,8 @@ export async function insertUser(
   const { rows } = await guardUserName(written.userName, () =>
     transaction.query<{ id: string }>(
       `with made as (
-         insert into app_user (user_name, role, active_account_id, must_change_password) values ($1, $2, $3, true)
-         returning id
+         insert into app_user (user_name, role, active_account_id, must_change_password, language)
+         select $1, $2, a.id, true, a.language from account a where a.id = $3 returning id
        ), joined as (insert into account_member (account_id, user_id) select $3, id from made)
        select id from made`,
       [written.userName, role, accountId],
@@ -91,7 +91,7 @@ export async function insertUser(
   );
   const [row] = rows;
   if (!row) throw new Error('inserting a user returned no id');
-  await writeUserColumns(transaction, row.id, written);
+  await writeUserColumns(transaction, row.id, { ...written, language: written.language ?? undefined });
   return row.id;
 }
 

@@ -19,7 +19,7 @@ export interface AppParts {
   readonly authentication: Authentication;
   /** For HTTP Basic on push; undefined: not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
-  readonly issuer: Hono<{ Bindings: HttpBindings }>;
+  readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
   /** Whether a path is the issuer's. */
   readonly isIssuerPath: (path: string) => boolean;
   /** Mounted at the root in front of the bearer. */

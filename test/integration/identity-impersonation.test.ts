@@ -69,6 +69,24 @@ describe('an ADMIN who acts as somebody else', () => {
     expect(byAda.body.length).toBeGreaterThan(1);
   });
 
+  it('is one request from the answer to the audit trail, whether or not it came with an id (R-A10, R-B14)', async () => {
+    for (const given of [undefined, 'mine-1', 'not one\tof ours']) {
+      const form = {
+        ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's' },
+        ...{ subject_token: admin.token ?? '', requested_subject: uma },
+      };
+      const { headers } = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        headers: given === undefined ? {} : { 'x-request-id': given },
+      });
+      const requestId = headers.get('x-request-id');
+      expect(requestId).toMatch(given === 'mine-1' ? /^mine-1$/ : /^[\w-]{36}$/);
+      const { body } = await api.manager.get('/account/audit?action=ImpersonationStarted&itemsPerPage=1');
+      expect(body).toMatchObject([{ requestId }]);
+    }
+  });
+
   it('stops when the ADMIN is locked or no longer one (R-B14, R-B5)', async () => {
     const client = await impersonate();
     for (const [change, undo] of [

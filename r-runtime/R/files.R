@@ -35,7 +35,8 @@ collect_files <- function() {
 #' numbers, so that it draws as it does here.
 #' @noRd
 save_sample <- function(script, path, envir = globalenv()) {
-  used <- all.names(parse_script(script))
+  # A script with a syntax error is what its author wants the data for.
+  used <- tryCatch(all.names(parse_script(script)), tidemark_syntax_error = function(condition) character())
   called <- intersect(used, toolbox_names)
   home <- portable_toolbox()
   for (name in called) assign(name, get(name, home), envir = envir)

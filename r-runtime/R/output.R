@@ -8,7 +8,7 @@ output_error <- function(..., class = "tidemark_output_error") {
 describe_value <- function(value) {
   if (is.null(value)) return("NULL")
   if (is.function(value)) return("a function; was it to be called?")
-  if (is.list(value) && !is.null(names(value))) {
+  if (is.list(value) && length(names(value)) > 0L) {
     return(paste0("a ", class(value)[1], " with ", paste0("`", names(value), "`", collapse = ", ")))
   }
   paste0("a value of class ", class(value)[1])
@@ -17,6 +17,7 @@ describe_value <- function(value) {
 # What authors mean most often when they return something else.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
+  else if (is.list(value) && "TimeSeries" %in% names(value)) "; its TimeSeries is NULL"
   else if (is.list(value) && "timeseries" %in% tolower(names(value))) "; it must be written TimeSeries"
 }
 

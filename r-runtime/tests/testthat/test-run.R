@@ -38,6 +38,8 @@ test_that("of a value that is no result the message says what was meant", {
   expect_match(told("data.frame(Dates = 1L, Values = 1)"), "write list(TimeSeries = ...) around it", fixed = TRUE)
   expect_match(told("function() 1"), "was it to be called?", fixed = TRUE)
   expect_match(told("list(timeseries = 1)"), "it must be written TimeSeries")
+  expect_match(told("list(TimeSeries = inputVariables$none)"), "with `TimeSeries`; its TimeSeries is NULL$")
+  expect_match(told("list(TimeSeries = data.frame())"), "got a value of class data.frame$")
   expect_match(told("list(TimeSeries = list(dates = 1L, values = 1))"), "with capitals")
   expect_match(told("list(TimeSeries = cbind(Dates = 1, Values = 1))"), "as.data.frame(x)", fixed = TRUE)
   expect_match(told("list(TimeSeries = zoo::zoo(1, 1))"), "zoo::index(x)", fixed = TRUE)
@@ -60,4 +62,6 @@ test_that("a sample holds the five globals, and what else its script needs", {
   }
   expect_identical(saved("1"), globals)
   expect_setequal(saved("FilterNaOutput(1)"), c("FilterNaOutput", globals))
+  # Whoever looks for a syntax error needs the data too.
+  expect_identical(saved("x <- (1"), globals)
 })

@@ -1,4 +1,5 @@
 /** Access to a site, or to some sources of it, at a level (R-B9, R-C3): what a USER reads, counts and pushes to. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader } from '../support/grpc-client.ts';
 import { linkIn, type Mailbox, openMailbox } from '../support/mailbox.ts';
@@ -132,6 +133,21 @@ describe('the level', () => {
       ],
     });
     expect((await user.get(`/data?variableId=${variables[0]}`)).status).toBe(200);
+  });
+});
+
+describe('the migration to levels', () => {
+  it('lets those push who could before, and nobody else (R-B8, R-C3)', async () => {
+    await api.signIn('reader', 'USER', { mayPush: false });
+    const readerId = await userIdOf(api, 'reader');
+    const levelsOf = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body.sites;
+    for (const id of [userId, readerId]) {
+      await api.manager.post(`/account/user/${id}/sites`, [{ siteId, level: 'Read' }]);
+    }
+    const migration = new URL('../../sql/migrations/0024_pushers_may_write.sql', import.meta.url);
+    await api.database.query(await readFile(migration, 'utf8'));
+    expect(await levelsOf(userId)).toMatchObject([{ siteId, level: 'Write' }]);
+    expect(await levelsOf(readerId)).toMatchObject([{ siteId, level: 'Read' }]);
   });
 });
 

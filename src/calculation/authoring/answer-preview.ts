@@ -84,7 +84,7 @@ async function perform(
     ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', replaceScript: saveSample }),
   };
   const computed = await compute(services, connection, request, signal);
-  if (task.kind === 'evaluate') return { answer: describeComputed(computed, dates, request.defaultVersion) };
+  if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
   // Of several formulas the last one is meant: the one that is valid at the trigger date.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;

@@ -1,9 +1,10 @@
 /** What an author sees of an evaluation (R-H9): the series as it would be stored, and everything there is to say. */
 import { basename, extname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { Computed } from '../compute.ts';
-import type { Output } from '../output-rules.ts';
+import type { Output, OutputPoint } from '../output-rules.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
 import { sumCounts } from '../write-outputs.ts';
 
@@ -17,14 +18,15 @@ export interface PreviewedDates {
   readonly triggerMicros: Micros;
 }
 
-export function describeComputed(
+/** A script may return millions of rows: they go by slice by slice, and others are served in between. */
+export async function describeComputed(
   computed: Computed,
   dates: PreviewedDates,
   defaultVersion: string,
-): Readonly<Record<string, unknown>> {
+): Promise<Readonly<Record<string, unknown>>> {
   const { result, formulas, inputs, notes, durations, read, outcomes } = computed;
   const outputs = result.kind === 'ok' ? result.outputs : [];
-  const series = readSeries(outputs);
+  const series = await readSeries(outputs);
   const warnings = [...((notes.warnings as readonly string[] | undefined) ?? [])];
   const files = outcomes.flatMap((outcome) => ('files' in outcome && outcome.files ? outcome.files : []));
   return {
@@ -35,8 +37,8 @@ export function describeComputed(
     triggerDate: formatInstant(dates.triggerMicros),
     defaultVersion,
     ...{ formulas, inputs },
-    series: series.slice(0, MAX_ROWS),
-    isSeriesCut: series.length > MAX_ROWS,
+    series,
+    isSeriesCut: sumCounts(outputs).stored > series.length,
     counts: { read, ...sumCounts(outputs) },
     ...notes,
     warnings: [...warnings, ...outputs.flatMap((output) => output.warnings())],
@@ -45,15 +47,25 @@ export function describeComputed(
   };
 }
 
-function readSeries(outputs: readonly Output[]): readonly Readonly<Record<string, unknown>>[] {
-  return outputs.flatMap((output) =>
-    [...output.slices()].flat().map(({ dateMicros, value, labels: { version, tags } }) => ({
-      date: formatInstant(dateMicros),
-      value,
-      ...(version !== undefined && { version }),
-      ...(tags !== null && { tags: JSON.parse(tags) as unknown }),
-    })),
-  );
+/** The rows shown. All slices are gone through: counts and warnings are of those taken. */
+async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const rows: Readonly<Record<string, unknown>>[] = [];
+  for (const output of outputs) {
+    for (const points of output.slices()) {
+      rows.push(...points.slice(0, MAX_ROWS - rows.length).map(toRow));
+      await nextTurn();
+    }
+  }
+  return rows;
+}
+
+function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): Readonly<Record<string, unknown>> {
+  return {
+    date: formatInstant(dateMicros),
+    value,
+    ...(version !== undefined && { version }),
+    ...(tags !== null && { tags: JSON.parse(tags) as unknown }),
+  };
 }
 
 /** The name is the script's: only what is before its extension, and no path, is passed on. */

@@ -1,5 +1,5 @@
 /** The header of a Standard File (§2, R-E2): columns by their names in any case and any order; others are ignored. */
-import type { TargetIdentifiers } from '../push/push-element.ts';
+import type { TargetIdentifiers } from '../push/body/push-element.ts';
 import { FileRefusal } from './standard-file.ts';
 
 type Identifier = keyof TargetIdentifiers;

@@ -6,14 +6,14 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../platform/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { Admission } from './admission.ts';
-import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
-import { findResent } from './find-resent.ts';
-import type { GroupCommit, GroupOutcome } from './group-commit.ts';
-import { toPlainPush } from './plain-push.ts';
+import type { OpenPush, PushReaders } from './body/push-readers.ts';
+import { findResent } from './operations/find-resent.ts';
 import { type PushAnswer, toAnswer } from './push-answer.ts';
-import type { OpenPush, PushReaders } from './push-readers.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from './store/encode-operation.ts';
+import type { GroupCommit, GroupOutcome } from './store/group-commit.ts';
+import { toPlainPush } from './store/plain-push.ts';
+import type { DirectWriter } from './store/write-directly.ts';
 import type { TargetCache } from './target-cache.ts';
-import type { DirectWriter } from './write-directly.ts';
 
 export interface AcceptServices {
   readonly database: Database;

@@ -6,7 +6,7 @@ import { readBytes } from '../platform/http-body.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
 import { bodyFormat } from './mapper/body-format.ts';
 import { getMapper } from './mapper/mappers.ts';
-import { makeLabel } from './operation-label.ts';
+import { makeLabel } from './operations/operation-label.ts';
 import { toBody } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';

@@ -3,9 +3,9 @@ import type { Caller } from '../identity/caller.ts';
 import { DomainError } from '../platform/errors.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { NO_ID } from '../points/dictionary.ts';
-import type { EncodedPush } from './encode-push.ts';
-import type { PushLimits } from './push-element.ts';
-import { type ReadPush, readPush } from './read-push.ts';
+import type { EncodedPush } from './body/encode-push.ts';
+import type { PushLimits } from './body/push-element.ts';
+import { type ReadPush, readPush } from './body/read-push.ts';
 import type { Target } from './resolve-targets.ts';
 import type { TargetCache } from './target-cache.ts';
 

@@ -4,14 +4,14 @@ import type { Log } from '../platform/log.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { type AcceptPush, createAcceptPush } from './accept-push.ts';
 import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
-import { type GroupCommit, openGroupCommit } from './group-commit.ts';
+import type { PushLimits } from './body/push-element.ts';
+import { openPushReaders } from './body/push-readers.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
-import type { PushLimits } from './push-element.ts';
-import { openPushReaders } from './push-readers.ts';
-import { createReplay, type Replay } from './replay.ts';
+import { createReplay, type Replay } from './operations/replay.ts';
+import { type GroupCommit, openGroupCommit } from './store/group-commit.ts';
+import { openDirectWriter } from './store/write-directly.ts';
 import { openTargetCache, type TargetCache } from './target-cache.ts';
 import { openWaker } from './waker.ts';
-import { openDirectWriter } from './write-directly.ts';
 
 export interface PushServiceOptions {
   readonly database: Database;

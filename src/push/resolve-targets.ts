@@ -4,7 +4,7 @@
  */
 import { isReached, type Reach } from '../identity/site-reach.ts';
 import type { Queryable } from '../platform/database.ts';
-import type { TargetIdentifiers } from './push-element.ts';
+import type { TargetIdentifiers } from './body/push-element.ts';
 
 export interface Target {
   readonly variableId: number;

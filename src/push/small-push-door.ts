@@ -11,9 +11,9 @@ import { isJsonType } from '../platform/http-body.ts';
 import type { Log } from '../platform/log.ts';
 import { isRequestId } from '../platform/request-id.ts';
 import type { Admission } from './admission.ts';
-import type { GroupCommit } from './group-commit.ts';
 import { noteFailure } from './noted-failure.ts';
 import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';
+import type { GroupCommit } from './store/group-commit.ts';
 
 export interface SmallPushServices extends SmallPushParts {
   readonly recallCaller: RecallCaller;

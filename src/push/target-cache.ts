@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Caller } from '../identity/caller.ts';
 import { writeReach } from '../identity/site-reach.ts';
 import type { Database } from '../platform/database.ts';
-import type { TargetIdentifiers } from './push-element.ts';
+import type { TargetIdentifiers } from './body/push-element.ts';
 import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
 
 export interface ResolvedTargets {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eachTuple } from '../../src/points/copy-codec.ts';
-import { encodePush } from '../../src/push/encode-push.ts';
-import { makeLabel } from '../../src/push/operation-label.ts';
-import type { PushContents } from '../../src/push/push-element.ts';
+import { encodePush } from '../../src/push/body/encode-push.ts';
+import type { PushContents } from '../../src/push/body/push-element.ts';
+import { makeLabel } from '../../src/push/operations/operation-label.ts';
 
 interface Reading {
   readonly date: number;

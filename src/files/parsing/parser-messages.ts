@@ -1,6 +1,6 @@
 /** What the parser's thread and the ingester tell each other. The thread asks and waits; it never touches the database. */
 import type { Labels } from '../../points/label-rules.ts';
-import type { TargetIdentifiers } from '../../push/push-element.ts';
+import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
 import type { StoredPart } from '../stored-parts.ts';

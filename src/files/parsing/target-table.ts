@@ -1,6 +1,6 @@
 /** The identifier combinations of a file, each known by a small number and resolved once (§2: rows sharing one are grouped). */
 import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
-import type { TargetIdentifiers } from '../../push/push-element.ts';
+import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import { type LocalClock, localClock } from '../../structure/time-zones.ts';
 import { parseFileId, show } from '../cell-rules.ts';

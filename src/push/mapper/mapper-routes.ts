@@ -8,8 +8,8 @@ import { readBytes, readJsonBody } from '../../platform/http-body.ts';
 import { parseInput } from '../../platform/lenient.ts';
 import { setTotalCount } from '../../platform/listing-response.ts';
 import type { RequestIdEnv } from '../../platform/request-id.ts';
-import { parsePush } from '../parse-push-rules.ts';
-import type { PushLimits } from '../push-element.ts';
+import { parsePush } from '../body/parse-push-rules.ts';
+import type { PushLimits } from '../body/push-element.ts';
 import { bodyFormat } from './body-format.ts';
 import {
   deleteMapper,

@@ -5,10 +5,10 @@
  * first (measured, 64 clients: half as fast). What fails together is tried one by one, so that one push cannot make the
  * others fail.
  */
-import type { Database } from '../platform/database.ts';
-import { isDependencyError } from '../platform/dependency-error.ts';
+import type { Database } from '../../platform/database.ts';
+import { isDependencyError } from '../../platform/dependency-error.ts';
+import { memberLabel } from '../operations/operation-label.ts';
 import type { StoreOutcome } from './new-operation.ts';
-import { memberLabel } from './operation-label.ts';
 import type { Submission } from './plain-push.ts';
 import { type GroupBatch, toBatches } from './plan-group.ts';
 import { storeBatches } from './store-batches.ts';

@@ -1,6 +1,6 @@
 /** A thread that reads large pushes (push-readers.ts). What it was asked to read it keeps until it is told to forget it. */
 import { parentPort } from 'node:worker_threads';
-import { DomainError } from '../platform/errors.ts';
+import { DomainError } from '../../platform/errors.ts';
 import type { EncodedPush, EncodeInput } from './encode-push.ts';
 import type { PushLimits } from './push-element.ts';
 import { type PushSummary, type ReadPush, readPush } from './read-push.ts';

@@ -1,5 +1,5 @@
 /** What is stored of pushes, and what became of that. */
-import type { PushWarning, Rejection } from './push-answer.ts';
+import type { PushWarning, Rejection } from '../push-answer.ts';
 
 /** What is kept of a push besides its readings. */
 export interface NewOperation {

@@ -3,9 +3,9 @@
  * because it sees every reading: it writes columns as it goes, and names every place that is wrong, the first 100. That
  * it says what `pushSchema` says, a test proves.
  */
-import type { ErrorDetail } from '../platform/errors.ts';
-import { DATE_RULE, parseDate } from '../points/date-rules.ts';
-import type { Tags } from '../points/label-rules.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
+import type { Tags } from '../../points/label-rules.ts';
 import { type GivenLabels, LabelTable } from './label-table-rules.ts';
 import {
   FORBIDDEN,

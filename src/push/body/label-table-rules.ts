@@ -2,7 +2,7 @@
  * The VersionTag and tags of every reading (R-D3, §9.2): the reading's version wins over the element's; the reading's
  * tags add to the element's and never replace one. Each different pair is kept once.
  */
-import { type Labels, type Tags, toLabels } from '../points/label-rules.ts';
+import { type Labels, type Tags, toLabels } from '../../points/label-rules.ts';
 
 export interface GivenLabels {
   readonly version?: string;

@@ -3,10 +3,10 @@
  * mean. Runs where it is called: small ones on the event loop, large ones in a worker (push-readers.ts).
  */
 import { createHash } from 'node:crypto';
-import { DomainError } from '../platform/errors.ts';
-import { decodeText, parseJson } from '../platform/http-body.ts';
-import { invalidInput } from '../platform/lenient.ts';
-import type { Labels } from '../points/label-rules.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { decodeText, parseJson } from '../../platform/http-body.ts';
+import { invalidInput } from '../../platform/lenient.ts';
+import type { Labels } from '../../points/label-rules.ts';
 import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts';
 import { parsePush } from './parse-push-rules.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';

@@ -3,8 +3,8 @@
  * was reading are answered 503, and the next one starts another.
  */
 import { Worker } from 'node:worker_threads';
-import { DomainError } from '../platform/errors.ts';
-import type { Log } from '../platform/log.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { Log } from '../../platform/log.ts';
 import type { EncodedPush, EncodeInput } from './encode-push.ts';
 import type { PushLimits } from './push-element.ts';
 import type { PushReply, PushRequest } from './push-worker.ts';

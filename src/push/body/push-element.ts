@@ -1,6 +1,6 @@
 /** Push elements as they are understood (§2, R-D2, R-D3). */
 
-import type { Labels } from '../points/label-rules.ts';
+import type { Labels } from '../../points/label-rules.ts';
 
 /** What may identify a target. Given members must all agree. */
 export interface TargetIdentifiers {

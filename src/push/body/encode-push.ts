@@ -3,10 +3,10 @@
  * repeats of one variable, date and VersionTag within the body are settled, the last wins (R-D5). Readings of a variable
  * that do not come in the order of their dates are sorted: nothing depends on their order, and the writer appends them.
  */
-import { TupleWriter } from '../points/copy-codec.ts';
-import { formatInstant } from '../points/instant-rules.ts';
-import { localClock } from '../structure/time-zones.ts';
-import type { PushWarning } from './push-answer.ts';
+import { TupleWriter } from '../../points/copy-codec.ts';
+import { formatInstant } from '../../points/instant-rules.ts';
+import { localClock } from '../../structure/time-zones.ts';
+import type { PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {

@@ -1,6 +1,6 @@
 /** The operation of a push that is sent again (R-D7). */
-import type { Database } from '../platform/database.ts';
-import { type PushAnswer, toAnswer } from './push-answer.ts';
+import type { Database } from '../../platform/database.ts';
+import { type PushAnswer, toAnswer } from '../push-answer.ts';
 
 const HOURS = 24;
 

@@ -2,7 +2,7 @@
  * A date and a value, read from bytes. Both return the place after it; -1 for what is not of the common form, though it
  * may well be right.
  */
-import { parseDate } from '../points/date-rules.ts';
+import { parseDate } from '../../points/date-rules.ts';
 import type { PushReader } from './parse-push-rules.ts';
 import { BACKSLASH, QUOTE } from './scan-json-rules.ts';
 

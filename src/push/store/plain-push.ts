@@ -2,10 +2,10 @@
  * Plain pushes: no label of the client's, nothing rejected, nothing warned of, nothing repeated, of moderate size. All there
  * is to keep of one is who pushed how much, so those of a user that are stored together share a row (migration 0018).
  */
-import { TUPLE_BYTES } from '../points/copy-codec.ts';
+import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { makeSharedLabel } from '../operations/operation-label.ts';
+import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
 import type { NewOperation } from './new-operation.ts';
-import { makeSharedLabel } from './operation-label.ts';
-import { DEFAULT_TIMEOUT_SEC } from './push-query.ts';
 
 export interface PlainPush {
   readonly userId: string;

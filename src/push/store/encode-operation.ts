@@ -1,11 +1,11 @@
 /** A push that was read, and whose targets are known → the operation to be stored, its readings encoded. */
-import type { Caller } from '../identity/caller.ts';
-import type { Dictionary } from '../points/dictionary.ts';
-import { findLabelIds } from '../points/find-label-ids.ts';
-import type { EncodedPush } from './encode-push.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import { findLabelIds } from '../../points/find-label-ids.ts';
+import type { EncodedPush } from '../body/encode-push.ts';
+import type { OpenPush } from '../body/push-readers.ts';
+import type { Target, Unresolved } from '../resolve-targets.ts';
 import type { NewOperation } from './new-operation.ts';
-import type { OpenPush } from './push-readers.ts';
-import type { Target, Unresolved } from './resolve-targets.ts';
 
 export interface PushContext {
   readonly caller: Caller;

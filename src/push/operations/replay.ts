@@ -3,14 +3,14 @@
  * label: it takes over the elements it was given, those it accepts and those it rejects again. One that can accept
  * nothing changes nothing.
  */
-import { withTransaction } from '../platform/database.ts';
-import { DomainError } from '../platform/errors.ts';
-import type { AcceptServices } from './accept-push.ts';
-import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
+import { withTransaction } from '../../platform/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { AcceptServices } from '../accept-push.ts';
+import type { PushLimits } from '../body/push-element.ts';
+import { type PushAnswer, toAnswer } from '../push-answer.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from '../store/encode-operation.ts';
+import { storeBatches } from '../store/store-batches.ts';
 import { deleteRejections, findReplayable, type KeptRejection } from './find-rejections.ts';
-import { type PushAnswer, toAnswer } from './push-answer.ts';
-import type { PushLimits } from './push-element.ts';
-import { storeBatches } from './store-batches.ts';
 
 export interface ReplayServices extends Omit<AcceptServices, 'directWriter' | 'group'> {
   readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };

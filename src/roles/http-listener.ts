@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { refuseMalformed } from '../http/refuse-malformed.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -33,6 +34,7 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   const throughApp: RawHandler = getRequestListener((request, env) => fetch(request, env));
   let handle = throughApp;
   const server = createServer((incoming, outgoing) => handle(incoming, outgoing));
+  refuseMalformed(server);
   server.timeout = stalledMs;
   server.requestTimeout = LONGEST_REQUEST_MS;
   await new Promise<void>((resolve, reject) => {

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type HttpListener, listenHttp } from '../../src/roles/http-listener.ts';
 import { eventually } from '../support/eventually.ts';
@@ -78,3 +79,32 @@ test('a connection on which nothing moves any more is given up', async () => {
   await stall();
   await eventually('the end of the answer', async () => isCancelled());
 }, 25_000);
+
+describe('what is no request', () => {
+  test.each([
+    ['characters beyond ASCII in its address', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
+    ['no HTTP', 'hello\r\n\r\n', '400', /no HTTP/],
+    ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
+  ])('%s: is refused in the words of the service (R-A2, R-A5, R-A10)', async (_, sent, status, message) => {
+    listener = await listenHttp('127.0.0.1', 0);
+    listener.serve(ok);
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.end(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status}`);
+    expect(head).toContain('Api-Version: 1.7');
+    const { requestId } = JSON.parse(body);
+    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) });
+    expect(head).toContain(`X-Request-Id: ${requestId}`);
+  });
+
+  test('behind one that is being answered: cuts off, and says nothing into that answer', async () => {
+    listener = await listenHttp('127.0.0.1', 0);
+    const gate = Promise.withResolvers<Response>();
+    listener.serve(() => gate.promise);
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n');
+    expect(await text(socket)).toBe('');
+    gate.resolve(ok());
+  });
+});

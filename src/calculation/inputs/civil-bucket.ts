@@ -1,51 +1,35 @@
 /** Where buckets of civil time begin and end, as `aggregatePoints` draws them: in the zone of the source (R-H1). */
-import { Temporal } from 'temporal-polyfill';
 import type { Micros } from '../../points/point.ts';
 import type { Bucket } from '../../points/read/bucket.ts';
+import { civilBuckets, shortestLength } from '../../points/read/civil-buckets.ts';
+import { startOfDay } from '../../structure/time-zones.ts';
 
 type CivilBucket = Exclude<Bucket, 'all'>;
 
-const LENGTHS: Readonly<Record<CivilBucket, Temporal.DurationLike>> = {
-  minute: { minutes: 1 },
-  hour: { hours: 1 },
-  day: { days: 1 },
-  week: { weeks: 1 },
-  month: { months: 1 },
-  year: { years: 1 },
-};
-
-/** First instant of the bucket that holds an instant. */
+/**
+ * First instant of the bucket that holds an instant. One that begins within another, as hours do where the clock is set
+ * back by half of one, takes that in.
+ */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
-  return toMicros(beginOf(toZoned(micros, timeZoneId), bucket));
+  const { startOf } = bucketsOf(bucket, timeZoneId);
+  const begin = startOf(micros);
+  return Math.min(begin, startOf(begin));
 }
 
-/** First instant after the bucket that holds an instant. */
+/** First instant after the bucket that holds an instant, and after what begins within it. */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
-  const begin = beginOf(toZoned(micros, timeZoneId), bucket);
-  const next = begin.add(LENGTHS[bucket]);
-  return toMicros(bucket === 'minute' || bucket === 'hour' ? next : next.startOfDay());
-}
-
-function beginOf(date: Temporal.ZonedDateTime, bucket: CivilBucket): Temporal.ZonedDateTime {
-  switch (bucket) {
-    case 'minute':
-    case 'hour':
-      return date.round({ smallestUnit: bucket, roundingMode: 'floor' });
-    case 'day':
-      return date.startOfDay();
-    case 'week':
-      return date.subtract({ days: date.dayOfWeek - 1 }).startOfDay();
-    case 'month':
-      return date.with({ day: 1 }).startOfDay();
-    case 'year':
-      return date.with({ month: 1, day: 1 }).startOfDay();
+  const { startOf, next } = bucketsOf(bucket, timeZoneId);
+  const begin = startOf(micros);
+  if (bucket === 'minute' || bucket === 'hour') {
+    const length = shortestLength(bucket);
+    return Math.max(begin + length, startOf(begin + length - 1) + length);
   }
+  let end = next(begin);
+  // A clock set back past midnight comes to the old date once more.
+  while (end <= micros) end = next(end);
+  return end;
 }
 
-function toZoned(micros: Micros, timeZoneId: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(Math.floor(micros / 1000)).toZonedDateTimeISO(timeZoneId);
-}
-
-function toMicros(date: Temporal.ZonedDateTime): Micros {
-  return date.epochMilliseconds * 1000;
+function bucketsOf(bucket: CivilBucket, timeZoneId: string) {
+  return civilBuckets(bucket, timeZoneId, startOfDay(timeZoneId));
 }

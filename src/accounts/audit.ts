@@ -29,6 +29,10 @@ export const AUDIT_ACTIONS = [
   'MapperCreated',
   'MapperUpdated',
   'MapperDeleted',
+  'SiteDeleted',
+  'SourceDeleted',
+  'VariableDeleted',
+  'PointsDeleted',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,13 +1,16 @@
 /** `DELETE /data` (R-G5): removes the points of a period for good, every version of them, or tells what that would be. */
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { AuditAct } from '../identity/audit-act.ts';
 import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
-import type { Caller } from '../identity/caller.ts';
 import { type Database, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/lenient.ts';
 import type { Place } from '../platform/query-string.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
+import { formatInstant } from '../points/instant-rules.ts';
+import type { Micros, WrittenRange } from '../points/point.ts';
 import { deletePoints, findRemoved } from '../points/write/delete-points.ts';
 import { MOMENT_RULE, parseMoment } from './moment-rules.ts';
 import { placeInBody } from './read-query.ts';
@@ -32,11 +35,18 @@ const bodySchema = lenientObject({
   whatIf: booleanSchema.nullish(),
 });
 
+type Env = CallerEnv & RequestIdEnv;
+
+interface Parts {
+  readonly database: Database;
+  readonly audit: AuditAct<'PointsDeleted'>;
+}
+
 /** To be mounted at `/data`. For MANAGER and ADMIN: what is removed cannot be brought back. */
-export function deleteRoutes(database: Database): Hono<CallerEnv> {
-  return new Hono<CallerEnv>().delete('/', requireRole('MANAGER'), async (c) => {
+export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
+  return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
     const request = parseInput(bodySchema, await readJsonBody(c.req.raw));
-    return c.json({ results: await removePoints(database, c.var.caller, request) });
+    return c.json({ results: await removePoints({ database, audit }, c.var, request) });
   });
 }
 
@@ -46,6 +56,11 @@ const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset:
 /** What reading calls `from` and `to` has other names in this body. */
 function placeOf(name: string): Place {
   return placeInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
+}
+
+interface Span {
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
 }
 
 interface RemovedPoints {
@@ -59,8 +74,8 @@ interface RemovedPoints {
  * @throws DomainError not_found when one is not the caller's to see: nothing is removed then.
  */
 async function removePoints(
-  database: Database,
-  caller: Caller,
+  { database, audit }: Parts,
+  by: Env['Variables'],
   { variableIds, fromDateUtc, toDateUtc, whatIf }: z.output<typeof bodySchema>,
 ): Promise<readonly RemovedPoints[]> {
   const distinctIds = [...new Set(variableIds)];
@@ -72,14 +87,30 @@ async function removePoints(
   const ranges = await withTransaction(
     database,
     async (transaction) => {
-      await resolveSelection(transaction, caller, { ...removal, ...EVERYTHING });
+      await resolveSelection(transaction, by.caller, { ...removal, ...EVERYTHING });
       if (whatIf) return findRemoved(transaction, removal);
       const removed = await deletePoints(transaction, removal);
-      await announcePoints(transaction, caller.accountId, removed);
+      await announcePoints(transaction, by.caller.accountId, removed);
+      if (removed.length > 0) await audit(transaction, by, toAct(removed, period));
       return removed;
     },
     { statementTimeoutMs: TIMEOUT_MS },
   );
   const counts = new Map(ranges.map(({ variableId, count }) => [variableId, count]));
   return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));
+}
+
+/** One act, however many variables; a single one is what it was done to. */
+function toAct(removed: readonly WrittenRange[], { fromMicros, toMicros }: Partial<Span>) {
+  const [only, ...others] = removed.map(({ variableId }) => String(variableId));
+  return {
+    action: 'PointsDeleted' as const,
+    ...(only !== undefined && others.length === 0 && { targetId: only }),
+    details: {
+      variableIds: removed.map(({ variableId }) => variableId),
+      datapointCount: removed.reduce((sum, { count }) => sum + count, 0),
+      ...(fromMicros !== undefined && { fromDateUtc: formatInstant(fromMicros) }),
+      ...(toMicros !== undefined && { toDateUtc: formatInstant(toMicros) }),
+    },
+  };
 }

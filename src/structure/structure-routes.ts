@@ -1,10 +1,12 @@
 /** The routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
 import { type Context, Hono } from 'hono';
+import type { AuditAct } from '../identity/audit-act.ts';
 import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { parseQuery, queryFlag } from '../platform/query-string.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
 import { getResource, insertResource, lockResource, parseNew, type Resource } from './resource.ts';
 import {
   anyOf,
@@ -28,21 +30,32 @@ export interface Declarations {
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
 }
 
-const manager = requireRole('MANAGER');
+/** What removes something for good is told of in the audit trail; other changes are events. */
+export type AuditRemoval = AuditAct<`${Resource['kind']}Deleted`>;
 
-export function structureRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
-  return new Hono<CallerEnv>()
-    .route('/sites', sitesRoutes(database))
-    .route('/sources', sourcesRoutes(database, declarations))
-    .route('/variables', variablesRoutes(database, declarations));
+type Env = CallerEnv & RequestIdEnv;
+
+interface Parts {
+  readonly database: Database;
+  readonly declarations: Declarations;
+  readonly audit: AuditRemoval;
 }
 
-function sitesRoutes(database: Database): Hono<CallerEnv> {
+const manager = requireRole('MANAGER');
+
+export function structureRoutes(parts: Parts): Hono<Env> {
+  return new Hono<Env>()
+    .route('/sites', sitesRoutes(parts))
+    .route('/sources', sourcesRoutes(parts))
+    .route('/variables', variablesRoutes(parts));
+}
+
+function sitesRoutes({ database, audit }: Parts): Hono<Env> {
   const filters = {
     siteIds: anyOf('site.id'),
     sourceIds: (ids: string) => `site.id in (select site_id from source where id = any(${ids}))`,
   };
-  return new Hono<CallerEnv>()
+  return new Hono<Env>()
     .get(
       '/',
       listHandler(database, SITE, {
@@ -65,10 +78,10 @@ function sitesRoutes(database: Database): Hono<CallerEnv> {
       return c.json(id);
     })
     .on(['PUT', 'PATCH'], '/:id', manager, changeHandler(database, SITE))
-    .delete('/:id', manager, deleteHandler(database, SITE, deleteSite));
+    .delete('/:id', manager, deleteHandler({ database, audit }, SITE, deleteSite));
 }
 
-function sourcesRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
+function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
   const filters = {
     id: anyOf('source.id'),
     sourceIds: anyOf('source.id'),
@@ -78,7 +91,7 @@ function sourcesRoutes(database: Database, declarations: Declarations): Hono<Cal
   const assertSite: BeforeChange = async (transaction, caller, _id, { siteId }) => {
     if (typeof siteId === 'number') await getResource(transaction, SITE, caller, siteId);
   };
-  return new Hono<CallerEnv>()
+  return new Hono<Env>()
     .get(
       '/',
       listHandler(database, SOURCE, {
@@ -103,7 +116,7 @@ function sourcesRoutes(database: Database, declarations: Declarations): Hono<Cal
     .delete(
       '/:id',
       manager,
-      deleteHandler(database, SOURCE, (transaction, accountId, id, isHard) =>
+      deleteHandler({ database, audit }, SOURCE, (transaction, accountId, id, isHard) =>
         deleteSources(transaction, accountId, [id], isHard),
       ),
     )
@@ -116,13 +129,13 @@ function sourcesRoutes(database: Database, declarations: Declarations): Hono<Cal
     .delete(
       '/:sourceId/variables/:id',
       manager,
-      deleteHandler(database, VARIABLE, (transaction, accountId, id, isHard) =>
+      deleteHandler({ database, audit }, VARIABLE, (transaction, accountId, id, isHard) =>
         deleteVariables(transaction, accountId, [id], isHard),
       ),
     );
 }
 
-function variablesRoutes(database: Database, declarations: Declarations): Hono<CallerEnv> {
+function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
   const filters = {
     id: anyOf('variable.id'),
     variableId: anyOf('variable.id'),
@@ -141,7 +154,7 @@ function variablesRoutes(database: Database, declarations: Declarations): Hono<C
     resource: SOURCE,
     condition: anyOf('variable.source_id'),
   };
-  return new Hono<CallerEnv>()
+  return new Hono<Env>()
     .get('/', listHandler(database, VARIABLE, list))
     .get('/source/:sourceId', listHandler(database, VARIABLE, { ...list, pathFilter }))
     .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, 'Verbose'))
@@ -167,18 +180,21 @@ function saveVariable(declarations: Declarations): BeforeChange {
 }
 
 function deleteHandler(
-  database: Database,
+  { database, audit }: Pick<Parts, 'database' | 'audit'>,
   resource: Resource,
   remove: (transaction: Transaction, accountId: number, id: number, isHard: boolean) => Promise<void>,
 ) {
-  return async (c: Context<CallerEnv>) => {
+  return async (c: Context<Env>) => {
     const id = parsePathId(c, 'id');
     const isHard = queryFlag(parseQuery(c.req.url), 'hardDelete');
     const { caller } = c.var;
     await withTransaction(database, async (transaction) => {
       await lockResource(transaction, resource, caller, id, 'update');
-      assertInPath(c, resource, await getResource(transaction, resource, caller, id));
+      const item = await getResource(transaction, resource, caller, id);
+      assertInPath(c, resource, item);
       await remove(transaction, caller.accountId, id, isHard);
+      const act = { action: `${resource.kind}Deleted`, targetId: String(id), targetName: String(item.name) } as const;
+      await audit(transaction, c.var, { ...act, details: { hardDelete: isHard } });
     });
     return c.body(null, 204);
   };

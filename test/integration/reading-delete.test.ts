@@ -51,6 +51,17 @@ describe('removing points', () => {
     expect(await valuesOf(variableId, '&version=V1')).toEqual([1, 4]);
   });
 
+  test('is in the audit trail: who, of which variable, which period, how many; looking first is not (R-B14, R-G5)', async () => {
+    const variableId = await withDays(1, 2, 3);
+    const period = { fromDateUtc: day(2), toDateUtc: day(4) };
+    await remove({ variableIds: [variableId], ...period, whatIf: true });
+    await remove({ variableIds: [variableId], ...period });
+    await remove({ variableIds: [variableId], ...period });
+    const { body } = await api.manager.get(`/account/audit?action=PointsDeleted&targetId=${variableId}`);
+    const details = { variableIds: [variableId], datapointCount: 2, ...period };
+    expect(body).toEqual([expect.objectContaining({ userName: 'max', details, requestId: expect.any(String) })]);
+  });
+
   test('without a period takes all there is, of several variables, each once (R-G5)', async () => {
     const [first, second, empty] = [await withDays(1, 2), await withDays(3), await withDays()];
     const { body } = await remove({ variableIds: [second, first, empty, second] });

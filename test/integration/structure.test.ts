@@ -312,6 +312,17 @@ describe('deleting', () => {
     }
   });
 
+  it('is in the audit trail, with what went along; a refusal is not (R-B14, R-C7)', async () => {
+    const { siteId, sourceId, variableId } = await createStructure(api.manager);
+    await api.manager.delete(`/sites/${siteId}`);
+    await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
+    await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
+    const trailOf = async (action: string, id: number) =>
+      (await api.manager.get(`/account/audit?action=${action}&targetId=${id}`)).body;
+    expect(await trailOf('VariableDeleted', variableId)).toMatchObject([{ userName: 'max', targetName: 'Power' }]);
+    expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
+  });
+
   it('a variable hides its points at once and removes them in the background (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
     const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];

@@ -1,8 +1,8 @@
 /** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
 import { Hono } from 'hono';
+import type { AuditAct } from '../../identity/audit-act.ts';
 import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import type { Caller } from '../../identity/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
+import { type Database, withTransaction } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readBytes, readJsonBody } from '../../platform/http-body.ts';
 import { parseInput } from '../../platform/lenient.ts';
@@ -24,22 +24,13 @@ import type { MapperRunner } from './run-mapper.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
-/** Writes a change into the audit trail of the account, in its transaction. */
-export type AuditMapper = (
-  transaction: Transaction,
-  by: { readonly caller: Caller; readonly requestId: string },
-  act: {
-    readonly action: 'MapperCreated' | 'MapperUpdated' | 'MapperDeleted';
-    readonly targetId: string;
-    readonly targetName: string;
-  },
-) => Promise<void>;
+type MapperAction = 'MapperCreated' | 'MapperUpdated' | 'MapperDeleted';
 
 export interface MapperServices {
   readonly database: Database;
   readonly runner: MapperRunner;
   readonly limits: PushLimits;
-  readonly audit: AuditMapper;
+  readonly audit: AuditAct<MapperAction>;
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;

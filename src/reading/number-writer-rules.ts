@@ -9,8 +9,8 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/** The longest is such as -2.2250738585072014e-308. */
-export const NUMBER_BYTES = 24;
+/** The longest is such as -0.0000010067770038988751: up to six zeros come before an exponent is written. */
+export const NUMBER_BYTES = 25;
 
 /** @param value finite. @returns the place after it. */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {

@@ -22,6 +22,7 @@ import {
   XLSX_TYPE,
 } from './file-upload.ts';
 import { type Figure, figure } from './report.ts';
+import { createTwin } from './twin.ts';
 
 const ROUNDS = 5;
 const VARIABLES = 100;
@@ -42,7 +43,7 @@ export async function benchFiles(service: FileService): Promise<readonly Figure[
 
 async function benchCsv(service: FileService, directory: string): Promise<readonly Figure[]> {
   const { database } = service;
-  await createTwin(database);
+  await createFileTwin(database);
   const file = join(directory, 'rows.csv');
   const { speeds, delays } = await inTurn(service, CSV_ROWS, async (variableIds) => {
     await writeFile(file, toCsv(variableIds));
@@ -111,18 +112,12 @@ async function writeWorkbook(filename: string, variableIds: readonly number[]): 
   await workbook.commit();
 }
 
-/** `point` again: same columns, key, chunks; what the file does not say has a default. */
-async function createTwin(database: Database): Promise<void> {
-  await database.query('drop table if exists bench_file_point');
-  await database.query('create table bench_file_point (like point including all)');
+/** What the file does not say has a default. */
+async function createFileTwin(database: Database): Promise<void> {
+  await createTwin(database, 'bench_file_point');
   await database.query(
     `alter table bench_file_point alter column version_timestamp set default now(),
        alter column version_tag_id set default 0, alter column tag_set_id set default 0`,
-  );
-  await database.query(
-    `select create_hypertable('bench_file_point', by_range('date', (
-       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
-     )), create_default_indexes => false)`,
   );
 }
 

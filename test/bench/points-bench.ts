@@ -9,6 +9,7 @@ import { encodeTuples, patchVersionTimestamps } from '../../src/points/copy-code
 import { copyTuples } from '../../src/points/write/copy-tuples.ts';
 import { writePoints } from '../../src/points/write/write-points.ts';
 import { type Figure, figure } from './report.ts';
+import { createTwin } from './twin.ts';
 
 const ROUNDS = 5;
 const QUARTER_MICROS = 900_000_000;
@@ -125,13 +126,7 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 }
 
 async function createWorld(database: Database): Promise<World> {
-  await database.query('drop table if exists bench_point');
-  await database.query('create table bench_point (like point including defaults, primary key (variable_id, date))');
-  await database.query(
-    `select create_hypertable('bench_point', by_range('date', (
-       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
-     )), create_default_indexes => false)`,
-  );
+  await createTwin(database, 'bench_point');
   // COPY is a fifth faster where nothing lies behind its keys, which is so of no variable but the last.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(

@@ -10,6 +10,7 @@ import { COPY_HEADER, COPY_TRAILER, encodeTuples, patchVersionTimestamps } from 
 import { type ApiClient, createSource } from '../support/manager.ts';
 import type { Delays } from './event-loop.ts';
 import { type Figure, figure } from './report.ts';
+import { createTwin } from './twin.ts';
 
 const ROUNDS = 5;
 const PUSHES = 5;
@@ -29,7 +30,7 @@ export interface PushService {
 }
 
 export async function benchPush(service: PushService): Promise<readonly Figure[]> {
-  await createTwin(service.database);
+  await createTwin(service.database, 'bench_point');
   const { sourceId } = await createSource(service.api);
   const ratioOf = 'of raw COPY BINARY';
   return [
@@ -75,17 +76,6 @@ async function delaysOfLargest({ api, database, readDelays }: PushService, sourc
     if (round > 0) pairs.push([p99Ms, MOST_DELAY_MS]);
   }
   return pairs;
-}
-
-/** `point` again: same columns, key, chunks. */
-async function createTwin(database: Database): Promise<void> {
-  await database.query('drop table if exists bench_point');
-  await database.query('create table bench_point (like point including all)');
-  await database.query(
-    `select create_hypertable('bench_point', by_range('date', (
-       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
-     )), create_default_indexes => false)`,
-  );
 }
 
 /**

@@ -48,6 +48,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   calculation: [...FEATURES, 'reading', 'root'],
   reading: FEATURES,
   grpc: [...FEATURES, 'reading'],
+  webhooks: ['platform', 'identity', 'structure'],
   http: ['platform', 'identity'],
 };
 

@@ -4,12 +4,12 @@
  * returns is accepted by POST and PUT: unknown and read-only members are ignored, and members that are absent from a
  * PUT keep their value, so that a client which knows fewer fields loses nothing; null clears.
  */
-import { applyPatch, type Operation } from 'rfc6902';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Caller } from '../identity/caller.ts';
 import { isReached, readReach } from '../identity/site-reach.ts';
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { applyOperations, parseOperations, withMemberNames } from '../platform/json-patch.ts';
 import { lenientObject, parseInput } from '../platform/lenient.ts';
 import { appendEvents, type EventType } from '../platform/outbox.ts';
 import type { Paging } from '../platform/paging.ts';
@@ -126,27 +126,11 @@ export function parseChange(resource: Resource, body: unknown): Record<string, u
  * @throws DomainError conflict when a `test` fails, invalid_input for anything else.
  */
 export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
-  const operations = parseInput(patchSchema, body).map((operation) => ({
-    ...operation,
-    path: memberPath(resource, operation.path),
-    ...(operation.from !== undefined && { from: memberPath(resource, operation.from) }),
-  }));
-  const patched = structuredClone(current) as Record<string, unknown>;
-  for (const [index, failure] of applyPatch(patched, operations as Operation[]).entries()) {
-    if (!failure) continue;
-    const code = failure.name === 'TestError' ? 'conflict' : 'invalid_input';
-    throw new DomainError(code, `operation ${index} cannot be applied: ${failure.message}`);
-  }
+  const operations = withMemberNames(parseOperations(body), Object.keys(resource.fields));
+  const patched = applyOperations(current, operations);
   // What the patch removed is cleared.
   const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
   return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
-}
-
-/** A JSON Pointer whose first part, a member, is given in any case. */
-function memberPath(resource: Resource, pointer: string): string {
-  const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? [];
-  const name = Object.keys(resource.fields).find((candidate) => candidate.toLowerCase() === first.toLowerCase());
-  return name === undefined ? pointer : `/${name}${rest}`;
 }
 
 /**
@@ -223,22 +207,6 @@ export async function deleteResources(
   ]);
   await announce(transaction, resource, 'Deleted', accountId, ids);
 }
-
-const pointerSchema = z
-  .string()
-  .refine((pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer), 'must not lead through __proto__');
-
-const patchSchema = z
-  .array(
-    z
-      .object({
-        op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-        path: pointerSchema,
-        from: pointerSchema.optional(),
-      })
-      .loose(),
-  )
-  .max(1000);
 
 function writableSchema(resource: Resource, required: readonly string[]) {
   const shape = Object.entries(resource.fields).map(([name, { schema }]) => {

@@ -1,6 +1,6 @@
 /**
  * The door of push (R-B6, R-B7): a bearer with the scope `push-data`, or name and password by HTTP Basic, exchanged for
- * what a token would say and remembered for as long as it would live.
+ * what a token would say and remembered for as long as it would live, or until the password is changed.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -9,7 +9,9 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { DomainError } from '../platform/errors.ts';
 import { type Authentication, authenticate, type CallerEnv } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-password.ts';
+import type { FindCaller } from './find-caller.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
 export interface PushAuthentication extends Authentication {
@@ -35,8 +37,8 @@ export function authenticatePush(authentication: PushAuthentication): Middleware
     const credentials = parseBasic(authorization);
     try {
       if (!credentials) return await bearer(c, next);
-      const verified = await exchange(credentials, async () => authentication.beforeTry?.(c));
-      c.set('caller', await authentication.callers(verified));
+      const beforeTry = async () => authentication.beforeTry?.(c);
+      c.set('caller', await findPusher(exchange, authentication.callers, credentials, beforeTry));
     } catch (error) {
       if (error instanceof DomainError && error.code === 'invalid_token') setChallenge(c, authorization);
       throw error;
@@ -66,7 +68,30 @@ function setChallenge(c: Context, authorization: string | undefined): void {
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
 }
 
-type RememberedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<VerifiedToken>;
+interface Exchanged {
+  readonly verified: VerifiedToken;
+  /** undefined: it was tried just now. */
+  readonly forget: (() => void) | undefined;
+}
+
+type RememberedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
+
+/** What is remembered may be of a password that was changed since: then these are tried anew, and it is forgotten. */
+async function findPusher(
+  exchange: RememberedExchange,
+  callers: FindCaller,
+  credentials: Credentials,
+  beforeTry: () => Promise<void>,
+): Promise<Caller> {
+  const { verified, forget } = await exchange(credentials, beforeTry);
+  try {
+    return await callers(verified);
+  } catch (error) {
+    if (!forget || !(error instanceof DomainError) || error.code !== 'invalid_token') throw error;
+    forget();
+    return callers((await exchange(credentials, beforeTry)).verified);
+  }
+}
 
 interface Remembered {
   readonly token: Promise<ExchangedToken>;
@@ -93,14 +118,19 @@ function rememberExchange(exchange: ExchangePassword, clock: Clock): RememberedE
   return async (credentials, beforeTry) => {
     const key = keyOf(credentials);
     const known = remembered.get(key);
-    if (known && clock.nowMillis() < known.untilMs) return (await known.token).verified;
+    const forget = (entry: Remembered) => {
+      if (remembered.get(key) === entry) remembered.delete(key);
+    };
+    if (known && clock.nowMillis() < known.untilMs) {
+      return { verified: (await known.token).verified, forget: () => forget(known) };
+    }
     const entry = { untilMs: Number.POSITIVE_INFINITY } as { -readonly [Name in keyof Remembered]: Remembered[Name] };
     entry.token = exchangeNow(credentials, beforeTry, entry);
     remembered.set(key, entry);
     try {
-      return (await entry.token).verified;
+      return { verified: (await entry.token).verified, forget: undefined };
     } catch (error) {
-      if (remembered.get(key) === entry) remembered.delete(key);
+      forget(entry);
       throw error;
     }
   };

@@ -1,4 +1,7 @@
-/** A user's own password (R-B10, R-B11, R-B13). Choosing one ends all sessions and tells the user by mail. */
+/**
+ * A user's own password (R-B10, R-B11, R-B13). Choosing one ends all sessions and tells the user by mail. One that was chosen
+ * by a mailed link may have been known to others: then access tokens end too, at once.
+ */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../platform/database.ts';
 import { queueMail } from '../platform/mail/mail-outbox.ts';
@@ -55,7 +58,8 @@ export async function choosePassword(
   await transaction.query(
     `update app_user set password_hash = $2, must_change_password = false, password_changed_date = now(),
        failed_password_count = 0, sign_in_locked_until = null, secret_sent_to = null,
-       proven_email = coalesce($3, secret_sent_to, proven_email) where id = $1`,
+       proven_email = coalesce($3, secret_sent_to, proven_email),
+       tokens_valid_from = case when $3::text is null then tokens_valid_from else clock_timestamp() end where id = $1`,
     [userId, await hashSecret(password), sentTo],
   );
   await endSessions(transaction, userId, kept);

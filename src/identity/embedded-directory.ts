@@ -34,7 +34,8 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
     },
     claimAddress: async (transaction, userId, email) => {
       const { rowCount } = await transaction.query(
-        `update app_user set must_change_password = true, password_hash = null, secret_sent_to = null
+        `update app_user set must_change_password = true, password_hash = null, secret_sent_to = null,
+           tokens_valid_from = clock_timestamp()
          where id = $1 and lower(proven_email) is distinct from lower($2)`,
         [userId, email],
       );

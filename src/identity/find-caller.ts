@@ -8,11 +8,12 @@ import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 import { type ExternalUsers, findExternalUser } from './find-external-user.ts';
+import { passwordMarkSql, tokensValidFromSql } from './password-mark.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
 const MAX_CACHED = 10_000;
 
-/** @throws DomainError invalid_token (removed, locked), permission_denied (not a member of the account). */
+/** @throws DomainError invalid_token (removed, locked, of a password that was changed), permission_denied (no member). */
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
 export interface Callers extends FindCaller {
@@ -33,7 +34,18 @@ export interface CallersOptions {
   readonly externalUsers?: ExternalUsers;
 }
 
-interface Access extends Omit<Caller, 'scopes'> {}
+interface Access {
+  readonly caller: Omit<Caller, 'scopes'>;
+  readonly standing: Standing;
+}
+
+/** What a token is measured by, besides what its user may do. */
+interface Standing {
+  /** In seconds; tokens of before are void. */
+  readonly tokensValidFromSec: number;
+  /** null: the user has no password of their own choosing. */
+  readonly passwordMark: string | null;
+}
 
 interface Entry {
   readonly access: Promise<Access>;
@@ -50,6 +62,8 @@ interface AccessRow {
   readonly account_id: number | null;
   readonly permissions: readonly string[];
   readonly sites: readonly SiteGrant[];
+  readonly tokens_valid_from_sec: number;
+  readonly password_mark: string | null;
 }
 
 /** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
@@ -75,13 +89,22 @@ export function createCallers(options: CallersOptions): Callers {
         },
       );
     }
-    return { ...(await entry.access), scopes: token.scopes };
+    const { caller, standing } = await entry.access;
+    if (isVoid(token, standing)) throw new DomainError('invalid_token', 'the password has been changed since');
+    return { ...caller, scopes: token.scopes };
   };
   const recall = (token: VerifiedToken): Caller | undefined => {
     const { known, untilMs = 0 } = cache.get(keyOf(token)) ?? {};
-    return known && clock.nowMillis() < untilMs ? { ...known, scopes: token.scopes } : undefined;
+    if (!known || clock.nowMillis() >= untilMs || isVoid(token, known.standing)) return undefined;
+    return { ...known.caller, scopes: token.scopes };
   };
   return Object.assign(find, { recall, forget: (userIds: readonly string[] | undefined) => forget(cache, userIds) });
+}
+
+/** Of a second in which the password was changed tokens are believed: it may have been the new one. */
+function isVoid({ issuedSec, passwordMark }: VerifiedToken, standing: Standing): boolean {
+  if (passwordMark !== undefined && passwordMark !== standing.passwordMark) return true;
+  return issuedSec !== undefined && issuedSec < standing.tokensValidFromSec;
 }
 
 const keys = new WeakMap<VerifiedToken, string>();
@@ -98,7 +121,7 @@ function keyOf(token: VerifiedToken): string {
 /** What is still being looked up may have been read before the change: it goes too. */
 function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { known }] of cache) {
-    const concerns = (id: string) => id === known?.userId || id === known?.actor?.userId;
+    const concerns = (id: string) => id === known?.caller.userId || id === known?.caller.actor?.userId;
     if (userIds === undefined || known === undefined || userIds.some(concerns)) cache.delete(key);
   }
 }
@@ -111,15 +134,21 @@ async function findAccess(options: CallersOptions, token: VerifiedToken, now: Da
   if (!row) throw new DomainError('invalid_token', 'the user of the token does not exist');
   if (row.is_locked) throw new DomainError('invalid_token', `the user ${row.user_name} is locked`);
   if (row.account_id === null) throw new DomainError('permission_denied', 'the user has no access to the account');
-  const actor = await findActor(options, token, now);
+  const found = await findActor(options, token, now);
+  const tokensValidFromSec = Math.max(row.tokens_valid_from_sec, found?.tokensValidFromSec ?? 0);
+  return {
+    caller: { ...toCaller(row), accountId: row.account_id, ...(found && { actor: found.actor }) },
+    standing: { tokensValidFromSec, passwordMark: row.password_mark },
+  };
+}
+
+function toCaller(row: AccessRow) {
   return {
     userId: row.id,
     userName: row.user_name,
-    accountId: row.account_id,
     role: row.role,
     permissions: new Set(row.permissions),
-    sites: row.role === 'USER' ? row.sites : 'all',
-    ...(actor && { actor }),
+    sites: row.role === 'USER' ? row.sites : ('all' as const),
   };
 }
 
@@ -134,23 +163,24 @@ async function findActor(
   { database, ownIssuer }: CallersOptions,
   { actorSubject, issuer }: VerifiedToken,
   now: Date,
-): Promise<Actor | undefined> {
+): Promise<{ readonly actor: Actor; readonly tokensValidFromSec: number } | undefined> {
   if (actorSubject === undefined) return undefined;
   const isOwn = ownIssuer === undefined || issuer === ownIssuer;
-  const { rows } = await database.query<Actor>(
-    `select id as "userId", user_name as "userName" from app_user
+  const { rows } = await database.query<Actor & Pick<Standing, 'tokensValidFromSec'>>(
+    `select id as "userId", user_name as "userName", ${tokensValidFromSql('u')} as "tokensValidFromSec" from app_user u
      where id = $1 and role = 'ADMIN' and not (is_locked and coalesce(locked_until > $2, true))`,
     [isOwn ? actorSubject : null, now],
   );
-  const [actor] = rows;
-  if (!actor) throw new DomainError('invalid_token', 'the impersonation has ended');
-  return actor;
+  const [found] = rows;
+  if (!found) throw new DomainError('invalid_token', 'the impersonation has ended');
+  const { tokensValidFromSec, ...actor } = found;
+  return { actor, tokensValidFromSec };
 }
 
 // The account of the token, or the active one for issuers that name none; membership is needed except for an ADMIN.
 const ACCESS_SQL = `
   select u.id, u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
-         a.id as account_id,
+         a.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec, ${passwordMarkSql('u')} as password_mark,
          array(select c.claim_type from user_claim c
                where c.account_id = a.id and c.user_id = u.id and lower(c.claim_value) <> 'false') as permissions,
          coalesce((select jsonb_agg(jsonb_build_object('siteId', s.site_id, 'level', s.level, 'sourceIds',

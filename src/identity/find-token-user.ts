@@ -1,6 +1,7 @@
 /** Who a token is for, and which account it names (R-B4). */
 import type { Queryable } from '../platform/database.ts';
 import type { Role } from './caller.ts';
+import { tokensValidFromSql } from './password-mark.ts';
 
 export interface TokenUser {
   readonly userId: string;
@@ -11,6 +12,8 @@ export interface TokenUser {
   readonly isLocked: boolean;
   /** Their password is temporary (R-B10). */
   readonly mustChangePassword: boolean;
+  /** In seconds; tokens of before are void. */
+  readonly tokensValidFromSec: number;
   /** undefined: the account asked for is not theirs, or they have none. */
   readonly accountId: number | undefined;
 }
@@ -21,6 +24,7 @@ interface TokenUserRow {
   readonly language: string;
   readonly is_locked: boolean;
   readonly must_change_password: boolean;
+  readonly tokens_valid_from_sec: number;
   readonly account_id: number | null;
 }
 
@@ -36,7 +40,7 @@ export async function findTokenUser(
 ): Promise<TokenUser | undefined> {
   const { rows } = await database.query<TokenUserRow>(
     `select u.user_name, u.role, u.language, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
-            u.must_change_password, chosen.id as account_id
+            u.must_change_password, chosen.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec
      from app_user u
      left join lateral (
        select a.id from account a left join account_member m on m.account_id = a.id and m.user_id = u.id
@@ -58,6 +62,7 @@ export async function findTokenUser(
       language: row.language,
       isLocked: row.is_locked,
       mustChangePassword: row.must_change_password,
+      tokensValidFromSec: row.tokens_valid_from_sec,
       accountId: row.account_id ?? undefined,
     }
   );

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database.ts';
 import { verifySecret } from '../platform/secret-hash.ts';
 import { isStorableText } from '../platform/storable-text.ts';
+import { passwordMark } from './password-mark.ts';
 
 export interface SignInPolicy {
   /** Wrong passwords in a row that lock. */
@@ -15,7 +16,7 @@ export interface SignInPolicy {
 }
 
 export type SignInResult =
-  | { readonly kind: 'signed_in'; readonly userId: string }
+  | { readonly kind: 'signed_in'; readonly userId: string; readonly passwordMark: string }
   /** The password is right, and temporary: it opens the page that changes it, nothing else (R-B10). */
   | { readonly kind: 'must_change_password'; readonly userId: string }
   | { readonly kind: 'wrong_credentials' };
@@ -42,8 +43,10 @@ export async function signIn(
   const now = new Date(clock.nowMillis());
   const user = await findCredential(database, userName, now);
   const isRight = await verifySecret(password, user?.password_hash);
-  if (isRight && user && (await writeSuccess(database, user.id, now))) {
-    return { kind: user.must_change_password ? 'must_change_password' : 'signed_in', userId: user.id };
+  const hash = user?.password_hash ?? '';
+  if (isRight && user && (await writeSuccess(database, user.id, hash, now))) {
+    if (user.must_change_password) return { kind: 'must_change_password', userId: user.id };
+    return { kind: 'signed_in', userId: user.id, passwordMark: passwordMark(hash) };
   }
   if (!isRight) await writeFailure(database, user?.is_waiting ? undefined : user?.id, policy, now);
   return { kind: 'wrong_credentials' };
@@ -59,12 +62,15 @@ async function findCredential(database: Queryable, userName: string, now: Date):
   return rows[0];
 }
 
-/** False when a lock came while the password was being checked: guesses sent in parallel gain nothing. */
-async function writeSuccess(database: Queryable, userId: string, now: Date): Promise<boolean> {
+/**
+ * False when a lock or another password came while this one was being checked: guesses sent in parallel gain nothing, nor
+ * does who is about to be shut out.
+ */
+async function writeSuccess(database: Queryable, userId: string, hash: string, now: Date): Promise<boolean> {
   const { rowCount } = await database.query(
     `update app_user set failed_password_count = 0, sign_in_locked_until = null, last_login_date = $2
-     where id = $1 and (sign_in_locked_until is null or sign_in_locked_until <= $2)`,
-    [userId, now],
+     where id = $1 and (sign_in_locked_until is null or sign_in_locked_until <= $2) and password_hash = $3`,
+    [userId, now, hash],
   );
   return rowCount === 1;
 }

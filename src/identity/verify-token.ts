@@ -26,6 +26,10 @@ export interface VerifiedToken {
   readonly issuer: string;
   /** Claim `sub`: the user's id at the issuer. */
   readonly subject: string;
+  /** Claim `iat`, in seconds; undefined: not said. */
+  readonly issuedSec?: number | undefined;
+  /** Of what stands for a password (R-B7): good while this is the mark of the user's password. */
+  readonly passwordMark?: string | undefined;
   /** Claim `account`; undefined when the issuer does not set it. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
@@ -93,11 +97,12 @@ function refuse(error: errors.JOSEError): DomainError {
 }
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
-  const { sub = '', account, scope, roles, realm_access: realmAccess, act } = payload;
+  const { sub = '', iat, account, scope, roles, realm_access: realmAccess, act } = payload;
   const accountId = Number(account);
   return {
     issuer,
     subject: sub,
+    issuedSec: iat,
     accountId: Number.isSafeInteger(accountId) && accountId > 0 ? accountId : undefined,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),

@@ -27,7 +27,7 @@ export interface AccountRole {
   readonly open: AppParts['open'];
   readonly services: AccountServices;
   /** What the issuer does through accounts. */
-  readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'onImpersonation'>;
+  readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'announceAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }
 
@@ -65,6 +65,7 @@ export function startAccounts(parts: Parts): AccountRole {
     issuerHooks: {
       directory,
       wakeMail: services.wakeMail,
+      announceAccess: (userIds) => accessNews.announce(userIds),
       onImpersonation: (impersonation) => auditImpersonation(database, impersonation),
     },
     mail,

@@ -56,6 +56,15 @@ describe('an ADMIN who acts as somebody else', () => {
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
   });
 
+  it('is stopped by a reset of the ADMIN’s own password, and begins no more with a token of before (R-B14, R-B11)', async () => {
+    const client = await impersonate();
+    await api.database.query(`update app_user set tokens_valid_from = now() + interval '1 min' where id = $1`, [ada]);
+    expect((await client.get('/account')).status).toBe(401);
+    expect((await exchange()).body.error).toBe('invalid_grant');
+    await api.database.query('update app_user set tokens_valid_from = null where id = $1', [ada]);
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
   it('is written beside the user into the audit trail, from the beginning (R-B14)', async () => {
     const client = await impersonate();
     await client.put('/account', { currency: 'EUR' });

@@ -248,9 +248,14 @@ describe('an invitation of a user of another account', () => {
       keycloak.passwords.set(user.id, 'theirs');
       await accept(email);
       const isSame = keycloak.passwords.get(user.id) === 'theirs';
-      expect({ isSame, isOut: keycloak.loggedOut.includes(user.id) }).toEqual({
+      const { rows } = await api.database.query<{ isVoid: boolean }>(
+        'select tokens_valid_from is not null as "isVoid" from app_user where user_name = $1',
+        [email],
+      );
+      expect({ isSame, isOut: keycloak.loggedOut.includes(user.id), ...rows[0] }).toEqual({
         isSame: emailVerified,
         isOut: !emailVerified,
+        isVoid: !emailVerified,
       });
     }
     const mail = await eventually('the temporary password', async () =>

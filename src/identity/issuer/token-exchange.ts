@@ -99,6 +99,7 @@ function narrowScope(scope: string, given: ReadonlySet<string>): string {
 async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {
   const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
   if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or gone');
+  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec) throw invalidGrant('the password has been changed since');
   if (user.role !== 'ADMIN') throw invalidGrant('impersonation is for the role ADMIN');
   return { userId: user.userId, userName: user.userName };
 }

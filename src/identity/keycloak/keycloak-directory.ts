@@ -68,6 +68,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       // Nobody is told this one; the one that is mailed replaces it.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
+      await transaction.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
       return true;
     },
     sendPasswordReset: async (transaction, { userId }) => {

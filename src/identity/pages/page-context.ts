@@ -19,6 +19,8 @@ export interface PageContext {
   readonly directory: UserDirectory;
   /** Has waiting mails sent now. */
   readonly wakeMail: () => void;
+  /** Tells all processes that what these users sign in with has changed; call it once that is committed. */
+  readonly announceAccess: (userIds: readonly string[]) => Promise<void>;
 }
 
 export type PageRequest = KoaContextWithOIDC;

@@ -76,18 +76,21 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
 
 /** A password that will not do leaves the link as it was. */
 async function changeByLink(
-  { database }: PageContext,
+  { database, announceAccess }: PageContext,
   token: string,
   chosen: { readonly password: string; readonly repeated: string; readonly minLength: number },
 ) {
-  return withTransaction(database, async (transaction) => {
+  const { problem, changed = [] } = await withTransaction(database, async (transaction) => {
     const reset = await lockPasswordReset(transaction, token);
-    if (!reset) return 'gone';
+    if (!reset) return { problem: 'gone' } as const;
     const { userId, sentTo } = reset;
-    const problem = await choosePassword(transaction, { userId, ...chosen, sentTo });
-    if (problem === undefined) await deletePasswordReset(transaction, userId);
-    return problem;
+    const found = await choosePassword(transaction, { userId, ...chosen, sentTo });
+    if (found) return { problem: found };
+    await deletePasswordReset(transaction, userId);
+    return { problem: undefined, changed: [userId] };
   });
+  await announceAccess(changed);
+  return problem;
 }
 
 /**

@@ -224,6 +224,10 @@ const SETTINGS = {
     flag.default(false),
     'true lets the calculator run scripts without a sandbox. Dangerous.',
   ),
+  WEBHOOK_SECRET_OVERLAP_HOURS: setting(
+    integer(0, 720).default(24),
+    'Hours the former secret of a webhook signs deliveries beside the one that replaced it.',
+  ),
   LOG_LEVEL: setting(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
     'Least severe log line.',

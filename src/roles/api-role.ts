@@ -20,6 +20,7 @@ import { deleteRoutes } from '../reading/delete-routes.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
+import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
@@ -82,6 +83,10 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
         }),
       ],
       ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
+      [
+        '/account',
+        webhookRoutes({ database, audit: writeAudit, secretOverlapHours: config.WEBHOOK_SECRET_OVERLAP_HOURS }),
+      ],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ database, declarations, audit: writeAudit })],

@@ -35,3 +35,12 @@ export interface Webhook extends WebhookFields {
   readonly createdDate: string;
   readonly modifiedDate: string;
 }
+
+/** A webhook with what became of it. */
+export interface StoredWebhook extends Webhook {
+  /** The last try of telling it something; null: there was none. */
+  readonly lastExecution: { readonly state: string; readonly date: string } | null;
+  /** Tries since it was made. */
+  readonly successCount: number;
+  readonly failureCount: number;
+}

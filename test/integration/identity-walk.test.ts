@@ -79,6 +79,7 @@ async function snapshot(): Promise<unknown> {
     ['view', 'select * from user_view order by id'],
     ['invitation', 'select id, email, accepted_date from invitation order by id'],
     ['access', 'select user_id, site_id, level from site_access order by 1, 2'],
+    ['webhook', 'select * from webhook order by id'],
     ['point', 'select variable_id, date, value from point order by 1, 2'],
   ] as const;
   const found: Record<string, unknown> = {};
@@ -91,7 +92,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
   ...{ views: 'view', invitations: 'invitation', mappers: 'mapper', generic: 'mapper', storage: 'file' },
-  operations: 'label',
+  ...{ operations: 'label', webhooks: 'webhook' },
 };
 
 /** The path with ids in it; undefined where what stands before a parameter is not known. */
@@ -227,6 +228,9 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
       ['POST', '/account/users', ({ user: userId }) => ({ businessKeys: { name: 'Id', values: [userId] } })],
       ['POST', '/account/users/account', (given) => ({ accountId: api.accountId, userIds: [given.user] })],
       ['DELETE', '/account/users/account', (given) => ({ accountId: Number(given.account), userIds: [given.user] })],
+      ['POST', '/account/webhooks', ({ site }) => webhookFor({ siteIds: [site] })],
+      ['POST', '/account/webhooks', ({ source }) => webhookFor({ sourceIds: [source] })],
+      ['POST', '/account/webhooks', ({ variable }) => webhookFor({ variableIds: [variable] })],
       ['POST', '/account/invitations', ({ site }) => ({ email: 'a@x.example', sites: [{ siteId: Number(site) }] })],
     ];
     for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
@@ -278,6 +282,10 @@ it('nothing was changed by all this (R-A5, R-B9)', async () => {
 });
 
 const reading = { date: '2026-02-02T00:00:00Z', value: 1 };
+
+function webhookFor(filter: object) {
+  return { name: 'w', url: 'https://receiver.example/', eventType: 'DataPointsWritten', filter };
+}
 
 function reads(variable: string) {
   const input = {

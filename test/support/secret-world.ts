@@ -7,6 +7,7 @@ import { addPerson } from './people.ts';
 import type { TestApi } from './start-api.ts';
 import { createSite, createSource, createVariable } from './structure.ts';
 import type { TestClient } from './test-client.ts';
+import { createWebhook } from './webhooks.ts';
 
 /** What an id may be of. */
 export type Kind =
@@ -19,6 +20,7 @@ export type Kind =
   | 'view'
   | 'invitation'
   | 'mapper'
+  | 'webhook'
   | 'file'
   | 'label';
 
@@ -32,6 +34,7 @@ export const NO_IDS: Ids = {
   ...{ site: '987654', source: '987654', variable: '987654', run: '987654', account: '987654' },
   ...{ user: 'nobody-at-all', view: 'nobody-at-all', invitation: 'nobody-at-all' },
   ...{ mapper: '00000000-0000-4000-8000-000000000000', file: '00000000-0000-4000-8000-000000000000' },
+  webhook: '00000000-0000-4000-8000-000000000000',
   label: 'nobody-at-all',
 };
 
@@ -42,7 +45,7 @@ export async function startIdsHigh(database: Database): Promise<void> {
   }
 }
 
-/** A site with a source, a variable, points and a run, all marked. @returns their ids. */
+/** A site with a source, a variable, points, a run and a webhook for it, all marked. @returns their ids. */
 export async function addSecretStructure(api: TestApi, client: TestClient, accountId: number, mark: string) {
   const name = { name: `${mark} name` };
   const site = await createSite(client, { ...name, city: `${mark} city`, clientData: { note: `${mark} data` } });
@@ -52,7 +55,13 @@ export async function addSecretStructure(api: TestApi, client: TestClient, accou
   const push = await client.post(`/api/data?operationId=${mark}-label`, [{ variableId: variable, data }]);
   if (push.status !== 200) throw new Error(JSON.stringify(push.body));
   const run = await addRun(api.database, accountId, variable, mark);
-  return { site: String(site), source: String(source), variable: String(variable), run };
+  const filter = { siteIds: [site], sourceIds: [source], variableIds: [variable] };
+  const { id: webhook } = await createWebhook(client, {
+    ...name,
+    filter,
+    url: `https://receiver.example/${mark}`,
+  });
+  return { site: String(site), source: String(source), variable: String(variable), run, webhook };
 }
 
 /** The rest of what an account holds, marked. */

@@ -1,0 +1,71 @@
+/** The webhooks a caller may read: MANAGER and ADMIN those of the account, a USER what site access leaves (R-B9). */
+import type { Caller } from '../identity/caller.ts';
+import { isReached, type Reach, readReach } from '../identity/site-reach.ts';
+import type { Queryable } from '../platform/database.ts';
+import type { EventType } from '../platform/outbox.ts';
+import { planVisible, type ReachedPlaces, type VisibleWebhook } from './visible-webhook-rules.ts';
+import type { StoredWebhook } from './webhook.ts';
+import { getWebhook, listWebhooks, noSuchWebhook } from './webhooks.ts';
+
+/** In order of name. @param eventTypes none: of all types. */
+export async function listVisible(
+  queryable: Queryable,
+  caller: Caller,
+  eventTypes: readonly EventType[],
+): Promise<readonly VisibleWebhook[]> {
+  return showTo(queryable, caller, await listWebhooks(queryable, caller.accountId, eventTypes));
+}
+
+/** @throws DomainError not_found, also where the caller must not know that it exists. */
+export async function getVisible(queryable: Queryable, caller: Caller, id: string): Promise<VisibleWebhook> {
+  const [webhook] = await showTo(queryable, caller, [await getWebhook(queryable, caller.accountId, id)]);
+  if (!webhook) throw noSuchWebhook();
+  return webhook;
+}
+
+async function showTo(
+  queryable: Queryable,
+  caller: Caller,
+  webhooks: readonly StoredWebhook[],
+): Promise<readonly VisibleWebhook[]> {
+  if (caller.role !== 'USER') return webhooks;
+  const reached = await findReached(queryable, caller.accountId, readReach(caller), webhooks);
+  return webhooks.flatMap((webhook) => planVisible(webhook, reached) ?? []);
+}
+
+const REACHED = `
+  select 'site' as kind, site.id from site
+  where site.account_id = $1 and site.id = any($2::int[]) and ($7::int[] is null or site.id = any($7))
+  union all
+  select 'wholeSite', site.id from site
+  where site.account_id = $1 and site.id = any($2::int[]) and ($5::int[] is null or site.id = any($5))
+  union all
+  select 'source', source.id from source
+  where source.account_id = $1 and source.id = any($3::int[]) and ${isReached('source.site_id', 'source.id', '$5', '$6')}
+  union all
+  select 'variable', variable.id from variable join source on source.id = variable.source_id
+  where variable.account_id = $1 and variable.id = any($4::int[])
+    and ${isReached('source.site_id', 'source.id', '$5', '$6')}`;
+
+async function findReached(
+  queryable: Queryable,
+  accountId: number,
+  { siteIds, sourceIds, shownSiteIds }: Reach,
+  webhooks: readonly StoredWebhook[],
+): Promise<ReachedPlaces> {
+  const named = (list: keyof StoredWebhook['filter']) => [
+    ...new Set(webhooks.flatMap(({ filter }) => filter[list] ?? [])),
+  ];
+  const lists = [named('siteIds'), named('sourceIds'), named('variableIds')];
+  const { rows } = await queryable.query<{ kind: string; id: number }>(REACHED, [
+    ...[accountId, ...lists],
+    ...[siteIds, sourceIds, shownSiteIds],
+  ]);
+  const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id));
+  return {
+    shownSites: idsOf('site'),
+    wholeSites: idsOf('wholeSite'),
+    sources: idsOf('source'),
+    variables: idsOf('variable'),
+  };
+}

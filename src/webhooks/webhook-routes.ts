@@ -1,0 +1,112 @@
+/** `/account/webhooks` (§4.4): everybody reads what concerns them, managers make, change and delete (R-I1, R-I6). */
+import { type Context, Hono } from 'hono';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
+import { readJsonBody } from '../platform/http-body.ts';
+import { parseOperations } from '../platform/json-patch.ts';
+import { parseInput } from '../platform/lenient.ts';
+import { setTotalCount } from '../platform/listing-response.ts';
+import type { EventType } from '../platform/outbox.ts';
+import { parsePaging } from '../platform/paging.ts';
+import { parseMembers, parseQuery, placeError, type Query, queryChoice } from '../platform/query-string.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
+import { EVENT_TYPES } from './event-type-rules.ts';
+import { planPatch } from './patch-webhook.ts';
+import { changeWebhook, createWebhook, removeWebhook, type SaveServices } from './save-webhook.ts';
+import type { VisibleWebhook } from './visible-webhook-rules.ts';
+import { getVisible, listVisible } from './visible-webhooks.ts';
+import type { StoredWebhook } from './webhook.ts';
+import { newWebhookSchema, webhookChangeSchema } from './webhook-schema.ts';
+
+type Env = CallerEnv & RequestIdEnv;
+
+export interface WebhookServices extends SaveServices {
+  readonly database: Database;
+}
+
+type Level = 'Light' | 'Normal' | 'Verbose';
+const LEVELS = ['Light', 'Normal', 'Verbose'] as const satisfies readonly Level[];
+
+const LIGHT = ['id', 'name', 'eventType', 'isEnabled'] as const;
+const NORMAL = [
+  ...['id', 'name', 'url', 'eventType', 'isEnabled', 'httpMethod', 'headers', 'filter', 'bodyTemplate'],
+  ...['disabledReason', 'createdDate', 'modifiedDate'],
+] as readonly (keyof StoredWebhook)[];
+const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
+  Light: LIGHT,
+  Normal: NORMAL,
+  Verbose: [...NORMAL, 'lastExecution', 'successCount', 'failureCount'],
+};
+
+export function webhookRoutes(services: WebhookServices): Hono<Env> {
+  const manager = requireRole('MANAGER');
+  return new Hono<Env>()
+    .get('/webhooks', (c) => getList(c, services))
+    .get('/webhooks/:id', async (c) => {
+      const level = parseLevel(parseQuery(c.req.url));
+      return c.json(select(await getVisible(services.database, c.var.caller, c.req.param('id')), level));
+    })
+    .post('/webhooks', manager, async (c) => {
+      const written = parseInput(newWebhookSchema, await readJsonBody(c.req.raw));
+      const { webhook, madeSecret } = await withTransaction(services.database, (transaction) =>
+        createWebhook(services, transaction, c.var, written),
+      );
+      return c.json({ ...select(webhook, 'Normal'), ...(madeSecret !== undefined && { secret: madeSecret }) });
+    })
+    .put('/webhooks/:id', manager, async (c) => {
+      const change = parseInput(webhookChangeSchema, await readJsonBody(c.req.raw));
+      const webhook = await withTransaction(services.database, (transaction) =>
+        changeWebhook(services, transaction, c.var, c.req.param('id'), () => change),
+      );
+      return c.json(select(webhook, 'Normal'));
+    })
+    .patch('/webhooks/:webhookId', manager, async (c) => {
+      const operations = parseOperations(await readJsonBody(c.req.raw));
+      await withTransaction(services.database, (transaction) =>
+        changeWebhook(services, transaction, c.var, c.req.param('webhookId'), (current) =>
+          planPatch(current, operations),
+        ),
+      );
+      return c.body(null, 200);
+    })
+    .delete('/webhooks/:id', manager, async (c) => {
+      await withTransaction(services.database, (transaction) =>
+        removeWebhook(services, transaction, c.var, c.req.param('id')),
+      );
+      return c.body(null, 200);
+    });
+}
+
+async function getList(c: Context<Env>, { database }: WebhookServices): Promise<Response> {
+  const query = parseQuery(c.req.url);
+  const { level, eventTypes, paging } = parseMembers({
+    level: () => parseLevel(query),
+    eventTypes: () => parseEventTypes(query),
+    paging: () => parsePaging(query),
+  });
+  const webhooks = await listVisible(database, c.var.caller, eventTypes);
+  setTotalCount(c, webhooks.length);
+  const page = webhooks.slice(paging.offset, paging.limit && paging.offset + paging.limit);
+  return c.json(page.map((webhook) => select(webhook, level)));
+}
+
+function parseLevel(query: Query): Level {
+  return queryChoice(query, 'displayLevel', LEVELS) ?? 'Normal';
+}
+
+/** Repeated, or separated by commas. @throws DomainError invalid_input. */
+function parseEventTypes(query: Query): readonly EventType[] {
+  const texts = query.all('eventType').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
+  return texts.map((text) => {
+    const eventType = EVENT_TYPES.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+    if (eventType) return eventType;
+    const message = `must be one of ${EVENT_TYPES.join(', ')}, got ${JSON.stringify(text)}`;
+    throw placeError(query.placeOf('eventType'), message);
+  });
+}
+
+/** What the level shows, as far as the caller is shown it. */
+function select(webhook: VisibleWebhook, level: Level): object {
+  const names = MEMBERS[level].filter((name) => Object.hasOwn(webhook, name));
+  return Object.fromEntries(names.map((name) => [name, webhook[name]]));
+}

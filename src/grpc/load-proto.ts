@@ -10,7 +10,7 @@ import protobuf from 'protobufjs';
 
 const PROTO_PATH = fileURLToPath(new URL('../../proto/tidemark/v1/data_points.proto', import.meta.url));
 const SERVICE = 'tidemark.v1.DataPoints';
-const CHUNK = 'tidemark.v1.PointChunk';
+const COLUMNAR = ['tidemark.v1.PointChunk', 'tidemark.v1.PointRows'];
 const BYTES_COLUMNS = ['dateMicros', 'values', 'versionTimestampMicros'];
 
 const OPTIONS = { longs: Number, enums: String, defaults: true, arrays: true };
@@ -20,16 +20,17 @@ export function loadPublicPackage(): PackageDefinition {
   return fromJSON(loadRoot().toJSON(), OPTIONS);
 }
 
-/** The service with the fixed-width columns of `PointChunk` as `bytes`. */
+/** The service with the fixed-width columns of points as `bytes`. */
 export function loadServerService(): ServiceDefinition {
   const root = loadRoot();
-  const chunk = root.lookupType(CHUNK);
-  for (const name of BYTES_COLUMNS) {
-    const column = chunk.fields[name];
-    if (!column) throw new Error(`${CHUNK} has no field ${name}`);
-    const { id } = column;
-    chunk.remove(column);
-    chunk.add(new protobuf.Field(name, id, 'bytes'));
+  for (const type of COLUMNAR.map((name) => root.lookupType(name))) {
+    for (const name of BYTES_COLUMNS) {
+      const column = type.fields[name];
+      if (!column) throw new Error(`${type.name} has no field ${name}`);
+      const { id } = column;
+      type.remove(column);
+      type.add(new protobuf.Field(name, id, 'bytes'));
+    }
   }
   return fromJSON(root.toJSON(), OPTIONS)[SERVICE] as ServiceDefinition;
 }

@@ -4,6 +4,7 @@ import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { AggregateChunk, AggregateFunction } from '../points/read/bucket.ts';
 import type { Aggregate } from '../structure/enumerations.ts';
+import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
 /** What the server's view of the proto encodes. */
 export interface PointChunkMessage {
@@ -18,11 +19,6 @@ export interface PointChunkMessage {
   readonly aggregate: `AGGREGATE_${Aggregate | 'UNSPECIFIED'}`;
   readonly unitId?: number;
 }
-
-/** Of `dateMicros`, `values` and `versionTimestampMicros`. */
-export const BYTES_PER_VALUE = 8;
-
-const TWO_32 = 2 ** 32;
 
 // Clients take messages of at most 4 MiB unless told otherwise; the other columns of a chunk need less than half of one.
 const MAX_TEXT_BYTES = 2 << 20;
@@ -117,38 +113,4 @@ export function aggregateMessage(chunk: AggregateChunk, unitId: number | null): 
     aggregate: AGGREGATES[chunk.aggregate],
     ...(unitId !== null && { unitId }),
   };
-}
-
-function toInt64Bytes(micros: Float64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(micros.length * BYTES_PER_VALUE);
-  for (const [index, value] of micros.entries()) {
-    const high = Math.floor(value / TWO_32);
-    bytes.writeUInt32LE(value - high * TWO_32, index * 8);
-    bytes.writeInt32LE(high, index * 8 + 4);
-  }
-  return bytes;
-}
-
-function toDoubleBytes(values: Float64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
-  for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
-  return bytes;
-}
-
-/** 0 for none, else the place in the table counted from 1; no codes at all when nothing has a text. */
-function codeTexts(
-  ids: Int32Array,
-  textOf: (id: number) => string | null,
-): { readonly codes: readonly number[]; readonly texts: readonly string[] } {
-  const codeOf = new Map<number, number>([[NO_ID, 0]]);
-  const texts: string[] = [];
-  const codes = Array.from(ids, (id) => {
-    const known = codeOf.get(id);
-    if (known !== undefined) return known;
-    const text = textOf(id);
-    const code = text === null ? 0 : texts.push(text);
-    codeOf.set(id, code);
-    return code;
-  });
-  return texts.length === 0 ? { codes: [], texts } : { codes, texts };
 }

@@ -1,5 +1,5 @@
 /** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
-import { pageOffset } from '../platform/paging.ts';
+import { type Paging, pageOffset } from '../platform/paging.ts';
 import { type Place, parseMembers, placeError } from '../platform/query-string.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
@@ -15,8 +15,8 @@ import type { VersionRequest } from '../reading/resolve-version.ts';
 import type { ReadRequest } from '../reading/selection.ts';
 import type { Aggregate, Granularity } from '../structure/enumerations.ts';
 
-/** As proto-loader decodes it: absent optional members are missing, the others have their defaults. */
-export interface ReadPointsMessage {
+/** What requests for points have in common, as proto-loader decodes it: absent optional members are missing, the others have their defaults. */
+export interface SelectionMessage {
   readonly variableIds: readonly number[];
   readonly sourceId?: number;
   readonly fromMicros?: number;
@@ -24,19 +24,22 @@ export interface ReadPointsMessage {
   readonly includeToBoundary: boolean;
   readonly versions: readonly string[];
   readonly asOfMicros?: number;
-  readonly order: 'ASC' | 'DESC';
-  readonly itemsPerPage: number;
-  readonly pageNumber: number;
   readonly relativeVersion?: string;
   readonly horizon?: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly everyVersion: boolean;
+  readonly timeZoneId?: string;
+  readonly unitId?: number;
+}
+
+export interface ReadPointsMessage extends SelectionMessage {
+  readonly order: 'ASC' | 'DESC';
+  readonly itemsPerPage: number;
+  readonly pageNumber: number;
   readonly granularity: `GRANULARITY_${Uppercase<Granularity>}`;
   readonly aggregate: `AGGREGATE_${Aggregate | 'UNSPECIFIED'}`;
-  readonly timeZoneId?: string;
   readonly fill: 'FILL_NONE' | 'FILL_PREVIOUS' | 'FILL_LINEAR' | 'FILL_NULL';
   readonly minCount: number;
-  readonly unitId?: number;
 }
 
 const ORDERS = { ASC: 'ASC', DESC: 'DESC' } as const satisfies Record<ReadPointsMessage['order'], string>;
@@ -86,14 +89,22 @@ export function placeInMessage(name: string): Place {
 
 /** @throws DomainError invalid_input naming every field that is wrong. */
 export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketRequest {
-  const { version, paging, buckets, ...members } = parseMembers({
+  const { selection, paging, buckets, order } = parseMembers({
+    selection: () => toSelection(message),
+    order: () => known('order', ORDERS, message.order),
+    paging: () => toPaging(message),
+    buckets: () => toBuckets(message),
+  });
+  return { ...selection, order, ...paging, ...buckets };
+}
+
+/** Which points of which variables. @throws DomainError invalid_input naming every field that is wrong. */
+export function toSelection(message: SelectionMessage) {
+  const { version, ...members } = parseMembers({
     sourceId: () => toId('sourceId', message.sourceId),
     version: () => toVersion(message),
     unitId: () => toId('unitId', message.unitId),
     timeZoneId: () => parseTimeZone(message.timeZoneId, placeInMessage('timeZoneId')),
-    order: () => known('order', ORDERS, message.order),
-    paging: () => toPaging(message),
-    buckets: () => toBuckets(message),
   });
   return {
     variableIds: [...new Set(message.variableIds)],
@@ -103,12 +114,10 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
     placeOf: placeInMessage,
     ...members,
     ...version,
-    ...paging,
-    ...buckets,
-  };
+  } satisfies Partial<ReadRequest>;
 }
 
-function toVersion(message: ReadPointsMessage): Omit<VersionRequest, 'timeZoneId'> {
+function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {
   const words = parseMembers({
     relative: () => parseRelativeVersion(message.relativeVersion, placeInMessage('relativeVersion')),
     horizon: () => parseHorizon(message.horizon, placeInMessage('horizon')),
@@ -123,9 +132,19 @@ function toVersion(message: ReadPointsMessage): Omit<VersionRequest, 'timeZoneId
   };
 }
 
-function toPaging(message: ReadPointsMessage): Pick<ReadRequest, 'limit' | 'offset'> {
+export interface PagingMessage {
+  readonly itemsPerPage: number;
+  readonly pageNumber: number;
+}
+
+/**
+ * @param mostItems of a page.
+ * @returns without a limit when no `items_per_page` is given.
+ * @throws DomainError invalid_input.
+ */
+export function toPaging(message: PagingMessage, mostItems = Number.POSITIVE_INFINITY): Paging {
   const { itemsPerPage, pageNumber } = parseMembers({
-    itemsPerPage: () => toCount('itemsPerPage', message.itemsPerPage),
+    itemsPerPage: () => toCount('itemsPerPage', message.itemsPerPage, mostItems),
     pageNumber: () => toCount('pageNumber', message.pageNumber),
   });
   return { limit: itemsPerPage === 0 ? undefined : itemsPerPage, offset: pageOffset(itemsPerPage, pageNumber) };
@@ -148,12 +167,15 @@ function known<Key extends string, Value>(name: string, values: Readonly<Record<
   throw placeError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
-function toCount(name: string, count: number): number {
-  if (count >= 0) return count;
-  throw placeError(placeInMessage(name), `must not be negative, got ${count}`);
+/** @throws DomainError invalid_input. */
+export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
+  if (count < 0) throw placeError(placeInMessage(name), `must not be negative, got ${count}`);
+  if (count <= most) return count;
+  throw placeError(placeInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
-function toId(name: string, id: number | undefined): number | undefined {
+/** @throws DomainError invalid_input. */
+export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
   throw placeError(placeInMessage(name), `must be at least 1, got ${id}`);
 }

@@ -1,9 +1,12 @@
 /** The gRPC server: the data points service, health and reflection (R-J1, R-J2). */
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type UntypedHandleCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
+import { listRunsHandler } from './list-runs.ts';
+import { listVersionsHandler } from './list-versions.ts';
 import { loadPublicPackage, loadServerService } from './load-proto.ts';
-import { type DataPointsServices, readPointsHandler } from './read-points.ts';
+import { readLastHandler } from './read-last.ts';
+import { type ReadServices, readPointsHandler } from './read-points.ts';
 
 export interface GrpcServer {
   /** host:port it listens on. */
@@ -12,12 +15,19 @@ export interface GrpcServer {
   stop(graceMs: number): Promise<void>;
 }
 
+export interface DataPointsServices extends ReadServices {}
+
 const SERVICE_NAME = 'tidemark.v1.DataPoints';
 
 /** @param port 0 picks a free one. TLS is ended in front of the service. */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ 'grpc.max_receive_message_length': 4 << 20 });
-  server.addService(loadServerService(), { ReadPoints: readPointsHandler(services) as (call: unknown) => void });
+  server.addService(loadServerService(), {
+    ReadPoints: readPointsHandler(services) as UntypedHandleCall,
+    ReadLast: readLastHandler(services) as UntypedHandleCall,
+    ListVersions: listVersionsHandler(services) as UntypedHandleCall,
+    ListRuns: listRunsHandler(services) as UntypedHandleCall,
+  });
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
   new ReflectionService(loadPublicPackage()).addToServer(server);

@@ -5,6 +5,7 @@ import {
   credentials,
   loadPackageDefinition,
   Metadata,
+  type MethodDefinition,
   type ServiceClientConstructor,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -39,6 +40,26 @@ export interface PointChunk {
   readonly unitId?: number;
 }
 
+/** Points of several variables as columns; texts by their codes. */
+export interface PointRows {
+  readonly variableIds: readonly number[];
+  readonly dateMicros: readonly number[];
+  readonly values: readonly number[];
+  readonly versionTimestampMicros: readonly number[];
+  readonly versionCodes: readonly number[];
+  readonly versions: readonly string[];
+  readonly tagCodes: readonly number[];
+  readonly tags: readonly string[];
+  readonly unitIds: readonly number[];
+}
+
+export interface VersionInUse {
+  readonly version?: string;
+  readonly firstVersionTimestampMicros: number;
+  readonly lastVersionTimestampMicros: number;
+  readonly pointCount: number;
+}
+
 /** How a refused call ended. */
 export interface GrpcFailure {
   readonly code: number;
@@ -50,13 +71,22 @@ export interface GrpcFailure {
   readonly fields: readonly { readonly field: string; readonly description: string }[];
 }
 
+export type Method = 'ReadPoints' | 'ReadLast' | 'ListVersions' | 'ListRuns' | 'WatchPoints';
+
 export interface GrpcReader {
   /** Reads to the end. @throws ServiceError */
   readPoints(request: object): Promise<readonly PointChunk[]>;
+  readLast(request: object): Promise<PointRows>;
+  listVersions(request: object): Promise<{ readonly versions: readonly VersionInUse[]; readonly totalCount: number }>;
+  listRuns(request: object): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** A call whose messages are taken one by one; it has no deadline. */
+  open<Message>(method: Method, request: object): ClientReadableStream<Message>;
   /** The refusal. @throws Error when the call succeeds. */
-  refusalOf(request: object): Promise<GrpcFailure>;
+  refusalOf(request: object, method?: Method): Promise<GrpcFailure>;
   close(): void;
 }
+
+const DEADLINE_MS = 20_000;
 
 /** @param token undefined calls without credentials. */
 export function createGrpcReader(address: string, token: string | undefined): GrpcReader {
@@ -64,25 +94,33 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   const metadata = new Metadata();
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
   metadata.set('x-request-id', 'grpc-test');
-  const start = (request: object) =>
-    client.makeServerStreamRequest(
-      '/tidemark.v1.DataPoints/ReadPoints',
-      DataPoints.service.ReadPoints?.requestSerialize as (value: object) => Buffer,
-      DataPoints.service.ReadPoints?.responseDeserialize as (value: Buffer) => PointChunk,
-      request,
-      metadata,
-      { deadline: Date.now() + 20_000 },
-    );
-  const readPoints = async (request: object) => {
-    const chunks: PointChunk[] = [];
-    const call: ClientReadableStream<PointChunk> = start(request);
-    for await (const chunk of call) chunks.push(chunk as PointChunk);
-    return chunks;
+  // Also for answers of one message, which are streams of one on the wire.
+  const start = (method: Method, request: object, deadline: number) => {
+    const { path, requestSerialize, responseDeserialize } = DataPoints.service[method] as MethodDefinition<
+      object,
+      object
+    >;
+    return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline });
+  };
+  const read = async <Message>(method: Method, request: object): Promise<readonly Message[]> => {
+    const messages: Message[] = [];
+    for await (const message of start(method, request, Date.now() + DEADLINE_MS)) messages.push(message as Message);
+    return messages;
+  };
+  const readOne = async <Message>(method: Method, request: object): Promise<Message> => {
+    const [message] = await read<Message>(method, request);
+    if (message === undefined) throw new Error(`${method} gave no answer`);
+    return message;
   };
   return {
-    readPoints,
-    refusalOf: async (request) => {
-      const error = await readPoints(request).then(
+    readPoints: (request) => read('ReadPoints', request),
+    readLast: async (request) => (await readOne<{ readonly points: PointRows }>('ReadLast', request)).points,
+    listVersions: (request) => readOne('ListVersions', request),
+    listRuns: (request) => read('ListRuns', request),
+    open: <Message>(method: Method, request: object) =>
+      start(method, request, Number.POSITIVE_INFINITY) as ClientReadableStream<Message>,
+    refusalOf: async (request, method = 'ReadPoints') => {
+      const error = await read(method, request).then(
         () => undefined,
         (failure: ServiceError) => failure,
       );
@@ -93,7 +131,8 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   };
 }
 
-function toFailure({ code, details, metadata }: ServiceError): GrpcFailure {
+/** What a call that failed was told. */
+export function toFailure({ code, details, metadata }: ServiceError): GrpcFailure {
   const bytes = metadata.get('grpc-status-details-bin')[0];
   if (!Buffer.isBuffer(bytes)) return { code, message: details, reason: '', requestId: '', fields: [] };
   const status = root.lookupType('google.rpc.Status').decode(bytes) as unknown as {

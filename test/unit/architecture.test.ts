@@ -47,7 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ingest: FEATURES,
   calculation: [...FEATURES, 'reading', 'root'],
   reading: FEATURES,
-  grpc: [...FEATURES, 'reading'],
+  grpc: [...FEATURES, 'reading', 'calculation'],
   webhooks: ['platform', 'identity', 'structure'],
   http: ['platform', 'identity'],
 };

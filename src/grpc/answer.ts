@@ -1,0 +1,119 @@
+/** How calls are answered, whatever they ask: who calls, the answer or its status, one line in the log (R-J2, R-J3). */
+import { randomUUID } from 'node:crypto';
+import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import { type Authentication, authenticateBearer } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Log } from '../platform/log.ts';
+import { toStatus } from './status.ts';
+
+export interface AnswerServices {
+  readonly authentication: Authentication;
+  readonly log: Log;
+}
+
+/** What is counted in the log: points, versions, runs. */
+export interface Counted<Message> {
+  readonly message: Message;
+  readonly count: number;
+}
+
+type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
+
+/** Answers with one message. */
+export function unaryHandler<Request, Message>(
+  services: AnswerServices,
+  method: string,
+  answer: (caller: Caller, request: Request, signal: AbortSignal) => Promise<Counted<Message>>,
+): (call: ServerUnaryCall<Request, Message>, callback: sendUnaryData<Message>) => void {
+  return (call, callback) => {
+    const leaving = abortOnCancel(call);
+    const work = async (): Promise<number> => {
+      const caller = await authenticateCall(services, call);
+      const { message, count } = await answer(caller, call.request, leaving.signal);
+      callback(null, message);
+      return count;
+    };
+    track(services, method, call, work, (status) => callback(status));
+  };
+}
+
+/** Answers with messages as they come: a slow reader holds them back, one that leaves ends them. */
+export function streamHandler<Request, Message>(
+  services: AnswerServices,
+  method: string,
+  answer: (caller: Caller, request: Request, signal: AbortSignal) => AsyncIterable<Counted<Message>>,
+): (call: ServerWritableStream<Request, Message>) => void {
+  return (call) => {
+    const leaving = abortOnCancel(call);
+    const work = async (): Promise<number> => {
+      const caller = await authenticateCall(services, call);
+      let total = 0;
+      for await (const { message, count } of answer(caller, call.request, leaving.signal)) {
+        if (call.cancelled) break;
+        total += count;
+        await writeMessage(call, message, leaving.signal);
+      }
+      call.end();
+      return total;
+    };
+    track(services, method, call, work, (status) => call.emit('error', status));
+  };
+}
+
+/** What is written to. */
+export type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
+
+/** Resolves when there is room for the next message, or the signal is aborted. */
+export async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
+  if (sink.write(message) || signal.aborted) return;
+  // Unlike `events.once` this does not fail with an `error` event, which is how a call is answered.
+  await new Promise<void>((resolve) => {
+    const go = (): void => {
+      sink.off('drain', go);
+      signal.removeEventListener('abort', go);
+      resolve();
+    };
+    sink.once('drain', go);
+    signal.addEventListener('abort', go);
+  });
+}
+
+/** The `authorization` of a call. */
+export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string | undefined {
+  return metadata.get('authorization')[0]?.toString();
+}
+
+/** @throws DomainError invalid_token, insufficient_scope, permission_denied. */
+export function authenticateCall({ authentication }: AnswerServices, call: AnyCall): Promise<Caller> {
+  return authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
+}
+
+/** Aborted when the caller goes away or its deadline has passed. */
+export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener: () => void): unknown }) {
+  const leaving = new AbortController();
+  call.once('cancelled', () => leaving.abort());
+  if (call.cancelled) leaving.abort();
+  return leaving;
+}
+
+/** Runs the work of a call, logs how it went, and hands a failure on as the status the caller gets. */
+export function track(
+  { log }: AnswerServices,
+  method: string,
+  call: AnyCall,
+  work: () => Promise<number>,
+  fail: (status: ReturnType<typeof toStatus>) => void,
+): void {
+  const requestId = String(call.metadata.get('x-request-id')[0] ?? randomUUID());
+  const startMs = performance.now();
+  work().then(
+    (count) => {
+      const durationMs = Math.round(performance.now() - startMs);
+      log.info({ requestId, method, count, durationMs, isCancelled: call.cancelled }, 'call');
+    },
+    (error: unknown) => {
+      // What a cancellation makes fail, fails for nobody.
+      if (!call.cancelled) fail(toStatus(error, requestId, log));
+    },
+  );
+}

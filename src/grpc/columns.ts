@@ -1,0 +1,42 @@
+/** Columns of points as they go on the wire: fixed-width ones as little-endian bytes, texts as codes. */
+import { NO_ID } from '../points/dictionary.ts';
+
+/** Of a packed column of instants or doubles. */
+export const BYTES_PER_VALUE = 8;
+
+const TWO_32 = 2 ** 32;
+
+/** Of an instant, in microseconds since 1970. */
+export function toInt64Bytes(micros: Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(micros.length * BYTES_PER_VALUE);
+  for (const [index, value] of micros.entries()) {
+    const high = Math.floor(value / TWO_32);
+    bytes.writeUInt32LE(value - high * TWO_32, index * 8);
+    bytes.writeInt32LE(high, index * 8 + 4);
+  }
+  return bytes;
+}
+
+export function toDoubleBytes(values: Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
+  for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
+  return bytes;
+}
+
+/** 0 for none, else the place in the table counted from 1; no codes at all when nothing has a text. */
+export function codeTexts(
+  ids: Int32Array,
+  textOf: (id: number) => string | null,
+): { readonly codes: readonly number[]; readonly texts: readonly string[] } {
+  const codeOf = new Map<number, number>([[NO_ID, 0]]);
+  const texts: string[] = [];
+  const codes = Array.from(ids, (id) => {
+    const known = codeOf.get(id);
+    if (known !== undefined) return known;
+    const text = textOf(id);
+    const code = text === null ? 0 : texts.push(text);
+    codeOf.set(id, code);
+    return code;
+  });
+  return texts.length === 0 ? { codes: [], texts } : { codes, texts };
+}

@@ -1,0 +1,88 @@
+/** `ListRuns` (R-H8, R-J1): as `GET /variables/{id}/runs`, a message for each run. */
+import type { FormulaRecord } from '../calculation/compute.ts';
+import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
+import { listRuns, type RunRecord } from '../calculation/runs.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Database } from '../platform/database.ts';
+import { getResource } from '../structure/resource.ts';
+import { VARIABLE } from '../structure/variable.ts';
+import { type AnswerServices, type Counted, streamHandler } from './answer.ts';
+import { toMicros } from './instants.ts';
+import { type PagingMessage, toPaging } from './read-request.ts';
+
+interface ListRunsMessage extends PagingMessage {
+  readonly variableId: number;
+}
+
+// What scripts print is part of a run: pages are read as a whole.
+const MAX_PAGE = 1000;
+
+export function listRunsHandler(services: AnswerServices & { readonly database: Database }) {
+  return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage) =>
+    runsOf(services.database, caller, message),
+  );
+}
+
+async function* runsOf(
+  database: Database,
+  caller: Caller,
+  message: ListRunsMessage,
+): AsyncGenerator<Counted<Readonly<Record<string, unknown>>>> {
+  const paging = toPaging(message, MAX_PAGE);
+  const { id } = await getResource(database, VARIABLE, caller, message.variableId);
+  for (const run of await listRuns(database, caller.accountId, id, paging)) yield { message: toRun(run), count: 1 };
+}
+
+/** The members of a record that are not as they go on the wire. */
+interface Details {
+  readonly from: string;
+  readonly to: string;
+  readonly triggerDate: string;
+  readonly requestedDate: string;
+  readonly startedDate: string;
+  readonly finishedDate: string | null;
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+}
+
+function toRun(record: RunRecord): Readonly<Record<string, unknown>> {
+  const { formulas, inputs, ...run } = record as RunRecord & Details;
+  return {
+    ...present(run),
+    fromMicros: toMicros(run.from),
+    toMicros: toMicros(run.to),
+    triggerDateMicros: toMicros(run.triggerDate),
+    requestedMicros: toMicros(run.requestedDate),
+    startedMicros: toMicros(run.startedDate),
+    ...(run.finishedDate !== null && { finishedMicros: toMicros(run.finishedDate) }),
+    notes: present((run.notes ?? {}) as object),
+    formulas: formulas.map(toFormula),
+    inputs: inputs.map(toInput),
+  };
+}
+
+function toFormula({ formula, from, to, triggerDate, forms }: FormulaRecord): object {
+  return {
+    formula,
+    fromMicros: toMicros(from),
+    toMicros: toMicros(to),
+    triggerDateMicros: toMicros(triggerDate),
+    formsJson: JSON.stringify(forms),
+  };
+}
+
+function toInput({ from, to, version, asOf, lastVersionTimestamp, ...input }: InputRecord): object {
+  return {
+    ...present(input),
+    ...(from !== null && { fromMicros: toMicros(from) }),
+    ...(to !== null && { toMicros: toMicros(to) }),
+    versions: version === undefined ? [] : [version].flat(),
+    ...(asOf !== undefined && { asOfMicros: toMicros(asOf) }),
+    ...(lastVersionTimestamp !== null && { lastVersionTimestampMicros: toMicros(lastVersionTimestamp) }),
+  };
+}
+
+/** Without members that have no value, which the wire has no word for. */
+function present(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
+}

@@ -1,0 +1,60 @@
+/** `ListVersions` (R-F8, R-J1): as `GET /variables/{id}/versions`. */
+import type { Caller } from '../identity/caller.ts';
+import type { Database } from '../platform/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { listVersions, type VersionInUse } from '../structure/list-versions.ts';
+import { getResource } from '../structure/resource.ts';
+import { VARIABLE } from '../structure/variable.ts';
+import { type AnswerServices, type Counted, unaryHandler } from './answer.ts';
+import { toMicros } from './instants.ts';
+import { type PagingMessage, toPaging } from './read-request.ts';
+
+interface ListVersionsMessage extends PagingMessage {
+  readonly variableId: number;
+}
+
+interface VersionMessage {
+  readonly version?: string;
+  readonly firstVersionTimestampMicros: number;
+  readonly lastVersionTimestampMicros: number;
+  readonly pointCount: number;
+}
+
+interface ListVersionsResponse {
+  readonly versions: readonly VersionMessage[];
+  readonly totalCount: number;
+}
+
+const MAX_PAGE = 10_000;
+// Clients take messages of at most 4 MiB unless told otherwise; besides its tag a version takes 40 bytes.
+const MAX_TEXT_BYTES = 3 << 20;
+
+export function listVersionsHandler(services: AnswerServices & { readonly database: Database }) {
+  return unaryHandler(services, 'ListVersions', (caller, message: ListVersionsMessage) =>
+    answer(services.database, caller, message),
+  );
+}
+
+async function answer(
+  database: Database,
+  caller: Caller,
+  message: ListVersionsMessage,
+): Promise<Counted<ListVersionsResponse>> {
+  const { limit = MAX_PAGE, offset } = toPaging(message, MAX_PAGE);
+  const { id } = await getResource(database, VARIABLE, caller, message.variableId);
+  const all = await listVersions(database, id);
+  const versions = all.slice(offset, offset + limit);
+  const bytes = versions.reduce((sum, { version }) => sum + Buffer.byteLength(version ?? ''), 0);
+  if (bytes > MAX_TEXT_BYTES)
+    throw new DomainError('body_too_large', 'these VersionTags need a smaller items_per_page');
+  return { message: { versions: versions.map(toMessage), totalCount: all.length }, count: versions.length };
+}
+
+function toMessage(used: VersionInUse): VersionMessage {
+  return {
+    ...(used.version !== null && { version: used.version }),
+    firstVersionTimestampMicros: toMicros(used.firstVersionTimestamp),
+    lastVersionTimestampMicros: toMicros(used.lastVersionTimestamp),
+    pointCount: used.pointCount,
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * `ReadLast` (R-J1): what a dashboard asks for, the last points of hundreds of variables, as one answer of one statement.
+ * In the words of `ReadPoints`; whoever wants more than an answer holds asks there, which streams.
+ */
+import type { Caller } from '../identity/caller.ts';
+import { DomainError } from '../platform/errors.ts';
+import { placeError } from '../platform/query-string.ts';
+import type { PointChunk } from '../points/point.ts';
+import { streamPoints } from '../points/read/read-points.ts';
+import { resolveSelection } from '../reading/selection.ts';
+import { type Counted, unaryHandler } from './answer.ts';
+import { type PointRowsMessage, pointRows, textBytes } from './point-rows.ts';
+import type { ReadServices } from './read-points.ts';
+import { placeInMessage, type SelectionMessage, toCount, toSelection } from './read-request.ts';
+
+interface ReadLastMessage extends SelectionMessage {
+  readonly count: number;
+}
+
+interface ReadLastResponse {
+  readonly points: PointRowsMessage;
+}
+
+// Clients take messages of at most 4 MiB unless told otherwise: a point takes up to 40 bytes, its texts the rest.
+const MAX_POINTS = 50_000;
+const MAX_TEXT_BYTES = 2 << 20;
+
+export function readLastHandler(services: ReadServices) {
+  return unaryHandler(services, 'ReadLast', (caller, message: ReadLastMessage, signal) =>
+    readLast(services, caller, message, signal),
+  );
+}
+
+async function readLast(
+  { database, readDatabase, dictionary }: ReadServices,
+  caller: Caller,
+  message: ReadLastMessage,
+  signal: AbortSignal,
+): Promise<Counted<ReadLastResponse>> {
+  const limit = toCount('count', message.count) || 1;
+  const request = { ...toSelection(message), order: 'DESC', limit, offset: 0 } as const;
+  const { selection, variables } = await resolveSelection(database, caller, request);
+  assertFewEnough(variables.size, limit);
+  const chunks: PointChunk[] = [];
+  for await (const chunk of streamPoints(readDatabase, selection, signal)) chunks.push(chunk);
+  const labels = await dictionary.labelsOf(chunks);
+  const points = pointRows(chunks, labels, (variableId) => variables.get(variableId)?.unitId ?? null);
+  if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
+  throw new DomainError(
+    'body_too_large',
+    'the tags of these points do not fit into one answer: ReadPoints streams them',
+  );
+}
+
+function assertFewEnough(variableCount: number, limit: number): void {
+  if (variableCount * limit <= MAX_POINTS) return;
+  const rule = `times the variables must be at most ${MAX_POINTS}, got ${limit} of ${variableCount}: ReadPoints streams more`;
+  throw placeError(placeInMessage('count'), rule);
+}

@@ -3,6 +3,7 @@
  * reported at once, passed on as a value; nothing else reads the environment. `.env.example` is generated from it.
  */
 import { z } from 'zod';
+import { parseRange } from './webhooks/sending/address-rules.ts';
 
 interface Setting<T extends z.ZodType> {
   readonly schema: T;
@@ -18,6 +19,15 @@ const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
 const url = (protocols: RegExp) =>
   z.url({ protocol: protocols, error: 'must be an address such as scheme://host:port/…' });
+
+/** Ranges of addresses, as a list of `address/bits`. */
+const addressRanges = list.transform((texts, context) =>
+  texts.flatMap((text) => {
+    const range = parseRange(text);
+    if (!range) context.addIssue({ code: 'custom', message: `must be ranges such as 127.0.0.0/8, got ${text}` });
+    return range ?? [];
+  }),
+);
 
 const trustedIssuers = z
   .string()
@@ -227,6 +237,15 @@ const SETTINGS = {
   WEBHOOK_SECRET_OVERLAP_HOURS: setting(
     integer(0, 720).default(24),
     'Hours the former secret of a webhook signs deliveries beside the one that replaced it.',
+  ),
+  WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true lets receivers of webhooks be http:// too. For local use.'),
+  WEBHOOK_ALLOWED_RANGES: setting(
+    addressRanges.default([]),
+    'Ranges of addresses such as 127.0.0.0/8 where receivers of webhooks may be besides the public internet.',
+  ),
+  WEBHOOK_TIMEOUT_MS: setting(
+    integer(100, 60_000).default(15_000),
+    'Milliseconds a receiver of webhooks has for everything, from its name to the end of its answer.',
   ),
   LOG_LEVEL: setting(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),

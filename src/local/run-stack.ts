@@ -79,6 +79,9 @@ async function planRoles(services: StackServices, calculator: CalculatorSetup): 
       REDIS_URL: services.redisUrl,
       // Where no mail server is set, mails are files here and lines in the log.
       MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
+      // Receivers of webhooks are tried out on this machine first.
+      WEBHOOK_ALLOW_HTTP: process.env.WEBHOOK_ALLOW_HTTP || 'true',
+      WEBHOOK_ALLOWED_RANGES: process.env.WEBHOOK_ALLOWED_RANGES || '127.0.0.0/8,::1',
       ...(await planRolePorts()),
       ...calculator.environment,
     },

@@ -27,6 +27,8 @@ export async function createWorld(): Promise<World> {
       REDIS_URL: testRedisUrl(),
       QUEUE_PREFIX: createTestQueuePrefix(),
       SWEEP_INTERVAL_MS: '300',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     },
     close: async () => {
       await database.end();

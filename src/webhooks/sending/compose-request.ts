@@ -1,0 +1,44 @@
+/** What is sent: the body, and the headers of Standard Webhooks that sign it (R-I3). */
+import { Webhook as Signer } from 'standardwebhooks';
+import { isJsonType } from '../../platform/http-body.ts';
+import type { Message } from '../attempt.ts';
+import type { WebhookTarget } from '../webhook.ts';
+import { parseTemplate, renderTemplate } from './body-template-rules.ts';
+import { contentTypeOf, mergeHeaders } from './sent-header-rules.ts';
+
+const USER_AGENT = 'Tidemark-Webhooks/1.0';
+
+export interface ComposedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Those of them that are not the webhook's own. */
+  readonly ours: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** `{"type","timestamp","accountId","data"}`, or the webhook's template. @returns undefined when it would be too large. */
+export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: Message): string | undefined {
+  const { type, timestamp, accountId, data } = message;
+  const envelope = { type, timestamp, accountId, data };
+  if (bodyTemplate === null) return JSON.stringify(envelope);
+  return renderTemplate(parseTemplate(bodyTemplate, isJsonType(contentTypeOf(headers))), envelope);
+}
+
+/** @param nowMillis instant of this try: what is signed holds for a few minutes only. */
+export function composeRequest(target: WebhookTarget, id: string, body: string, nowMillis: number): ComposedRequest {
+  const ours = {
+    'user-agent': USER_AGENT,
+    'accept-encoding': 'identity',
+    'content-length': String(Buffer.byteLength(body)),
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(nowMillis / 1000)),
+    'webhook-signature': sign(target.secrets, id, body, nowMillis),
+  };
+  const headers = { 'content-type': 'application/json', ...mergeHeaders(target.headers, ours) };
+  return { headers, ours, body };
+}
+
+/** One signature for each secret, so that a receiver may hold the new one or still the old. */
+function sign(secrets: readonly string[], id: string, body: string, nowMillis: number): string {
+  const date = new Date(nowMillis);
+  return secrets.map((secret) => new Signer(secret).sign(id, date, body)).join(' ');
+}

@@ -1,0 +1,60 @@
+/** Why a try failed, in words a manager understands; they tell nothing of what is inside the service's network (R-I4). */
+import { LookupError, NotPublicError } from './connect-guarded.ts';
+import { MAX_HEADER_BYTES, type Reply, TimeOutError } from './exchange.ts';
+
+const BY_CODE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the receiver refused the connection',
+  ECONNRESET: 'the receiver closed the connection without an answer',
+  EPIPE: 'the receiver closed the connection without an answer',
+  ETIMEDOUT: 'the receiver cannot be reached',
+  ENETUNREACH: 'the receiver cannot be reached',
+  EHOSTUNREACH: 'the receiver cannot be reached',
+  EADDRNOTAVAIL: 'the receiver cannot be reached',
+  HPE_HEADER_OVERFLOW: `the headers of the answer are larger than ${MAX_HEADER_BYTES / 1024} KiB`,
+  CERT_HAS_EXPIRED: 'the certificate of the receiver has expired',
+  CERT_NOT_YET_VALID: 'the certificate of the receiver is not valid yet',
+  CERT_REVOKED: 'the certificate of the receiver was revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the receiver is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the receiver is signed by itself, not by an authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the receiver is signed by an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the receiver is signed by an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the receiver is signed by an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the receiver is not signed by an authority that is trusted',
+};
+
+/** @returns undefined when it succeeded: an answer of 2xx that came to its end. */
+export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {
+  if (answer) return error ? describeBroken(error, timeoutMs) : describeStatus(answer.status);
+  return error ? describeError(error, timeoutMs) : undefined;
+}
+
+function describeStatus(status: number): string | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const reason = status >= 300 && status < 400 ? ': redirects are not followed' : '';
+  return `the receiver answered ${status}${reason}`;
+}
+
+function describeBroken(error: Error, timeoutMs: number): string {
+  return error instanceof TimeOutError
+    ? `the answer had not come to its end after ${seconds(timeoutMs)}`
+    : 'the receiver broke its answer off';
+}
+
+function describeError(error: Error, timeoutMs: number): string {
+  if (error instanceof TimeOutError) return `there was no answer within ${seconds(timeoutMs)}`;
+  if (error instanceof NotPublicError) return 'the receiver has no public address';
+  if (error instanceof LookupError) return 'the name of the receiver could not be looked up';
+  const code = 'code' in error ? String(error.code) : '';
+  return BY_CODE[code] ?? describeKind(code);
+}
+
+function describeKind(code: string): string {
+  if (code.startsWith('HPE_')) return 'the answer of the receiver is no HTTP';
+  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return 'no secure connection (TLS) could be made with the receiver';
+  if (/CERT|CRL/.test(code)) return 'the certificate of the receiver is not trusted';
+  return 'the connection with the receiver failed';
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

@@ -1,0 +1,62 @@
+/** A receiver of webhooks on loopback: keeps what it is sent, answers as told. */
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface ReceivedMessage {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Receiver {
+  readonly port: number;
+  /** `http://127.0.0.1:port`. */
+  readonly url: string;
+  /** What came, the oldest first. */
+  readonly messages: readonly ReceivedMessage[];
+  /** How many connections were made to it. */
+  connections(): number;
+  /** From now on; before that everything is answered 200. */
+  answerWith(answer: RequestListener): void;
+  close(): Promise<void>;
+}
+
+const answerOk: RequestListener = (_request, response) => {
+  response.end('ok');
+};
+
+export async function startReceiver(): Promise<Receiver> {
+  const messages: ReceivedMessage[] = [];
+  let answer = answerOk;
+  let connections = 0;
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => {
+        messages.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body });
+        answer(request, response);
+      },
+      () => response.destroy(),
+    );
+  });
+  server.on('connection', () => connections++);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    messages,
+    connections: () => connections,
+    answerWith: (given) => {
+      answer = given;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

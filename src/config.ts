@@ -68,7 +68,14 @@ const SETTINGS = {
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the gRPC role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the gRPC role; 0 picks a free one.'),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address of the health port of roles without HTTP.'),
-  HEALTH_PORT: setting(integer(0, 65535).optional(), 'Port of /health/* for the ingester and calculator; unset: none.'),
+  HEALTH_PORT: setting(
+    integer(0, 65535).optional(),
+    "Port of /health/* and /metrics for whichever roles; it is the operator's, not for clients. Unset: none.",
+  ),
+  METRICS_TOKEN: secret(
+    z.string().min(16).optional(),
+    'Bearer token of whoever scrapes /metrics; unset: open on HEALTH_PORT, for an ADMIN alone on HTTP_PORT.',
+  ),
   REALM: setting(
     z
       .string()

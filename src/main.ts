@@ -2,21 +2,22 @@
  * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator`, or `migrate` to
  * bring the schema up to date and end, or `admin` with a command of the operator's. Stops them on SIGTERM and SIGINT (R-K2).
  */
-import { Hono } from 'hono';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startGrpcServer } from './grpc/start-grpc-server.ts';
 import { purgeExpired } from './identity/purge-expired.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
 import { DomainError } from './platform/errors.ts';
-import { type HealthCheck, healthRoutes } from './platform/health.ts';
+import type { HealthCheck } from './platform/health.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { migrate } from './platform/migrate.ts';
 import { startSweeper } from './platform/sweep.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
 import { startFileRole } from './roles/file-role.ts';
+import { healthApp } from './roles/health-app.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 
@@ -30,6 +31,8 @@ interface Ready {
   readonly kind: 'ready';
   readonly http?: string;
   readonly grpc?: string;
+  /** Address of HEALTH_PORT. */
+  readonly health?: string;
 }
 
 async function main(names: readonly string[]): Promise<void> {
@@ -90,21 +93,25 @@ async function startRoles(
     roles.push(await startApi({ ...parts, healthChecks }, listener));
     ready = { ...ready, http: `http://${config.HTTP_HOST}:${listener.port}` };
   }
+  parts.metrics.watchProcess();
+  watchDependencies(parts.metrics, healthChecks);
   if (config.HEALTH_PORT !== undefined) {
     const health = await listenHttp(config.HEALTH_HOST, config.HEALTH_PORT);
-    health.serve(new Hono().route('/health', healthRoutes(healthChecks)).fetch);
+    health.serve(healthApp(parts, healthChecks).fetch);
     roles.push({ stop: () => health.stop(config.SHUTDOWN_TIMEOUT_MS / 10) });
+    ready = { ...ready, health: `http://${config.HEALTH_HOST}:${health.port}` };
   }
   return ready;
 }
 
-function startIngesterRole({ config, database, ingestQueue, queueOptions, outbox, log }: Parts): Role {
+function startIngesterRole(parts: Parts): Role {
+  const { config, ingestQueue } = parts;
   const settings = {
     concurrency: config.INGEST_CONCURRENCY,
     maxRows: config.INGEST_MAX_ROWS,
     sweepIntervalMs: config.SWEEP_INTERVAL_MS,
   };
-  return startIngester({ database, queue: ingestQueue, queueOptions, outbox, settings, log });
+  return startIngester({ ...parts, queue: ingestQueue, settings });
 }
 
 /** Resolves when everything has stopped; a stop that takes too long ends the process. */

@@ -1,10 +1,12 @@
 /** The calculator role: runs variables when woken, and looks for what was lost in between. */
 import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { PREVIEW_KEY } from './authoring/ask-calculator.ts';
 import { createPreviewer } from './authoring/previewer.ts';
+import { createCalculationMetrics } from './calculation-metrics.ts';
 import { findDueVariables } from './claim-run.ts';
 import { purgeRuns } from './purge-runs.ts';
 import { type RunServices, runCalculation } from './run-calculation.ts';
@@ -25,6 +27,7 @@ export interface CalculatorServices extends RunServices {
     /** Runs that ended longer ago are forgotten. */
     readonly runRetentionDays: number;
   };
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -35,6 +38,7 @@ export interface Calculator {
 
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
+  const metrics = createCalculationMetrics(services.metrics);
   const stopping = new AbortController();
   // Authors must not keep the runs waiting: with more than one place, one is kept for them.
   const previews = createPreviewer(services, Math.max(1, settings.concurrency - 1), stopping.signal);
@@ -43,6 +47,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
     const result = await runCalculation(services, Number(key), stopping.signal);
     if (result.kind !== 'ended') return;
     const { run, report } = result;
+    metrics.runEnded(report);
     const fields = { runId: run.id, variableId: run.variableId, accountId: run.accountId, ...report.durations };
     log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
     await outbox.relay();

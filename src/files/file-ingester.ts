@@ -4,10 +4,12 @@
  */
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import type { Dictionary } from '../points/dictionary.ts';
+import { createFileMetrics } from './file-metrics.ts';
 import { ingestFile } from './ingest-file.ts';
 import { openFileParser } from './parsing/file-parser.ts';
 import { purgeFiles } from './purge-files.ts';
@@ -32,6 +34,7 @@ export interface FileIngesterServices {
     readonly retentionDays: number;
     readonly sweepIntervalMs: number;
   };
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -43,6 +46,7 @@ export interface FileIngester {
 export function startFileIngester(services: FileIngesterServices): FileIngester {
   const { database, dictionary, queue, queueOptions, outbox, settings, log } = services;
   const { concurrency, limits, retentionDays, sweepIntervalMs } = settings;
+  const metrics = createFileMetrics(services.metrics);
   const parser = openFileParser();
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
@@ -51,7 +55,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
     const startMs = performance.now();
-    const ingest = { database, dictionary, parser, limits, onWritten, log };
+    const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
     if (!(await ingestFile(ingest, accountId, stopping.signal))) return;
     log.info({ accountId, durationMs: Math.round(performance.now() - startMs) }, 'file processed');
     if (stopping.signal.aborted) return;

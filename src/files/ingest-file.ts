@@ -5,6 +5,7 @@ import type { Dictionary } from '../points/dictionary.ts';
 import { findLabelIds } from '../points/find-label-ids.ts';
 import { awaitPushes } from '../push/await-pushes.ts';
 import { resolveTargets } from '../push/resolve-targets.ts';
+import type { FileMetrics } from './file-metrics.ts';
 import type { FileParser, ParseHelp } from './parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from './parsing/parser-messages.ts';
 import { type FileLimits, type FilePosition, FileRefusal } from './standard-file.ts';
@@ -19,6 +20,7 @@ export interface IngestFileServices {
   readonly limits: FileLimits;
   /** Called after every commit, never fails: what follows from a write should not wait for the end of the file. */
   readonly onWritten: () => Promise<void>;
+  readonly metrics: FileMetrics;
   readonly log: Log;
 }
 
@@ -46,6 +48,7 @@ export async function ingestFile(
     if (!(error instanceof FileRefusal)) throw error;
     const { code, message } = error;
     await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
+    services.metrics.failed.inc();
     log.info({ accountId, fileId: file.id, code }, 'a file was refused');
     await services.onWritten();
   }
@@ -53,13 +56,16 @@ export async function ingestFile(
 }
 
 async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
-  const { database, parser, limits, onWritten } = services;
+  const { database, parser, limits, onWritten, metrics } = services;
   const { format, sizeBytes, position: from } = file;
   const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
   let done: FilePosition = from;
   for await (const chunk of parser.parse(order, createHelp(services, file))) {
     if (!(await writeChunk(database, file, done, chunk))) return;
     done = chunk.position;
+    metrics.ingested.inc(chunk.ingested);
+    metrics.rejected.inc(chunk.errors.length);
+    if (chunk.isLast) metrics.completed.inc();
     if (chunk.isLast) await onWritten();
     else void onWritten();
     if (signal.aborted) return;

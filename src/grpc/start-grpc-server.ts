@@ -2,6 +2,8 @@
 import { Server, ServerCredentials, type UntypedHandleCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
+import type { Metrics } from '../platform/metrics/metrics.ts';
+import { countCalls } from './count-calls.ts';
 import { listRunsHandler } from './list-runs.ts';
 import { listVersionsHandler } from './list-versions.ts';
 import { loadPublicPackage, loadServerService } from './load-proto.ts';
@@ -15,13 +17,18 @@ export interface GrpcServer {
   stop(graceMs: number): Promise<void>;
 }
 
-export interface DataPointsServices extends ReadServices {}
+export interface DataPointsServices extends ReadServices {
+  readonly metrics: Metrics;
+}
 
 const SERVICE_NAME = 'tidemark.v1.DataPoints';
 
 /** @param port 0 picks a free one. TLS is ended in front of the service. */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
-  const server = new Server({ 'grpc.max_receive_message_length': 4 << 20 });
+  const server = new Server({
+    'grpc.max_receive_message_length': 4 << 20,
+    interceptors: [countCalls(services.metrics)],
+  });
   server.addService(loadServerService(), {
     ReadPoints: readPointsHandler(services) as UntypedHandleCall,
     ReadLast: readLastHandler(services) as UntypedHandleCall,

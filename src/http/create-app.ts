@@ -2,16 +2,19 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-import { type Authentication, authenticate, type CallerEnv } from '../identity/authenticate.ts';
+import { type Authentication, authenticate, type CallerEnv, requireRole } from '../identity/authenticate.ts';
 import { authenticatePush } from '../identity/authenticate-push.ts';
 import type { ExchangePassword } from '../identity/exchange-password.ts';
 import { type HealthCheck, healthRoutes } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
 import { type RequestIdEnv, requestId } from '../platform/request-id.ts';
 import { apiVersion } from './api-version.ts';
 import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
+import { countRequests, createRequestCounter } from './http-metrics.ts';
 import { routingPath } from './lenient-path.ts';
+import { metricsDoor } from './metrics-door.ts';
 import { countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 
@@ -30,16 +33,23 @@ export interface AppParts {
   readonly push: Hono<CallerEnv & RequestIdEnv>;
   /** Mounted at the root, in order: scope `datahub-api`. */
   readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv> | Hono<CallerEnv & RequestIdEnv>])[];
+  readonly metrics: Metrics;
+  /** Of scrapers of `/metrics`; undefined: only an ADMIN sees it. */
+  readonly metricsToken: string | undefined;
   readonly log: Log;
 }
 
+/** Stands for all paths of the issuer in metrics: realms and what follows them are of no use there. */
+const ISSUER_ROUTE = '/realms/*';
 const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** Where a secret is tried without a bearer, besides the issuer. */
 const OPEN_DOORS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
 export function createApp(parts: AppParts): Hono<RequestIdEnv> {
-  const { authentication, exchangePassword, issuer, healthChecks, push, api, open, rateLimits, log } = parts;
+  const { authentication, exchangePassword, issuer, healthChecks, push, api, open, rateLimits, metrics, log } = parts;
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
+  const nameOf = (path: string) => (parts.isIssuerPath(path) ? ISSUER_ROUTE : undefined);
+  app.use('*', countRequests(createRequestCounter(metrics), nameOf));
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
   app.onError(errorHandler(log));
@@ -51,6 +61,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/', issuer);
   app.route('/', open);
   app.route('/health', healthRoutes(healthChecks));
+  const door = metricsDoor(metrics, parts.metricsToken);
+  app.get('/metrics', door.byToken);
   app.use(
     '/api/*',
     authenticatePush({ ...authentication, exchangePassword, beforeTry: (c) => countAddress(rateLimits, c) }),
@@ -58,6 +70,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
   app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }), limitCaller(rateLimits));
+  app.get('/metrics', requireRole('ADMIN'), door.answer);
   // What routes ask for besides the caller, the request id, is there for all.
   for (const [path, routes] of api) app.route(path, routes as Hono<CallerEnv>);
   return app;

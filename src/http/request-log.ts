@@ -1,4 +1,4 @@
-/** One line per request (R-K4): no query, no body, no header. Health checks are left out. */
+/** One line per request (R-K4): no query, no body, no header. Health checks and scrapes are left out. */
 import type { MiddlewareHandler } from 'hono';
 import type { Caller } from '../identity/caller.ts';
 import type { Log } from '../platform/log.ts';
@@ -10,7 +10,7 @@ export function requestLog(log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startMs = performance.now();
     await next();
-    if (c.req.path.startsWith('/health/')) return;
+    if (c.req.path.startsWith('/health/') || c.req.path === '/metrics') return;
     const { requestId, caller } = c.var;
     const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
     // Who really acts stands beside whom they act as (R-B14).

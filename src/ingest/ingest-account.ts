@@ -17,7 +17,12 @@ const MARK_AFTER_MS = 200;
 const MAX_BATCHES = 1000;
 
 const TAKE_BATCHES = `
-  select id, "operationIds", found from (
+  select id, "operationIds", found, count::int as readings,
+         case when total = count then (
+           select extract(epoch from clock_timestamp() - accepted_date)::float8 from push_operation
+           where push_operation.id = "operationIds"[1]
+         ) end as "waitedSec"
+  from (
     select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
            sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
     from (select id, operation_ids, place, rows from push_batch
@@ -27,11 +32,16 @@ const TAKE_BATCHES = `
   order by place, id`;
 
 export interface Portion {
+  readonly readings: number;
+  /** Seconds the oldest of them had waited when the transaction began. */
+  readonly waitedSec: number;
   /** How many batches were written; 0 means none waits. */
   readonly batches: number;
   /** Whether others waited that did not fit in. Of what has come since, the ingester is told anew. */
   readonly isMoreWaiting: boolean;
 }
+
+const NOTHING_WAITS: Portion = { batches: 0, readings: 0, waitedSec: 0, isMoreWaiting: false };
 
 /** As `ingestPortion`. @returns how many batches were written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
@@ -45,7 +55,7 @@ export async function ingestPortion(database: Database, accountId: number, maxRo
     async (transaction) => {
       await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
       const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
-      if (batches.length === 0) return { batches: 0, isMoreWaiting: false };
+      if (batches.length === 0) return NOTHING_WAITS;
       const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
       const marking = markWhenSlow(database, operationIds);
       try {
@@ -54,8 +64,10 @@ export async function ingestPortion(database: Database, accountId: number, maxRo
         clearTimeout(marking);
       }
       await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
-      const { found = 0 } = batches[0] ?? {};
-      return { batches: batches.length, isMoreWaiting: found > batches.length || found === MAX_BATCHES };
+      const [{ found, waitedSec }] = batches as [WaitingBatch];
+      const readings = batches.reduce((sum, batch) => sum + batch.readings, 0);
+      const isMoreWaiting = found > batches.length || found === MAX_BATCHES;
+      return { batches: batches.length, readings, waitedSec: waitedSec ?? 0, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
@@ -63,6 +75,9 @@ export async function ingestPortion(database: Database, accountId: number, maxRo
 
 interface WaitingBatch {
   readonly id: number;
+  readonly readings: number;
+  /** Of the first one. */
+  readonly waitedSec: number | null;
   /** As the driver gives an array of 64-bit integers. */
   readonly operationIds: readonly string[];
   /** Batches that were looked at. */

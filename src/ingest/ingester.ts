@@ -1,12 +1,14 @@
 /** The ingester role: drains accounts when woken, and looks for what was lost in between. */
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/write/purge-points.ts';
 import { purgeRequestedVersions } from '../points/write/purge-versions.ts';
 import { findWaitingAccounts, ingestPortion, type Portion } from './ingest-account.ts';
+import { createIngestMetrics } from './ingest-metrics.ts';
 import { announceLateOperations } from './operation-upkeep.ts';
 import { noteFailedBatch } from './set-aside.ts';
 
@@ -24,6 +26,7 @@ export interface IngesterServices {
     readonly maxRows: number;
     readonly sweepIntervalMs: number;
   };
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -32,7 +35,9 @@ export interface Ingester {
   stop(): Promise<void>;
 }
 
-export function startIngester({ database, queue, queueOptions, outbox, settings, log }: IngesterServices): Ingester {
+export function startIngester(services: IngesterServices): Ingester {
+  const { database, queue, queueOptions, outbox, settings, log } = services;
+  const metrics = createIngestMetrics(services.metrics);
   // What fails together is tried one by one, so that only the batch to blame is counted.
   const ingest = async (accountId: number): Promise<Portion> => {
     try {
@@ -45,16 +50,22 @@ export function startIngester({ database, queue, queueOptions, outbox, settings,
     } catch (error) {
       const isSetAside = await noteFailedBatch(database, accountId, error);
       if (isSetAside) log.error({ accountId }, 'a batch was set aside: it cannot be written');
+      if (isSetAside) metrics.setAside.inc();
       throw error;
     }
   };
   const drain = async (key: string): Promise<void> => {
     const accountId = Number(key);
     const startMs = performance.now();
-    const { batches, isMoreWaiting } = await ingest(accountId);
+    const { batches, readings, waitedSec, isMoreWaiting } = await ingest(accountId);
+    const tookSec = (performance.now() - startMs) / 1000;
     // Also when nothing waits: what is written as it is accepted has events of its own.
     await outbox.relay();
     if (batches === 0) return;
+    metrics.batches.inc(batches);
+    metrics.readings.inc(readings);
+    metrics.lagSeconds.observe(waitedSec + tookSec);
+    metrics.transactionSeconds.observe(tookSec);
     log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
     // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
     if (isMoreWaiting)

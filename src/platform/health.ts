@@ -21,7 +21,8 @@ export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hon
     });
 }
 
-async function isUp(check: HealthCheck): Promise<boolean> {
+/** Whether the part answers, and in time. */
+export async function isUp(check: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);

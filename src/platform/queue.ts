@@ -16,6 +16,8 @@ export interface WakeQueue {
   /** Asks for a look at each key. Fails when Redis is unreachable: the caller relies on its sweeper then. */
   wake(keys: readonly string[]): Promise<void>;
   ping(): Promise<void>;
+  /** Jobs by state: `waiting` to be taken, `active`. */
+  count(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,10 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
     },
     ping: async () => {
       await connection.ping();
+    },
+    count: async () => {
+      const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
+      return { waiting, active };
     },
     close: async () => {
       await queue.close();

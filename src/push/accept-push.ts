@@ -9,6 +9,7 @@ import type { Admission } from './admission.ts';
 import type { OpenPush, PushReaders } from './body/push-readers.ts';
 import { findResent } from './operations/find-resent.ts';
 import { type PushAnswer, toAnswer } from './push-answer.ts';
+import type { PushMetrics, PushWay } from './push-metrics.ts';
 import { type EncodedOperation, encodeOperation, type PushContext } from './store/encode-operation.ts';
 import type { GroupCommit, GroupOutcome } from './store/group-commit.ts';
 import { toPlainPush } from './store/plain-push.ts';
@@ -23,6 +24,7 @@ export interface AcceptServices {
   readonly admission: Admission;
   readonly directWriter: DirectWriter;
   readonly group: GroupCommit;
+  readonly metrics: PushMetrics;
   /** Asks for the ingester's attention. */
   readonly wake: (accountId: number) => void;
 }
@@ -43,22 +45,33 @@ const MAX_ATTEMPTS = 3;
 
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // Those sent again while the first is still being worked on share its answer, instead of waiting for its commit.
-  const underWay = new Map<string, Promise<PushAnswer>>();
+  const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
     const push = await parts.readers.read(bytes, context.isResendable);
     try {
       const resendKey = resendKeyOf(context, context.bodyHash ?? push.summary.bodyHash);
-      if (!resendKey) return await storePush(parts, context, push, null);
+      if (!resendKey) return count(parts.metrics, bytes.length, await storePush(parts, context, push, null));
       const key = resendKey.toString('base64');
       const first = underWay.get(key);
-      if (first) return await first;
+      if (first) return count(parts.metrics, bytes.length, { ...(await first), way: 'resent' });
       const answer = storePush(parts, context, push, resendKey);
       underWay.set(key, answer);
-      return await answer.finally(() => underWay.delete(key));
+      return count(parts.metrics, bytes.length, await answer.finally(() => underWay.delete(key)));
     } finally {
       push.release();
     }
   };
+}
+
+interface AcceptedPush {
+  readonly answer: PushAnswer;
+  readonly way: PushWay;
+}
+
+function count(metrics: PushMetrics, bytes: number, { answer, way }: AcceptedPush): PushAnswer {
+  const { accepted, rejected } = answer;
+  metrics.accepted(way, { bytes, ...accepted, rejectedElements: rejected.length });
+  return answer;
 }
 
 function resendKeyOf({ caller, label }: PushContext, bodyHash: Uint8Array | undefined): Buffer | null {
@@ -75,23 +88,23 @@ async function storePush(
   context: PushContext,
   push: OpenPush,
   resendKey: Buffer | null,
-): Promise<PushAnswer> {
+): Promise<AcceptedPush> {
   let isFresh = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const resolved = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
     const operation = { ...(await encodeOperation(parts.dictionary, context, push, resolved.targets)), resendKey };
     const isLabelOurs = !context.isResendable;
-    const outcome = await store(parts, { ...context.caller, ...resolved, operation, isLabelOurs });
+    const { way, outcome } = await store(parts, { ...context.caller, ...resolved, operation, isLabelOurs });
     switch (outcome.kind) {
       case 'stored':
-        return toAnswer({ ...operation, label: outcome.label });
+        return { way, answer: toAnswer({ ...operation, label: outcome.label }) };
       case 'stale':
         // What was remembered of the structure is out of date; what is looked up now is right.
         isFresh = true;
         break;
       case 'resent': {
         const answer = resendKey && (await findResent(parts.database, resendKey));
-        if (answer) return answer;
+        if (answer) return { way: 'resent', answer };
       }
     }
   }
@@ -102,16 +115,16 @@ async function storePush(
 async function store(
   { directWriter, group, admission, wake }: AcceptServices,
   { accountId, structureVersion, operation, isLabelOurs }: EncodedSubmission,
-): Promise<GroupOutcome> {
+): Promise<{ readonly way: PushWay; readonly outcome: GroupOutcome }> {
   const direct = await directWriter.tryWrite({ accountId, structureVersion, operation });
   if (direct) {
     if (direct.kind === 'stored') wake(accountId);
-    return direct.kind === 'stored' ? { ...direct, label: operation.label } : direct;
+    return { way: 'direct', outcome: direct.kind === 'stored' ? { ...direct, label: operation.label } : direct };
   }
   const push = toPlainPush(operation, isLabelOurs) ?? operation;
   const outcome = await group.submit({ accountId, structureVersion, push });
-  if (outcome.kind !== 'stored') return outcome;
+  if (outcome.kind !== 'stored') return { way: 'group', outcome };
   admission.noteQueued(operation.tuples.length);
   wake(accountId);
-  return outcome;
+  return { way: 'group', outcome };
 }

@@ -4,6 +4,7 @@
  */
 import type { Database } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import type { PushMetrics } from './push-metrics.ts';
 
 export interface AdmissionLimits {
   readonly maxMemoryBytes: number;
@@ -35,7 +36,11 @@ const MAX_AGE_MS = 500;
 const QUEUE_BYTES = `
   select coalesce(sum(length(rows)), 0)::int8 as bytes from push_batch where set_aside_date is null`;
 
-export function openAdmission(database: Database, { maxMemoryBytes, maxQueueBytes }: AdmissionLimits): Admission {
+export function openAdmission(
+  database: Database,
+  { maxMemoryBytes, maxQueueBytes }: AdmissionLimits,
+  metrics: Pick<PushMetrics, 'queueFull' | 'memoryFull'>,
+): Admission {
   let queueBytes = 0;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
@@ -66,6 +71,7 @@ export function openAdmission(database: Database, { maxMemoryBytes, maxQueueByte
       if (hasRoom()) return;
       await lookOnce();
       if (queueBytes < maxQueueBytes) return;
+      metrics.queueFull.inc();
       const message = `${queueBytes} bytes of readings wait to be written, at most ${maxQueueBytes} may; please try again`;
       throw new DomainError('queue_full', message);
     },
@@ -84,6 +90,7 @@ export function openAdmission(database: Database, { maxMemoryBytes, maxQueueByte
         tryTake,
         take: (bytes) => {
           if (tryTake(bytes)) return;
+          metrics.memoryFull.inc();
           const message = `bodies being read take ${memoryBytes} of ${maxMemoryBytes} bytes of memory; please try again`;
           throw new DomainError('queue_full', message);
         },

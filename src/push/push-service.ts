@@ -1,6 +1,7 @@
 /** Everything that accepting pushes needs, opened and closed together. */
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { type AcceptPush, createAcceptPush } from './accept-push.ts';
 import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
@@ -8,6 +9,7 @@ import type { PushLimits } from './body/push-element.ts';
 import { openPushReaders } from './body/push-readers.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import { createReplay, type Replay } from './operations/replay.ts';
+import { createPushMetrics, type PushMetrics } from './push-metrics.ts';
 import { type GroupCommit, openGroupCommit } from './store/group-commit.ts';
 import { openDirectWriter } from './store/write-directly.ts';
 import { openTargetCache, type TargetCache } from './target-cache.ts';
@@ -24,6 +26,7 @@ export interface PushServiceOptions {
   readonly mappers: MapperLimits;
   /** Wakes the ingester; it may fail, the sweeper finds the batch. */
   readonly wakeIngester: (accountIds: readonly number[]) => Promise<void>;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -39,21 +42,23 @@ export interface PushService {
   readonly wake: (accountId: number) => void;
   readonly limits: PushLimits;
   readonly maxBodyBytes: number;
+  readonly metrics: PushMetrics;
   close(): Promise<void>;
 }
 
 export function openPushService(options: PushServiceOptions): PushService {
   const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;
-  const admission = openAdmission(database, limits);
+  const metrics = createPushMetrics(options.metrics);
+  const admission = openAdmission(database, limits, metrics);
   const readers = openPushReaders({ limits, threads, log });
   const waker = openWaker(wakeIngester, log);
   const mapperRunner = openMapperRunner(options.mappers, log);
   const directWriter = openDirectWriter(database, directWrites, log);
   const targets = openTargetCache(database);
   const group = openGroupCommit(database);
-  const services = { database, dictionary, targets, readers, admission, wake: waker.wake };
+  const services = { database, dictionary, targets, readers, admission, metrics, wake: waker.wake };
   return {
-    ...{ database, admission, mapperRunner, limits, targets, group, wake: waker.wake },
+    ...{ database, admission, mapperRunner, limits, targets, group, metrics, wake: waker.wake },
     acceptPush: createAcceptPush({ ...services, group, directWriter }),
     replay: createReplay({ ...services, limits }),
     maxBodyBytes: limits.maxBodyBytes,

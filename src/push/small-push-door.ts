@@ -9,10 +9,12 @@ import type { RecallCaller } from '../identity/recall-caller.ts';
 import { API_VERSION, isApiVersion } from '../platform/api-version.ts';
 import { isJsonType } from '../platform/http-body.ts';
 import type { Log } from '../platform/log.ts';
+import type { Distribution } from '../platform/metrics/metrics.ts';
 import { isRequestId } from '../platform/request-id.ts';
 import type { Admission } from './admission.ts';
 import { noteFailure } from './noted-failure.ts';
 import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';
+import type { PushMetrics } from './push-metrics.ts';
 import type { GroupCommit } from './store/group-commit.ts';
 
 export interface SmallPushServices extends SmallPushParts {
@@ -21,6 +23,9 @@ export interface SmallPushServices extends SmallPushParts {
   readonly admission: Admission;
   /** Asks for the ingester's attention. */
   readonly wake: (accountId: number) => void;
+  readonly metrics: PushMetrics;
+  /** Told the seconds of every answer. */
+  readonly requestSeconds: Distribution;
   readonly log: Log;
 }
 
@@ -83,7 +88,7 @@ async function take(
   try {
     const plan = planSmallPush(services, caller, bytes);
     const stored = plan && (await store(services, request, plan));
-    if (stored) return answer(services.log, request, stored);
+    if (stored) return answer(services, request, stored, bytes.length);
   } catch (error) {
     noteFailure(incoming, error);
   }
@@ -111,7 +116,12 @@ async function store(
   return { ...plan, label: outcome.label, requestId: requestId ?? outcome.label };
 }
 
-function answer(log: Log, { incoming, outgoing, caller, startMs }: Request, stored: StoredPush): void {
+function answer(
+  { log, metrics, requestSeconds }: SmallPushServices,
+  { incoming, outgoing, caller, startMs }: Request,
+  stored: StoredPush,
+  bytes: number,
+): void {
   const { label, requestId, elements, readings } = stored;
   const body = `{"operationId":"${label}","accepted":{"elements":${elements},"readings":${readings}},"rejected":[]}`;
   outgoing.writeHead(200, {
@@ -122,7 +132,9 @@ function answer(log: Log, { incoming, outgoing, caller, startMs }: Request, stor
   });
   outgoing.end(body);
   const { accountId, userId, actor } = caller;
-  const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
+  const tookMs = performance.now() - startMs;
+  metrics.accepted('door', { bytes, elements, readings, rejectedElements: 0 });
+  requestSeconds.observe(tookMs / 1000);
   const line = {
     accountId,
     userId,
@@ -130,7 +142,7 @@ function answer(log: Log, { incoming, outgoing, caller, startMs }: Request, stor
     method: 'POST',
     path: incoming.url,
     status: 200,
-    durationMs,
+    durationMs: Math.round(tookMs * 10) / 10,
   };
   log.info({ requestId, ...line }, 'request');
 }

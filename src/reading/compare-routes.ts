@@ -12,6 +12,7 @@ import { type CompareCounter, compareCounter } from './compare-rules.ts';
 import type { ReadingServices } from './data-routes.ts';
 import { chooseFormat } from './formats.ts';
 import { writeJson } from './json-table.ts';
+import { countedChunks } from './read-metrics.ts';
 import { resolveVersion } from './resolve-version.ts';
 import { resolveSelection } from './selection.ts';
 import { streamAnswer } from './stream-answer.ts';
@@ -23,7 +24,7 @@ export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
 }
 
 async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): Promise<Response> {
-  const { database, readDatabase, log } = services;
+  const { database, readDatabase, readMetrics } = services;
   const request = parseCompareRequest(parseQuery(c.req.url));
   const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
@@ -36,11 +37,11 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
     format.contentType,
     (signal) => {
       const counter = compareCounter();
-      const chunks = streamCompared(readDatabase, selection, right, signal);
+      const chunks = countedChunks(streamCompared(readDatabase, selection, right, signal), readMetrics.points);
       const table = compareTable(chunks, counter, request);
       return format.write === writeJson ? writeCompared(head, table, counter) : format.write(table);
     },
-    log,
+    services,
   );
 }
 

@@ -18,6 +18,7 @@ import { countPoints, streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from './buckets.ts';
 import { chooseFormat } from './formats.ts';
 import { aggregateTable, pointTable, type RowShape } from './point-tables.ts';
+import { countedChunks, type ReadMetrics } from './read-metrics.ts';
 import { queryOfAddress, queryOfBody, type ReadQuery } from './read-query.ts';
 import { parseReadRequest } from './read-request.ts';
 import { resolveSelection } from './selection.ts';
@@ -29,6 +30,7 @@ export interface ReadingServices {
   /** The pool answers are streamed from, a connection each for as long as its reader takes. */
   readonly readDatabase: Database;
   readonly dictionary: Dictionary;
+  readonly readMetrics: ReadMetrics;
   readonly log: Log;
 }
 
@@ -51,7 +53,7 @@ async function answerRead(services: ReadingServices, c: Context<CallerEnv>, quer
     c,
     format.contentType,
     (signal) => format.write(toTable(services, selection, buckets, shape, signal)),
-    services.log,
+    services,
   );
 }
 
@@ -74,12 +76,15 @@ async function countRows(
 }
 
 function toTable(
-  { readDatabase, dictionary }: ReadingServices,
+  { readDatabase, dictionary, readMetrics }: ReadingServices,
   selection: PointSelection,
   buckets: Buckets | undefined,
   shape: RowShape,
   signal: AbortSignal,
 ): Table {
-  if (!buckets) return pointTable(streamPoints(readDatabase, selection, signal), dictionary, shape);
-  return aggregateTable(streamAggregates(readDatabase, selection, buckets, signal), buckets.functionOf, shape);
+  const { points } = readMetrics;
+  if (!buckets)
+    return pointTable(countedChunks(streamPoints(readDatabase, selection, signal), points), dictionary, shape);
+  const aggregates = streamAggregates(readDatabase, selection, buckets, signal);
+  return aggregateTable(countedChunks(aggregates, points), buckets.functionOf, shape);
 }

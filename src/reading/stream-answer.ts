@@ -9,6 +9,7 @@ import type { Context } from 'hono';
 import type { CallerEnv } from '../identity/authenticate.ts';
 import type { Log } from '../platform/log.ts';
 import { markStreamed } from '../platform/streamed-answer.ts';
+import { countedPieces, type ReadMetrics } from './read-metrics.ts';
 
 /**
  * @param write begins the writing; the signal aborts when the client has left, or the answer is not wanted any more.
@@ -18,14 +19,14 @@ export async function streamAnswer(
   c: Context<CallerEnv>,
   contentType: string,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
-  log: Log,
+  { log, readMetrics }: { readonly log: Log; readonly readMetrics: ReadMetrics },
 ): Promise<Response> {
   markStreamed(c);
   c.header('Content-Type', contentType);
   c.header('Vary', 'Accept');
   if (c.req.method === 'HEAD') return c.body(null);
   const leaving = new AbortController();
-  const pieces = write(leaving.signal);
+  const pieces = countedPieces(write(leaving.signal), readMetrics);
   const end = (): void => {
     leaving.abort();
     // What the abort makes fail, fails for nobody.

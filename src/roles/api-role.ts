@@ -4,6 +4,7 @@ import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { declarations } from '../calculation/save-declaration.ts';
 import { fileRoutes } from '../files/file-routes.ts';
 import { createApp } from '../http/create-app.ts';
+import { createRequestCounter } from '../http/http-metrics.ts';
 import { openRateLimiter } from '../http/rate-limiter.ts';
 import { passwordExchange } from '../identity/exchange-password.ts';
 import { createIssuer } from '../identity/issuer/issuer.ts';
@@ -17,6 +18,7 @@ import { smallPushDoor } from '../push/small-push-door.ts';
 import { compareRoutes } from '../reading/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
+import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
@@ -33,7 +35,7 @@ export interface ApiRole extends Role {
 }
 
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
-  const { config, database, dictionary, log, ingestQueue } = parts;
+  const { config, database, dictionary, metrics, log, ingestQueue } = parts;
   const accounts = startAccounts(parts);
   const issuer = await createIssuer({ config, database, log, ...accounts.issuerHooks });
   const keys = startSweeper('signing keys', KEY_INTERVAL_MS, issuer.refreshKeys, log);
@@ -55,9 +57,11 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       processes: config.MAPPER_PROCESSES,
     },
     wakeIngester: (accountIds) => ingestQueue.wake(accountIds.map(String)),
+    metrics,
     log,
   });
   const limiter = openRateLimiter(parts.queueOptions);
+  const reading = { ...parts, readMetrics: createReadMetrics(metrics) };
   const app = createApp({
     authentication: parts.authentication,
     exchangePassword: passwordExchange(config, database, parts.authentication.verifier, systemClock),
@@ -92,15 +96,21 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/', structureRoutes({ database, declarations, audit: writeAudit })],
       ['/', versionRoutes(database)],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
-      ['/data/compare', compareRoutes(parts)],
-      ['/data', dataRoutes(parts)],
+      ['/data/compare', compareRoutes(reading)],
+      ['/data', dataRoutes(reading)],
       ['/data', deleteRoutes({ database, audit: writeAudit })],
     ],
+    metrics,
+    metricsToken: config.METRICS_TOKEN,
     log,
   });
-  listener.serve(app.fetch, (otherwise) =>
-    smallPushDoor({ ...push, recallCaller: parts.recallCaller, log }, otherwise),
+  metrics.gauge(
+    { name: 'tidemark_http_in_flight', help: 'HTTP requests whose answers are not over.' },
+    listener.inFlight,
   );
+  const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });
+  const door = { ...push, recallCaller: parts.recallCaller, requestSeconds, log };
+  listener.serve(app.fetch, (otherwise) => smallPushDoor(door, otherwise));
   return {
     routes: app.routes,
     stop: async () => {

@@ -11,8 +11,8 @@ export interface CalculatorRole extends Role {
 
 /** @throws SandboxUnavailableError when R cannot be run as safely as asked for (R-H7). */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
-  const { config, log, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
-  const sandbox = await openSandboxPool({ config, log });
+  const { config, log, metrics, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
+  const sandbox = await openSandboxPool({ config, metrics, log });
   const calculator = startCalculator({
     database,
     dictionary,
@@ -27,6 +27,7 @@ export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole>
       sweepIntervalMs: config.SWEEP_INTERVAL_MS,
       runRetentionDays: config.CALC_RUN_RETENTION_DAYS,
     },
+    metrics,
     log,
   });
   return {

@@ -2,7 +2,8 @@
 import { startFileIngester } from '../files/file-ingester.ts';
 import type { Parts, Role } from './parts.ts';
 
-export function startFileRole({ config, database, dictionary, fileQueue, queueOptions, outbox, log }: Parts): Role {
+export function startFileRole(parts: Parts): Role {
+  const { config, fileQueue } = parts;
   const settings = {
     concurrency: config.FILE_CONCURRENCY,
     limits: {
@@ -13,5 +14,5 @@ export function startFileRole({ config, database, dictionary, fileQueue, queueOp
     retentionDays: config.FILE_RETENTION_DAYS,
     sweepIntervalMs: config.SWEEP_INTERVAL_MS,
   };
-  return startFileIngester({ database, dictionary, queue: fileQueue, queueOptions, outbox, settings, log });
+  return startFileIngester({ ...parts, queue: fileQueue, settings });
 }

@@ -11,6 +11,8 @@ type Door = (otherwise: RawHandler) => RawHandler;
 
 export interface HttpListener {
   readonly port: number;
+  /** Requests whose answers are not over, streams included. */
+  inFlight(): number;
   /** @param door comes before the app. */
   serve(fetch: Fetch, door?: Door): void;
   /** Takes no more connections and waits for the answers under way, for at most `graceMs`; then cuts them off. */
@@ -33,7 +35,15 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   let fetch = starting;
   const throughApp: RawHandler = getRequestListener((request, env) => fetch(request, env));
   let handle = throughApp;
-  const server = createServer((incoming, outgoing) => handle(incoming, outgoing));
+  let inFlight = 0;
+  const ended = (): void => {
+    inFlight -= 1;
+  };
+  const server = createServer((incoming, outgoing) => {
+    inFlight += 1;
+    outgoing.once('close', ended);
+    handle(incoming, outgoing);
+  });
   refuseMalformed(server);
   server.timeout = stalledMs;
   server.requestTimeout = LONGEST_REQUEST_MS;
@@ -43,6 +53,7 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   });
   return {
     port: (server.address() as AddressInfo).port,
+    inFlight: () => inFlight,
     serve: (app, door = (otherwise) => otherwise) => {
       fetch = app;
       handle = door(throughApp);

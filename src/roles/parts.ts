@@ -15,13 +15,16 @@ import { INGEST_QUEUE } from '../ingest/ingester.ts';
 import { type Database, openDatabase } from '../platform/database.ts';
 import type { HealthCheck } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
+import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/outbox.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
+import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {
   readonly config: Config;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly database: Database;
   /** Apart, so that readers who take their time leave the others their connections. */
   readonly readDatabase: Database;
@@ -46,6 +49,7 @@ export interface Role {
 }
 
 export function openParts(config: Config, log: Log): Parts {
+  const metrics = createMetrics();
   const connection = { url: config.DATABASE_URL, applicationName: 'tidemark', log };
   const database = openDatabase({ ...connection, poolSize: config.DATABASE_POOL_SIZE });
   const readDatabase = openDatabase({
@@ -65,9 +69,16 @@ export function openParts(config: Config, log: Log): Parts {
   });
   const verifier = rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
   const accessNews = openAccessNews({ ...queueOptions, onChange: callers.forget });
+  const healthChecks = { database: () => database.query('select 1'), queue: () => ingestQueue.ping() };
+  watchPlatform(metrics, {
+    database,
+    pools: { main: database, read: readDatabase },
+    queues: { [INGEST_QUEUE]: ingestQueue, [CALCULATION_QUEUE]: calculationQueue, [FILE_QUEUE]: fileQueue },
+  });
   return {
     config,
     log,
+    metrics,
     database,
     readDatabase,
     dictionary: openDictionary(database),
@@ -79,7 +90,7 @@ export function openParts(config: Config, log: Log): Parts {
     authentication: { verifier, callers },
     recallCaller: createRecallCaller(verifier, callers),
     accessNews,
-    healthChecks: { database: () => database.query('select 1'), queue: () => ingestQueue.ping() },
+    healthChecks,
     close: async () => {
       accessNews.close();
       await Promise.all([ingestQueue.close(), calculationQueue.close(), fileQueue.close()]);

@@ -9,6 +9,7 @@ import { openSandboxPool, type SandboxPool } from '../../src/calculation/sandbox
 import type { SandboxJob } from '../../src/calculation/sandbox/sandbox-types.ts';
 import type { Config } from '../../src/config.ts';
 import type { Log } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { type Figure, figure, median } from './report.ts';
 
 const ROUNDS = 7;
@@ -25,7 +26,7 @@ const SAME_INPUT = `inputVariables <- list(a = list(TimeSeries = data.frame(
   Dates = ${START_SECONDS}L + 900L * 0:${POINTS - 1}L, Values = as.numeric(0:${POINTS - 1}))))`;
 
 export async function benchCalculation(config: Config, log: Log): Promise<Figure> {
-  const pool = await openSandboxPool({ config, log });
+  const pool = await openSandboxPool({ config, metrics: createMetrics(), log });
   const directory = await makeSocketDirectory();
   try {
     const pairs: (readonly [number, number])[] = [];

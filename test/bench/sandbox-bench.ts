@@ -7,6 +7,7 @@ import { openSandboxPool, type SandboxPool } from '../../src/calculation/sandbox
 import type { SandboxJob, SeriesColumns } from '../../src/calculation/sandbox/sandbox-types.ts';
 import type { Config } from '../../src/config.ts';
 import type { Log } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Figure, figure, median } from './report.ts';
 
@@ -31,7 +32,7 @@ result <- data.frame(Dates = as.integer(names(means)), Values = as.numeric(means
 list(TimeSeries = result, Errors = as.character(1000 * as.numeric(Sys.time() - began, units = "secs")))`;
 
 export async function benchSandbox(config: Config, log: Log): Promise<readonly Figure[]> {
-  const pool = await openSandboxPool({ config, log });
+  const pool = await openSandboxPool({ config, metrics: createMetrics(), log });
   try {
     await timeRuns(pool, jobOf(TIMED, 96), RUNS_A_ROUND);
     return [

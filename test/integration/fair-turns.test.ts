@@ -6,6 +6,7 @@ import { forceUpdate } from '../../src/calculation/request-calculations.ts';
 import { INGEST_QUEUE, startIngester } from '../../src/ingest/ingester.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { openWakeQueue, type WakeQueue } from '../../src/platform/queue.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { openDictionary } from '../../src/points/dictionary.ts';
@@ -33,7 +34,7 @@ function openQueue(name: string) {
   const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
   const queue = openWakeQueue(name, queueOptions);
   queues.push(queue);
-  return { queue, queueOptions, outbox: NO_OUTBOX, log: LOG, database: store.database };
+  return { queue, queueOptions, outbox: NO_OUTBOX, log: LOG, metrics: createMetrics(), database: store.database };
 }
 
 /** Accepts `count` batches of one reading each. */

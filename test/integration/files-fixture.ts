@@ -83,9 +83,9 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   return {
     ...{ api, origin, post, get, status },
     startIngester: (limits = {}) => {
-      const { database, dictionary, queueOptions, outbox, log } = parts;
+      const { database, dictionary, queueOptions, outbox, metrics, log } = parts;
       const settings = { concurrency: 2, limits: { ...LIMITS, ...limits }, retentionDays: 30, sweepIntervalMs: 200 };
-      const ingester = startFileIngester({ database, dictionary, queue, queueOptions, outbox, settings, log });
+      const ingester = startFileIngester({ database, dictionary, queue, queueOptions, outbox, settings, metrics, log });
       ingesters.push(ingester);
       return ingester;
     },

@@ -2,10 +2,12 @@
  * A process that ingests the files of an account, for tests that kill it: `node files-process.ts ACCOUNT`, the database in
  * DATABASE_URL. Tells its parent of every chunk that is committed.
  */
+import { createFileMetrics } from '../../src/files/file-metrics.ts';
 import { ingestFile } from '../../src/files/ingest-file.ts';
 import { openFileParser } from '../../src/files/parsing/file-parser.ts';
 import { openDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { openDictionary } from '../../src/points/dictionary.ts';
 
 const { DATABASE_URL = '' } = process.env;
@@ -14,6 +16,7 @@ const database = openDatabase({ url: DATABASE_URL, poolSize: 4, applicationName:
 const services = {
   ...{ database, dictionary: openDictionary(database), parser: openFileParser(), log },
   limits: { maxRows: 10_000_000, maxInflatedBytes: 2 ** 31, maxRatio: 100 },
+  metrics: createFileMetrics(createMetrics()),
   onWritten: async () => void process.send?.('written'),
 };
 await ingestFile(services, Number(process.argv[2]), new AbortController().signal);

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFileMetrics } from '../../src/files/file-metrics.ts';
 import { ingestFile } from '../../src/files/ingest-file.ts';
 import { type FileParser, openFileParser } from '../../src/files/parsing/file-parser.ts';
 import { purgeFiles } from '../../src/files/purge-files.ts';
@@ -43,6 +44,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
     parser: { ...parser, ...help },
     limits: LIMITS,
     onWritten: async () => {},
+    metrics: createFileMetrics(stack.api.parts.metrics),
     log,
   };
   return ingestFile(services, stack.api.accountId, signal);
@@ -169,9 +171,10 @@ it('a file is read once the pushes accepted before it are written, however long 
 it('a file that ends too soon for its limit of rows keeps the rows before (R-E4)', async () => {
   const fileId = await stack.upload('many.csv', csv);
   const { database, dictionary, log } = stack.api.parts;
+  const metrics = createFileMetrics(stack.api.parts.metrics);
   const limits = { ...LIMITS, maxRows: 100_000 };
   await ingestFile(
-    { database, dictionary, parser, limits, onWritten: async () => {}, log },
+    { database, dictionary, parser, limits, onWritten: async () => {}, metrics, log },
     stack.api.accountId,
     new AbortController().signal,
   );

@@ -324,11 +324,12 @@ async function callerOfManager(): Promise<Caller> {
 
 /** Another process that accepts pushes, as far as the database can tell. */
 function openService(): PushService {
-  const { database, dictionary, log } = api.parts;
+  const { database, dictionary, metrics, log } = api.parts;
   return openPushService({
     ...{
       database,
       dictionary,
+      metrics,
       log,
       threads: 1,
       directWrites: 1,

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSandboxPool, type SandboxPool } from '../../src/calculation/sandbox/pool.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { jobOf, openTestPool, runScript, sandboxConfig, TARGET, textsOf } from '../fixtures/scripts/harness.ts';
 
 const LIMITS = {
@@ -211,12 +212,14 @@ describe('opening', () => {
 
   test('without a root, with a wrong one, or unsandboxed without leave, it refuses (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
-    await expect(openSandboxPool({ config: { ...config, R_ROOT: undefined }, log })).rejects.toThrow(
-      'R_ROOT is not set',
-    );
-    await expect(openSandboxPool({ config: { ...config, R_ROOT: '/usr' }, log })).rejects.toThrow('no R runtime');
-    await expect(openSandboxPool({ config: { ...config, SANDBOX: 'none' }, log })).rejects.toThrow(
-      'SANDBOX_ALLOW_NONE',
-    );
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),
+    ).rejects.toThrow('R_ROOT is not set');
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: '/usr' }, log }),
+    ).rejects.toThrow('no R runtime');
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, SANDBOX: 'none' }, log }),
+    ).rejects.toThrow('SANDBOX_ALLOW_NONE');
   });
 });

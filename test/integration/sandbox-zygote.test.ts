@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { createZygoteMetrics } from '../../src/calculation/calculation-metrics.ts';
 import { makeControlGroup } from '../../src/calculation/sandbox/control-group.ts';
 import type { Container, Launcher } from '../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../src/calculation/sandbox/launcher-bwrap.ts';
 import { Zygote } from '../../src/calculation/sandbox/zygote.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { createMetrics } from '../../src/platform/metrics/metrics.ts';
 import { sandboxConfig } from '../fixtures/scripts/harness.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -14,10 +16,11 @@ import { eventually } from '../support/eventually.ts';
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');
+const metrics = createZygoteMetrics(createMetrics());
 
 test('a zygote that dies is replaced, and what it left on the host is removed (R-H7)', async () => {
   const launched: Container[] = [];
-  const zygote = await Zygote.open(recording(launched), log);
+  const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
     const firstPath = await zygote.socketPath();
     const [first] = launched;
@@ -36,7 +39,9 @@ test('a zygote that dies is replaced, and what it left on the host is removed (R
 
 test('a zygote that cannot start says why (R-H7)', async () => {
   const launcher = createBwrapLauncher('/usr');
-  await expect(Zygote.open(launcher, log)).rejects.toThrow(/R could not be started in its sandbox: .*\nbwrap: /);
+  await expect(Zygote.open(launcher, metrics, log)).rejects.toThrow(
+    /R could not be started in its sandbox: .*\nbwrap: /,
+  );
 });
 
 test('all runs together are bounded by a control group, where one can be made (R-H7)', async (context) => {
@@ -46,7 +51,7 @@ test('all runs together are bounded by a control group, where one can be made (R
   if (!probe) return context.skip('this machine lets us make no control groups');
   const launched: Container[] = [];
   const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '', limits);
-  const zygote = await Zygote.open(recording(launched, launcher), log);
+  const zygote = await Zygote.open(recording(launched, launcher), metrics, log);
   const groups = readFileSync(`/proc/${launched[0]?.process.pid}/cgroup`, 'utf8').match(/(?<=:)\/\S*tidemark-r-\w+$/gm);
   await zygote.close();
   expect(groups?.length).toBe(probe.directories.length);
@@ -56,7 +61,7 @@ test('all runs together are bounded by a control group, where one can be made (R
 
 test('a runner that waits has copied what every run writes to: two of them, of some megabytes each', async () => {
   const launched: Container[] = [];
-  const zygote = await Zygote.open(recording(launched), log);
+  const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
     const root = launched[0]?.process.pid ?? 0;
     const isPrepared = (pid: number) => privateKilobytes(pid) > 1500;

@@ -49,18 +49,19 @@ async function told(way: string, raw: string, headers: Record<string, string> = 
 
 /** The door alone, in front of an app that only says that it was asked. */
 async function openDoor() {
-  const { database, dictionary, log, recallCaller } = api.parts;
+  const { database, dictionary, metrics, log, recallCaller } = api.parts;
   const service = openPushService({
-    ...{ database, dictionary, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
+    ...{ database, dictionary, metrics, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
     mappers: { timeoutMs: 1000, memoryMebibytes: 128, processes: 1 },
     limits: {
       ...{ maxBodyBytes: 1 << 20, maxElements: 100, maxReadings: 10_000 },
       ...{ maxMemoryBytes: 1 << 24, maxQueueBytes: 1 << 24 },
     },
   });
+  const requestSeconds = { observe: () => {} };
   const listener = await listenHttp('127.0.0.1', 0);
   const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202 });
-  listener.serve(app, (otherwise) => smallPushDoor({ ...service, recallCaller, log }, otherwise));
+  listener.serve(app, (otherwise) => smallPushDoor({ ...service, recallCaller, requestSeconds, log }, otherwise));
   const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
   return {
     push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),

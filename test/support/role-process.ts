@@ -11,6 +11,8 @@ export interface RoleProcess {
   readonly http: string;
   /** host:port of the gRPC role, when started. */
   readonly grpc: string;
+  /** Address of HEALTH_PORT, when set; 0 picks a free one. */
+  readonly health: string;
   readonly pid: number;
   /** What it logged so far, JSON lines. */
   log(): string;
@@ -34,6 +36,7 @@ export async function startRoles(roles: readonly string[], environment: RoleEnvi
   return {
     http: ready.http ?? '',
     grpc: ready.grpc ?? '',
+    health: ready.health ?? '',
     pid: child.pid ?? 0,
     log,
     kill: (signal) => end(child, signal),
@@ -43,6 +46,7 @@ export async function startRoles(roles: readonly string[], environment: RoleEnvi
 interface Ready {
   readonly http?: string;
   readonly grpc?: string;
+  readonly health?: string;
 }
 
 async function waitUntilReady(child: ChildProcess, log: () => string): Promise<Ready> {

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
+import { createZygoteMetrics } from '../calculation-metrics.ts';
 import type { SharedLimits } from './control-group.ts';
 import { ConnectError, exchange } from './exchange.ts';
 import { encodeRequest } from './frame.ts';
@@ -63,11 +65,12 @@ type SandboxConfig = Pick<
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
+  readonly metrics: Metrics;
   readonly log: Log;
 }): Promise<SandboxPool> {
   const { config, log } = options;
   const launcher = await chooseLauncher(config, log);
-  const zygote = await Zygote.open(launcher, log);
+  const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log);
   const limits = limitsOf(config);
   const run = (job: SandboxJob, signal?: AbortSignal) => runOnce(zygote, limits, job, signal);
   try {

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
+import type { ZygoteMetrics } from '../calculation-metrics.ts';
 import type { Container, Launcher } from './launcher.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
@@ -14,20 +15,24 @@ const KEPT_LINES = 20;
 export class Zygote {
   readonly #launcher: Launcher;
   readonly #log: Log;
+  readonly #metrics: ZygoteMetrics;
+  #isAlive = false;
   readonly #closing = new AbortController();
   /** The container that serves, or the one being started. Rejects when a start failed; the next start replaces it. */
   #serving: Promise<Container>;
   #backoffMs = FIRST_BACKOFF_MS;
 
-  private constructor(launcher: Launcher, log: Log) {
+  private constructor(launcher: Launcher, metrics: ZygoteMetrics, log: Log) {
     this.#launcher = launcher;
+    this.#metrics = metrics;
     this.#log = log;
     this.#serving = this.#start();
+    metrics.watch(() => this.#isAlive);
   }
 
   /** @throws SandboxUnavailableError when R does not come up, with what it said. */
-  static async open(launcher: Launcher, log: Log): Promise<Zygote> {
-    const zygote = new Zygote(launcher, log);
+  static async open(launcher: Launcher, metrics: ZygoteMetrics, log: Log): Promise<Zygote> {
+    const zygote = new Zygote(launcher, metrics, log);
     try {
       await zygote.#serving;
       return zygote;
@@ -57,12 +62,16 @@ export class Zygote {
       throw error;
     }
     this.#backoffMs = FIRST_BACKOFF_MS;
+    this.#isAlive = true;
+    this.#metrics.started.inc();
     container.process.once('exit', (code, signal) => this.#revive(container, { code, signal }));
     return container;
   }
 
   #revive(container: Container, how: { code: number | null; signal: string | null }): void {
+    this.#isAlive = false;
     if (this.#closing.signal.aborted) return;
+    this.#metrics.died.inc();
     this.#log.error(how, 'the R zygote ended, starting another');
     this.#serving = container.remove().then(() => this.#startAgain());
     // Whoever asks for the socket sees the failure; without anyone asking it must not end the process.

@@ -1,0 +1,89 @@
+/** What is counted of runs and of the R that runs them (R-A9). */
+import { type BacklogQuery, MAX_COUNTED } from '../platform/metrics/backlog.ts';
+import type { Count, Metrics } from '../platform/metrics/metrics.ts';
+
+/** What a run record calls the phases of a run (R-H8) → the label. */
+const PHASES = { wait: 'wait', load: 'load', sandboxWait: 'sandbox_wait', r: 'r', store: 'store' } as const;
+
+export interface EndedRunFigures {
+  readonly outcome: string;
+  /** Milliseconds per phase. */
+  readonly durations: Readonly<Record<string, number>>;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface CalculationMetrics {
+  runEnded(run: EndedRunFigures): void;
+}
+
+export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
+  const runs = metrics.counter({
+    name: 'tidemark_calculation_runs_total',
+    help: 'Runs of calculated variables that ended, by outcome.',
+    labels: ['outcome'],
+  });
+  runs({ outcome: 'ok' });
+  const phases = metrics.distribution({
+    name: 'tidemark_calculation_phase_seconds',
+    help: 'Time of the phases of a run: wait for its turn, load of inputs, wait for the sandbox, R, store.',
+    labels: ['phase'],
+  });
+  const points = metrics.counter({
+    name: 'tidemark_calculation_points_total',
+    help: 'Points runs read and stored.',
+    labels: ['direction'],
+  });
+  const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];
+  return {
+    runEnded: ({ outcome, durations, counts }) => {
+      runs({ outcome }).inc();
+      for (const [name, phase] of Object.entries(PHASES)) {
+        const durationMs = durations[name];
+        if (durationMs !== undefined) phases({ phase }).observe(durationMs / 1000);
+      }
+      read.inc(counts.read ?? 0);
+      stored.inc(counts.stored ?? 0);
+    },
+  };
+}
+
+/** Of the warm R that scripts are forked from. */
+export interface ZygoteMetrics {
+  readonly started: Count;
+  /** It died, or was killed; another one is started. */
+  readonly died: Count;
+  /** @param isAlive whether scripts can be run right now. */
+  watch(isAlive: () => boolean): void;
+}
+
+export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
+  const counter = (name: string, help: string) => metrics.counter({ name, help })({});
+  return {
+    started: counter('tidemark_zygote_starts_total', 'Warm R processes that came up.'),
+    died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed and are replaced.'),
+    watch: (isAlive) => {
+      metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that take scripts.' }, () =>
+        isAlive() ? 1 : 0,
+      );
+    },
+  };
+}
+
+export const CALCULATION_BACKLOG: BacklogQuery = {
+  sql: `
+    select (select count(*) from (
+              select from calculation_request where not_before_date <= clock_timestamp() limit ${MAX_COUNTED}) due)::int as due,
+           coalesce((
+             select extract(epoch from clock_timestamp() - not_before_date) from calculation_request
+             where not_before_date <= clock_timestamp() order by not_before_date limit 1), 0)::float8 as age,
+           (select count(*) from calculation_run where state = 'Running')::int as running`,
+  gauges: [
+    { column: 'due', name: 'tidemark_calculation_due', help: 'Variables that wait for a run, up to 100000.' },
+    {
+      column: 'age',
+      name: 'tidemark_calculation_due_age_seconds',
+      help: 'Since when the one due longest waits; 0: none.',
+    },
+    { column: 'running', name: 'tidemark_calculation_running', help: 'Runs under way.' },
+  ],
+};

@@ -1,0 +1,85 @@
+/** What is counted of pushes (R-A9). */
+import type { BacklogQuery } from '../platform/metrics/backlog.ts';
+import type { Count, Metrics } from '../platform/metrics/metrics.ts';
+
+/** How a push was stored: by the door of small pushes, with others, written at once, or known from before (R-D7). */
+export type PushWay = 'door' | 'group' | 'direct' | 'resent';
+
+export interface CountedPush {
+  /** Of the body, inflated. */
+  readonly bytes: number;
+  readonly elements: number;
+  readonly readings: number;
+  readonly rejectedElements: number;
+}
+
+export interface PushMetrics {
+  /** A push that was answered 200. Of one sent again nothing but itself is counted. */
+  accepted(way: PushWay, push: CountedPush): void;
+  /** Answered 503: too much waits to be written, or too many bodies are being read. */
+  readonly queueFull: Count;
+  readonly memoryFull: Count;
+}
+
+export function createPushMetrics(metrics: Metrics): PushMetrics {
+  const pushes = metrics.counter({
+    name: 'tidemark_pushes_accepted_total',
+    help: 'Pushes answered 200, by the way they were stored.',
+    labels: ['way'],
+  });
+  const ways = { door: of('door'), group: of('group'), direct: of('direct'), resent: of('resent') };
+  function of(way: PushWay): Count {
+    return pushes({ way });
+  }
+  const bytes = one('tidemark_push_bytes_total', 'Bytes of the bodies of accepted pushes, inflated.');
+  const readings = one('tidemark_push_readings_total', 'Readings accepted.');
+  const elements = metrics.counter({
+    name: 'tidemark_push_elements_total',
+    help: 'Elements of accepted pushes, by whether their target was found.',
+    labels: ['outcome'],
+  });
+  const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
+  const refused = metrics.counter({
+    name: 'tidemark_pushes_turned_away_total',
+    help: 'Pushes answered 503: too much waits to be written (queue), or too many bodies are being read (memory).',
+    labels: ['full'],
+  });
+  function one(name: string, help: string): Count {
+    return metrics.counter({ name, help })({});
+  }
+  return {
+    accepted: (way, push) => {
+      ways[way].inc();
+      if (way === 'resent') return;
+      bytes.inc(push.bytes);
+      readings.inc(push.readings);
+      accepted.inc(push.elements);
+      rejected.inc(push.rejectedElements);
+    },
+    queueFull: refused({ full: 'queue' }),
+    memoryFull: refused({ full: 'memory' }),
+  };
+}
+
+/** Accepted and not written yet; set aside: for an operator to look at. */
+export const PUSH_BACKLOG: BacklogQuery = {
+  sql: `
+    select count(*) filter (where set_aside_date is null)::int as batches,
+           count(*) filter (where set_aside_date is not null)::int as "setAside",
+           coalesce(sum(length(rows)) filter (where set_aside_date is null), 0)::float8 as bytes,
+           coalesce((
+             select extract(epoch from clock_timestamp() - accepted_date) from push_operation
+             where id = (select operation_ids[1] from push_batch where set_aside_date is null order by id limit 1)
+           ), 0)::float8 as age
+    from push_batch`,
+  gauges: [
+    { column: 'batches', name: 'tidemark_push_waiting_batches', help: 'Accepted batches that wait to be written.' },
+    { column: 'bytes', name: 'tidemark_push_waiting_bytes', help: 'Bytes of their readings.' },
+    { column: 'age', name: 'tidemark_push_waiting_age_seconds', help: 'Since when the oldest of them waits; 0: none.' },
+    {
+      column: 'setAside',
+      name: 'tidemark_push_set_aside_batches',
+      help: 'Batches that cannot be written and are kept for an operator.',
+    },
+  ],
+};

@@ -1,0 +1,29 @@
+/** What every role shows in `/metrics`, whatever else it does (R-A9). */
+import { CALCULATION_BACKLOG } from '../calculation/calculation-metrics.ts';
+import { FILE_BACKLOG } from '../files/file-metrics.ts';
+import type { Database } from '../platform/database.ts';
+import { watchBacklog } from '../platform/metrics/backlog.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
+import { MAIL_BACKLOG, OUTBOX_BACKLOG, watchPools, watchQueues } from '../platform/metrics/platform-metrics.ts';
+import type { WakeQueue } from '../platform/queue.ts';
+import { PUSH_BACKLOG } from '../push/push-metrics.ts';
+import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
+
+export interface Watched {
+  readonly database: Database;
+  readonly pools: Readonly<Record<string, Database>>;
+  readonly queues: Readonly<Record<string, WakeQueue>>;
+}
+
+export function watchPlatform(metrics: Metrics, { database, pools, queues }: Watched): void {
+  watchPools(metrics, pools);
+  watchQueues(metrics, queues);
+  watchBacklog(database, metrics, [
+    PUSH_BACKLOG,
+    OUTBOX_BACKLOG,
+    CALCULATION_BACKLOG,
+    FILE_BACKLOG,
+    MAIL_BACKLOG,
+    WEBHOOK_BACKLOG,
+  ]);
+}

@@ -1,6 +1,7 @@
 /** The routes of the current account (§4.1) and of its audit trail. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../identity/authenticate.ts';
+import { assertRole, type Caller } from '../identity/caller.ts';
 import { withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
@@ -20,7 +21,7 @@ import {
   saveAccount,
 } from './account.ts';
 import { type AccountEnv, actOf } from './act.ts';
-import { AUDIT_ACTIONS, listAudit, writeAudit } from './audit.ts';
+import { AUDIT_ACTIONS, type AuditScope, listAudit, writeAudit } from './audit.ts';
 import { listAccountFeatures } from './features.ts';
 import { parsePathNumber } from './path-number.ts';
 import type { AccountServices } from './services.ts';
@@ -84,9 +85,19 @@ async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): 
     targetId: query.find('targetId'),
     action: queryChoice(query, 'action', AUDIT_ACTIONS),
   };
-  const { entries, totalCount } = await listAudit(database, c.var.caller.accountId, filter, parsePaging(query));
+  const { entries, totalCount } = await listAudit(database, toScope(c.var.caller, query), filter, parsePaging(query));
   setTotalCount(c, totalCount);
   return c.json(entries);
+}
+
+const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
+
+/** @throws DomainError permission_denied for more than the own account, which is the operator's to read. */
+function toScope(caller: Caller, query: Query): AuditScope {
+  const scope = queryChoice(query, 'scope', AUDIT_SCOPES) ?? 'Account';
+  if (scope === 'Account') return { kind: 'account', accountId: caller.accountId };
+  assertRole(caller, 'ADMIN');
+  return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})$/;

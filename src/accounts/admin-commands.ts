@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { addSigningKey } from '../identity/signing-keys.ts';
 import type { UserDirectory } from '../identity/user-directory.ts';
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from './account.ts';
@@ -21,6 +21,8 @@ import type { RoleName } from './users/user-rules.ts';
 export interface AdminServices {
   readonly database: Database;
   readonly directory: UserDirectory;
+  /** Who runs the command, where `--as` does not say: the name they have on the machine. */
+  readonly operatorName: string;
   /** Prints a line for the operator. */
   readonly say: (line: string) => void;
 }
@@ -34,6 +36,8 @@ export const ADMIN_USAGE = `admin <command>
   rotate-client-secret --client CLIENT_ID
   rotate-keys                            a new signing key; it signs once it has been published for a quarter of an hour
   help                                   this
+
+  --as NAME                              who you are, for the audit trail; default: your name on this machine
 `;
 
 const SCOPES = ['datahub-api', 'push-data'];
@@ -56,10 +60,16 @@ const OPTIONS = {
   grant: { type: 'string', multiple: true },
   'redirect-uri': { type: 'string', multiple: true },
   public: { type: 'boolean' },
+  as: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
-type Command = (services: AdminServices, values: Values) => Promise<void>;
+type Command = (services: CommandServices, values: Values) => Promise<void>;
+
+interface CommandServices extends Omit<AdminServices, 'operatorName'> {
+  /** Who runs it; what concerns no account is for the operator alone to read. */
+  readonly auditor: (accountId?: number) => Auditor;
+}
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   help: async ({ say }) => say(ADMIN_USAGE.trimEnd()),
@@ -67,8 +77,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'create-user': createUserCommand,
   'create-client': createClientCommand,
   'rotate-client-secret': rotateClientSecret,
-  'rotate-keys': async ({ database, say }) =>
-    say(`key ${await addSigningKey(database)} is published and will sign soon`),
+  'rotate-keys': rotateKeys,
 };
 
 /** @throws DomainError for anything the operator can put right, with the usage where the words are not understood. */
@@ -76,7 +85,10 @@ export async function runAdminCommand(services: AdminServices, argv: readonly st
   const { values, name } = parseCommand(argv.includes('--help') ? ['help'] : argv);
   const command = COMMANDS[name];
   if (!command) throw new DomainError('invalid_input', ADMIN_USAGE);
-  await command(services, values);
+  const userName = parseInput(nameSchema, values.as ?? services.operatorName, '--as');
+  const caller = { userId: 'operator', userName };
+  const auditor = (accountId?: number) => ({ caller: { ...caller, accountId: accountId ?? null }, requestId: null });
+  await command({ ...services, auditor }, values);
 }
 
 function parseCommand(argv: readonly string[]): { readonly values: Values; readonly name: string } {
@@ -88,7 +100,8 @@ function parseCommand(argv: readonly string[]): { readonly values: Values; reado
   }
 }
 
-async function createAccountCommand({ database, directory, say }: AdminServices, values: Values): Promise<void> {
+async function createAccountCommand(services: CommandServices, values: Values): Promise<void> {
+  const { database, say } = services;
   const name = parseInput(nameSchema, values.name, '--name');
   const email = parseInput(emailSchema, values.manager, '--manager');
   const { language, 'time-zone': timeZoneId, currency, client } = values;
@@ -97,17 +110,19 @@ async function createAccountCommand({ database, directory, say }: AdminServices,
     const accountId = await createAccount(transaction, { name });
     await saveAccount(transaction, accountId, settings);
     const made = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
-    await writeAudit(transaction, operatorOf(accountId), made);
+    await writeAudit(transaction, services.auditor(accountId), made);
     const manager = { accountId, email, userName: email, role: 'MANAGER', language: settings.language } as const;
-    const password = await makeUser(transaction, directory, manager);
+    const password = await makeUser(transaction, services, manager);
     const told = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
-    return client === undefined ? told : [...told, await makeClient(transaction, { clientId: client })];
+    if (client === undefined) return told;
+    return [...told, await makeClient(transaction, services.auditor(accountId), { clientId: client })];
   });
-  lines.push(`sign in for the first time at ${directory.signInLink()}`);
+  lines.push(`sign in for the first time at ${services.directory.signInLink()}`);
   for (const line of lines) say(line);
 }
 
-async function createUserCommand({ database, directory, say }: AdminServices, values: Values): Promise<void> {
+async function createUserCommand(services: CommandServices, values: Values): Promise<void> {
+  const { database, directory, say } = services;
   const email = parseInput(emailSchema, values.email, '--email');
   const userName = parseInput(nameSchema, values['user-name'] ?? email, '--user-name');
   const role = toRole(values.role ?? 'USER');
@@ -120,31 +135,42 @@ async function createUserCommand({ database, directory, say }: AdminServices, va
     throw new DomainError('invalid_input', `there is no account ${accountId}; create-account makes one`);
   }
   const password = await withTransaction(database, (transaction) =>
-    makeUser(transaction, directory, { accountId, email, userName, role }),
+    makeUser(transaction, services, { accountId, email, userName, role }),
   );
   say(`${role} ${userName}, temporary password ${password}`);
   say(`sign in for the first time at ${directory.signInLink()}`);
 }
 
-async function createClientCommand({ database, say }: AdminServices, values: Values): Promise<void> {
+async function createClientCommand({ database, say, auditor }: CommandServices, values: Values): Promise<void> {
   const clientId = parseInput(nameSchema, values.client, '--client');
-  say(
-    await makeClient(database, {
-      clientId,
-      name: values.name,
-      scopes: values.scope,
-      grantTypes: values.grant,
-      redirectUris: values['redirect-uri'],
-      isPublic: values.public,
-    }),
-  );
+  const client = {
+    clientId,
+    name: values.name,
+    scopes: values.scope,
+    grantTypes: values.grant,
+    redirectUris: values['redirect-uri'],
+    isPublic: values.public,
+  };
+  say(await withTransaction(database, (transaction) => makeClient(transaction, auditor(), client)));
 }
 
-async function rotateClientSecret({ database, say }: AdminServices, values: Values): Promise<void> {
+async function rotateClientSecret({ database, say, auditor }: CommandServices, values: Values): Promise<void> {
   const clientId = parseInput(nameSchema, values.client, '--client');
   const secret = makeSecret();
-  await replaceClientSecret(database, clientId, secret);
+  await withTransaction(database, async (transaction) => {
+    await replaceClientSecret(transaction, clientId, secret);
+    await writeAudit(transaction, auditor(), { action: 'ClientSecretReplaced', targetId: clientId });
+  });
   say(`client ${clientId}, new secret ${secret}`);
+}
+
+async function rotateKeys({ database, say, auditor }: CommandServices): Promise<void> {
+  const kid = await withTransaction(database, async (transaction) => {
+    const targetId = await addSigningKey(transaction);
+    await writeAudit(transaction, auditor(), { action: 'SigningKeyAdded', targetId });
+    return targetId;
+  });
+  say(`key ${kid} is published and will sign soon`);
 }
 
 interface MadeUser {
@@ -157,8 +183,8 @@ interface MadeUser {
 
 /** The operator hands the password over: there may be no mail server yet. */
 async function makeUser(
-  transaction: Parameters<typeof insertUser>[0],
-  directory: UserDirectory,
+  transaction: Transaction,
+  { directory, auditor }: CommandServices,
   { accountId, email, userName, role, language }: MadeUser,
 ): Promise<string> {
   const written = { userName, email, ...(language !== undefined && { language }) };
@@ -169,13 +195,8 @@ async function makeUser(
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
   const made = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
-  await writeAudit(transaction, operatorOf(accountId), made);
+  await writeAudit(transaction, auditor(accountId), made);
   return password;
-}
-
-/** Who has this command line is no user of the service. */
-function operatorOf(accountId: number): Auditor {
-  return { caller: { userId: 'operator', userName: 'operator', accountId }, requestId: null };
 }
 
 interface MadeClient {
@@ -187,7 +208,7 @@ interface MadeClient {
   readonly isPublic?: boolean | undefined;
 }
 
-async function makeClient(database: Parameters<typeof insertClient>[0], client: MadeClient): Promise<string> {
+async function makeClient(transaction: Transaction, auditor: Auditor, client: MadeClient): Promise<string> {
   const { clientId, name, scopes = SCOPES, redirectUris = [], isPublic = false } = client;
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   if (unknown.length > 0) throw new DomainError('invalid_input', `--scope must be one of ${SCOPES.join(', ')}`);
@@ -197,7 +218,10 @@ async function makeClient(database: Parameters<typeof insertClient>[0], client: 
     throw new DomainError('invalid_input', '--redirect-uri is needed for the grant authorization_code');
   }
   const secret = isPublic ? undefined : makeSecret();
-  await insertClient(database, { clientId, secret, name, scopes, grantTypes, redirectUris });
+  await insertClient(transaction, { clientId, secret, name, scopes, grantTypes, redirectUris });
+  const details = { scopes, grantTypes, redirectUris, isPublic };
+  const targetName = name ?? clientId;
+  await writeAudit(transaction, auditor, { action: 'ClientCreated', targetId: clientId, targetName, details });
   return `client ${clientId}, ${secret === undefined ? 'public' : `secret ${secret}`}, scopes ${scopes.join(' ')}`;
 }
 

@@ -36,6 +36,13 @@ export const AUDIT_ACTIONS = [
   'SourceDeleted',
   'VariableDeleted',
   'PointsDeleted',
+  'VersionsPurged',
+  'ViewCreated',
+  'ViewUpdated',
+  'ViewDeleted',
+  'ClientCreated',
+  'ClientSecretReplaced',
+  'SigningKeyAdded',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -50,11 +57,17 @@ export interface AuditedAct {
   readonly accountIds?: readonly number[];
 }
 
-/** Who acts; on the operator's command line within no request. */
+/** Who acts; on the operator's command line within no request, and in no account unless one is meant. */
 export interface Auditor {
-  readonly caller: Pick<Caller, 'userId' | 'userName' | 'accountId' | 'actor'>;
+  readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
 }
+
+/** Whose entries: of an account; of none, which are the operator's own; all there are. */
+export type AuditScope =
+  | { readonly kind: 'account'; readonly accountId: number }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'all' };
 
 export interface AuditFilter {
   readonly from?: string | undefined;
@@ -66,6 +79,8 @@ export interface AuditFilter {
 
 export interface AuditEntry {
   readonly id: number;
+  /** Whose managers may read it; null: the operator alone. */
+  readonly accountId: number | null;
   readonly date: string;
   readonly userId: string;
   readonly userName: string;
@@ -83,7 +98,7 @@ export async function writeAudit(
   { caller, requestId }: Auditor,
   act: AuditedAct,
 ): Promise<void> {
-  const { accountIds = [caller.accountId] } = act;
+  const { accountIds = caller.accountId === null ? [] : [caller.accountId] } = act;
   await transaction.query(
     `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,
        target_name, details, request_id)
@@ -103,20 +118,21 @@ export async function writeAudit(
   );
 }
 
-/** The entries of an account, newest first. */
+/** The entries of an account, of none or of all, newest first. */
 export async function listAudit(
   database: Queryable,
-  accountId: number,
+  scope: AuditScope,
   filter: AuditFilter,
   { limit, offset }: Paging,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly totalCount: number }> {
+  const [accountId, isOfScope] = scopeSql(scope);
   const values = [accountId, filter.from, filter.to, filter.userId, filter.targetId, filter.action];
-  const where = `account_id = $1 and date >= coalesce($2, '-infinity'::timestamptz)
+  const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)
     and date < coalesce($3, 'infinity'::timestamptz) and ($4::text is null or $4 in (user_id, actor_user_id))
     and ($5::text is null or target_id = $5) and ($6::text is null or action = $6)`;
   const total = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
   const { rows } = await database.query<AuditEntry>(
-    `select id, date, user_id as "userId", user_name as "userName",
+    `select id, account_id as "accountId", date, user_id as "userId", user_name as "userName",
        case when actor_user_id is not null
             then jsonb_build_object('userId', actor_user_id, 'userName', actor_user_name) end as impersonator,
        action, target_id as "targetId", target_name as "targetName", details, request_id as "requestId"
@@ -124,4 +140,16 @@ export async function listAudit(
     [...values, limit ?? null, offset],
   );
   return { entries: rows, totalCount: total.rows[0]?.count ?? 0 };
+}
+
+/** @returns the first parameter, and the condition on it. */
+function scopeSql(scope: AuditScope): readonly [accountId: number | null, condition: string] {
+  switch (scope.kind) {
+    case 'account':
+      return [scope.accountId, 'account_id = $1::int'];
+    case 'operator':
+      return [null, '$1::int is null and account_id is null'];
+    case 'all':
+      return [null, '$1::int is null'];
+  }
 }

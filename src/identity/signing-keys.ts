@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
-import { type Database, type Queryable, withTransaction } from '../platform/database.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database.ts';
 import { type KeyPlan, type KeyPolicy, planSigningKeys } from './signing-key-rules.ts';
 
 const FIRST_START_LOCK_KEY = 0x6964_6b79;
@@ -43,11 +43,9 @@ export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFA
 }
 
 /** Makes a key that will sign once it has been published long enough. @returns its id. */
-export async function addSigningKey(database: Database): Promise<string> {
-  return withTransaction(database, async (transaction) => {
-    await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
-    return writeSigningKey(transaction);
-  });
+export async function addSigningKey(transaction: Transaction): Promise<string> {
+  await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
+  return writeSigningKey(transaction);
 }
 
 async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<readonly JWK[]> {

@@ -1,4 +1,5 @@
 /** The operator's command line: runs one command on the database and ends. */
+import { userInfo } from 'node:os';
 import { type AdminServices, runAdminCommand } from '../accounts/admin-commands.ts';
 import type { Config } from '../config.ts';
 import { createDirectory } from '../identity/create-directory.ts';
@@ -10,8 +11,18 @@ export async function runAdmin(config: Config, log: Log, argv: readonly string[]
   const database = openDatabase({ url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-admin', log });
   const say: AdminServices['say'] = (line) => void process.stdout.write(`${line}\n`);
   try {
-    await runAdminCommand({ database, directory: createDirectory(config), say }, argv);
+    const operatorName = nameOnMachine();
+    await runAdminCommand({ database, directory: createDirectory(config), operatorName, say }, argv);
   } finally {
     await database.end();
+  }
+}
+
+/** In a container there may be nobody of the number the process runs as. */
+function nameOnMachine(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
   }
 }

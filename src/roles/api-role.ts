@@ -94,7 +94,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ database, declarations, audit: writeAudit })],
-      ['/', versionRoutes(database)],
+      ['/', versionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
       ['/data/compare', compareRoutes(reading)],
       ['/data', dataRoutes(reading)],

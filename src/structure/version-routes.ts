@@ -1,10 +1,12 @@
 /** What versions a variable has (R-F8), and cutting them to a limit that was lowered (R-F7). */
 import { type Context, Hono } from 'hono';
+import type { AuditAct } from '../identity/audit-act.ts';
 import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
 import { type Database, withTransaction } from '../platform/database.ts';
 import { setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
 import { parseQuery } from '../platform/query-string.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
 import { purgeVersions, requestVersionPurge } from '../points/write/purge-versions.ts';
 import { listVersions } from './list-versions.ts';
 import { getResource } from './resource.ts';
@@ -14,15 +16,24 @@ import { VARIABLE } from './variable.ts';
 // Below what makes the server cut the connection; the account's purge runs in the background instead.
 const PURGE_TIMEOUT_MS = 280_000;
 
-export function versionRoutes(database: Database): Hono<CallerEnv> {
-  const admin = requireRole('ADMIN');
-  return new Hono<CallerEnv>()
-    .get('/variables/:id/versions', (c) => answerVersions(database, c))
-    .post('/variables/:id/purgeVersions', admin, (c) => answerPurge(database, c))
-    .post('/variables/purgeVersions', admin, (c) => answerAccountPurge(database, c));
+type Env = CallerEnv & RequestIdEnv;
+
+export interface VersionRouteParts {
+  readonly database: Database;
+  /** Purged versions are gone for good: who did it is written down. */
+  readonly audit: AuditAct<'VersionsPurged'>;
 }
 
-async function answerVersions(database: Database, c: Context<CallerEnv>): Promise<Response> {
+export function versionRoutes(parts: VersionRouteParts): Hono<Env> {
+  const { database } = parts;
+  const admin = requireRole('ADMIN');
+  return new Hono<Env>()
+    .get('/variables/:id/versions', (c) => answerVersions(database, c))
+    .post('/variables/:id/purgeVersions', admin, (c) => answerPurge(parts, c))
+    .post('/variables/purgeVersions', admin, (c) => answerAccountPurge(parts, c));
+}
+
+async function answerVersions(database: Database, c: Context<Env>): Promise<Response> {
   const variableId = parsePathId(c, 'id');
   await getResource(database, VARIABLE, c.var.caller, variableId);
   const versions = await listVersions(database, variableId);
@@ -32,13 +43,17 @@ async function answerVersions(database: Database, c: Context<CallerEnv>): Promis
 }
 
 /** Removes at once what is beyond the variable's limit. Answers how many versions that were. */
-async function answerPurge(database: Database, c: Context<CallerEnv>): Promise<Response> {
+async function answerPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableId = parsePathId(c, 'id');
   const removed = await withTransaction(
     database,
     async (transaction) => {
-      await getResource(transaction, VARIABLE, c.var.caller, variableId);
-      return purgeVersions(transaction, [variableId]);
+      const { name } = await getResource(transaction, VARIABLE, c.var.caller, variableId);
+      const purged = await purgeVersions(transaction, [variableId]);
+      const details = { removedVersionCount: purged.get(variableId) ?? 0 };
+      const target = { targetId: String(variableId), targetName: String(name) };
+      await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
+      return purged;
     },
     { statementTimeoutMs: PURGE_TIMEOUT_MS },
   );
@@ -46,7 +61,7 @@ async function answerPurge(database: Database, c: Context<CallerEnv>): Promise<R
 }
 
 /** Has all versioned variables of the account purged in the background. Answers how many they are. */
-async function answerAccountPurge(database: Database, c: Context<CallerEnv>): Promise<Response> {
+async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableCount = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ id: number }>(
       'select id from variable where account_id = $1 and is_versioned order by id',
@@ -56,6 +71,7 @@ async function answerAccountPurge(database: Database, c: Context<CallerEnv>): Pr
       transaction,
       rows.map(({ id }) => id),
     );
+    await audit(transaction, c.var, { action: 'VersionsPurged', details: { variableCount: rows.length } });
     return rows.length;
   });
   return c.json({ variableCount });

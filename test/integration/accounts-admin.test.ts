@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +7,7 @@ import { runAdminCommand } from '../../src/accounts/admin-commands.ts';
 import { createEmbeddedDirectory } from '../../src/identity/embedded-directory.ts';
 import { createBrowser } from '../support/browser.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
-import { createTestClient, requestToken } from '../support/test-client.ts';
+import { createTestClient, requestToken, type TestClient } from '../support/test-client.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -20,7 +21,8 @@ afterAll(() => api.close());
 async function admin(...argv: readonly string[]): Promise<string> {
   const lines: string[] = [];
   const directory = createEmbeddedDirectory(`${api.origin}/realms/tidemark`);
-  await runAdminCommand({ database: api.database, directory, say: (line) => lines.push(line) }, argv);
+  const services = { database: api.database, directory, operatorName: 'olaf', say: (line: string) => lines.push(line) };
+  await runAdminCommand(services, argv);
   return lines.join('\n');
 }
 
@@ -52,8 +54,9 @@ describe('admin create-account', () => {
       ...{ timeZoneId: 'Europe/Brussels', currency: 'EUR' },
     });
     expect((await client.get('/account/audit')).body).toMatchObject([
-      { action: 'UserCreated', userName: 'operator', targetName: 'meg@west.example', details: { role: 'MANAGER' } },
-      { action: 'AccountCreated', userName: 'operator', targetName: 'West', requestId: null },
+      { action: 'ClientCreated', userName: 'olaf', targetId: 'west-client', details: { isPublic: false } },
+      { action: 'UserCreated', userName: 'olaf', targetName: 'meg@west.example', details: { role: 'MANAGER' } },
+      { action: 'AccountCreated', userId: 'operator', userName: 'olaf', targetName: 'West', requestId: null },
     ]);
   });
 
@@ -105,6 +108,58 @@ describe('admin create-user', () => {
   });
 });
 
+describe('what the operator does', () => {
+  interface Entry {
+    readonly action: string;
+    readonly accountId: number | null;
+    readonly userName: string;
+    readonly targetId: string;
+  }
+  const trail = async (client: TestClient, query: string) =>
+    (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
+
+  it('is in the trail under the name given with --as; what concerns no account, for an ADMIN alone (R-B14)', async () => {
+    const ada = await api.signIn('ada', 'ADMIN');
+    const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
+      ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
+      ['ClientSecretReplaced', ['rotate-client-secret', '--client', 'trailed']],
+      ['SigningKeyAdded', ['rotate-keys']],
+    ];
+    for (const [action, words] of commands) {
+      const printed = await admin(...words, '--as', 'Olga of operations');
+      const [entry] = await trail(ada, '?scope=operator&itemsPerPage=1');
+      expect(entry).toMatchObject({ action, accountId: null, userName: 'Olga of operations', requestId: null });
+      expect(printed).toContain(entry?.targetId);
+      const secret = found(/secret (\S+?),?(?: |$)/, printed);
+      if (secret !== '') expect(JSON.stringify(entry)).not.toContain(secret);
+    }
+    expect((await trail(ada, '')).map(({ accountId }) => accountId)).not.toContain(null);
+    const own = await trail(api.manager, '');
+    expect(own.every(({ accountId }) => accountId === api.accountId)).toBe(true);
+    for (const scope of ['operator', 'all']) {
+      expect((await api.manager.get(`/account/audit?scope=${scope}`)).status).toBe(403);
+    }
+  });
+
+  it('is under their name on the machine otherwise; an ADMIN can read the trail of all accounts (R-B14)', async () => {
+    const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
+    await admin('create-user', ...words);
+    const bert = await api.signIn('bert', 'ADMIN');
+    const [entry] = await trail(bert, '?scope=All&action=UserCreated&itemsPerPage=1');
+    expect(entry).toMatchObject({ accountId: api.otherAccountId, userName: 'olaf' });
+    expect(await trail(api.stranger, '?action=UserCreated')).toMatchObject([{ userName: 'olaf' }]);
+  });
+
+  it('leaves no entry where it fails (R-B14)', async () => {
+    const count = async () => (await api.database.query('select from audit_entry')).rowCount;
+    const before = await count();
+    await expect(admin('create-client', '--client', 'demo')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(admin('rotate-client-secret', '--client', 'none')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(admin('rotate-keys', '--as', ' ')).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await count()).toBe(before);
+  });
+});
+
 describe('words that are not understood', () => {
   it.each([
     [[]],
@@ -136,6 +191,8 @@ describe('as a process', () => {
     const { stdout } = await run('rotate-keys');
     expect(stdout).toMatch(/^key [\w-]{43} is published and will sign soon\n$/);
     expect((await run('--help')).stdout).toContain('create-user --account ID');
+    const { rows } = await api.database.query('select user_name from audit_entry order by id desc limit 1');
+    expect(rows).toEqual([{ user_name: userInfo().username }]);
     await expect(run('create-user', '--account', '77', '--email', 'a@x.example')).rejects.toMatchObject({
       ...{ code: 1, stdout: '', stderr: 'there is no account 77; create-account makes one\n' },
     });

@@ -205,6 +205,7 @@ describe('the audit trail', () => {
     expect(body).toEqual([
       {
         id: expect.any(Number),
+        accountId: api.accountId,
         date: expect.stringMatching(/Z$/),
         userId: await userIdOf(api, 'max'),
         userName: 'max',

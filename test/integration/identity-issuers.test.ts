@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSigningKey, getIssuerKeys } from '../../src/identity/signing-keys.ts';
+import { withTransaction } from '../../src/platform/database.ts';
 import { addPerson, signInPerson } from '../support/people.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createTestClient } from '../support/test-client.ts';
@@ -128,7 +129,7 @@ describe('keys that change', () => {
       const { database } = api;
       const policy = { rotateAfterMs: 1e12, publishAheadMs: 900_000, keepMs: 900_000 };
       const before = await getIssuerKeys(database, policy);
-      const kid = await addSigningKey(database);
+      const kid = await withTransaction(database, addSigningKey);
       const published = await getIssuerKeys(database, policy);
       expect(published.jwks.keys.map((key) => key.kid)).toEqual([before.jwks.keys[0]?.kid, kid]);
       await database.query(`update signing_key set created_date = created_date - interval '20 minutes'`);

@@ -336,7 +336,7 @@ describe('/account/users/account', () => {
     expect((await both.post(path, body)).status).toBe(200);
     expect((await deleteWith(both, path, body)).status).toBe(200);
     expect(await find('', api.stranger)).toEqual(['both', 'foreign', 'sam']);
-    const { body: trail } = await api.stranger.get('/account/audit');
+    const { body: trail } = await api.stranger.get(`/account/audit?targetId=${zoe}`);
     expect(trail).toMatchObject([
       { action: 'UserRemovedFromAccount' },
       { action: 'UserAddedToAccount', targetId: zoe },

@@ -2,19 +2,20 @@
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authenticate.ts';
 import type { Caller } from '../../identity/caller.ts';
-import type { Database } from '../../platform/database.ts';
+import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/lenient.ts';
 import { answerWhole, setTotalCount } from '../../platform/listing-response.ts';
 import { parseQuery, queryIds } from '../../platform/query-string.ts';
 import { accountExists } from '../account.ts';
-import type { AccountEnv } from '../act.ts';
+import { type AccountEnv, actOf } from '../act.ts';
+import { writeAudit } from '../audit.ts';
 import { nameSchema } from '../field-schemas.ts';
 import { parsePathNumber } from '../path-number.ts';
 import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
 import { filterSchema, parseSearchQuery, parseSearchRequest, type UserSearch } from './user-search.ts';
-import { createView, deleteView, getView, listViews, saveView } from './views.ts';
+import { createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
 
 const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
@@ -57,13 +58,36 @@ function viewRoutes(database: Database): Hono<AccountEnv> {
   const parseView = async (c: Context<AccountEnv>) => parseInput(viewSchema, await readJsonBody(c.req.raw));
   return new Hono<AccountEnv>()
     .get('/', async (c) => answerWhole(c, await listViews(database, c.var.caller)))
-    .post('/', async (c) => c.json(await createView(database, c.var.caller, await parseView(c))))
+    .post('/', async (c) => {
+      const written = await parseView(c);
+      const work = (transaction: Transaction) => createView(transaction, c.var.caller, written);
+      return c.json(await changeView(c, database, 'ViewCreated', work));
+    })
     .get('/:id', async (c) => c.json(await getView(database, c.var.caller, c.req.param('id'))))
-    .put('/:id', async (c) => c.json(await saveView(database, c.var.caller, c.req.param('id'), await parseView(c))))
+    .put('/:id', async (c) => {
+      const written = await parseView(c);
+      const work = (transaction: Transaction) => saveView(transaction, c.var.caller, c.req.param('id'), written);
+      return c.json(await changeView(c, database, 'ViewUpdated', work));
+    })
     .delete('/:id', async (c) => {
-      await deleteView(database, c.var.caller, c.req.param('id'));
+      const work = (transaction: Transaction) => deleteView(transaction, c.var.caller, c.req.param('id'));
+      await changeView(c, database, 'ViewDeleted', work);
       return c.body(null, 200);
     });
+}
+
+/** All members see a view: who made it what it is, is in the audit trail. */
+function changeView(
+  c: Context<AccountEnv>,
+  database: Database,
+  action: 'ViewCreated' | 'ViewUpdated' | 'ViewDeleted',
+  work: (transaction: Transaction) => Promise<View>,
+): Promise<View> {
+  return withTransaction(database, async (transaction) => {
+    const view = await work(transaction);
+    await writeAudit(transaction, actOf(c), { action, targetId: view.id, targetName: view.name });
+    return view;
+  });
 }
 
 async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {

@@ -64,10 +64,12 @@ export async function saveView(database: Queryable, caller: Caller, id: string, 
   return getView(database, caller, id);
 }
 
-/** @throws DomainError not_found, permission_denied. */
-export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<void> {
-  assertMayChange(caller, await getView(database, caller, id));
+/** @returns what it was. @throws DomainError not_found, permission_denied. */
+export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<View> {
+  const view = await getView(database, caller, id);
+  assertMayChange(caller, view);
   await database.query('delete from user_view where id = $1', [id]);
+  return view;
 }
 
 function assertMayChange(caller: Caller, { ownerUserId }: View): void {

@@ -28,7 +28,7 @@ export async function createWorld(): Promise<World> {
       QUEUE_PREFIX: createTestQueuePrefix(),
       SWEEP_INTERVAL_MS: '300',
       WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+      WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     },
     close: async () => {
       await database.end();

@@ -105,7 +105,18 @@ async function force(
   if (resource.kind === 'Variable' && variableIds.length === 0) {
     throw new DomainError('conflict', `variable ${id} is not calculated`);
   }
-  const payload = { [`${resource.kind.toLowerCase()}Id`]: id, variableIds, ...range };
+  const asked = { [`${resource.kind.toLowerCase()}Id`]: id, ...range };
+  const payload = { ...asked, variables: await findPlaces(transaction, variableIds) };
   await appendEvents(transaction, [{ accountId: caller.accountId, type: 'CalculationForceUpdate', payload }]);
   return variableIds;
+}
+
+/** As events tell of variables: each with the source and the site it belongs to. */
+async function findPlaces(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
+  const { rows } = await transaction.query(
+    `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"
+     from variable join source on source.id = variable.source_id where variable.id = any($1::int[]) order by variable.id`,
+    [variableIds],
+  );
+  return rows;
 }

@@ -26,8 +26,6 @@ export interface ClaimedRun {
   readonly waitMs: number;
 }
 
-type AbandonedRun = ClaimedRun & { readonly outcome: string; readonly message: string };
-
 const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
 
 const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
@@ -40,7 +38,7 @@ const ABANDON = `
       outcome = 'abandoned', finished_date = clock_timestamp(),
       message = 'the calculator stopped before the run ended; '
                 || case when attempt + 1 < $2 then 'it was asked for again' else 'it was tried too often' end
-  where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, outcome, message`;
+  where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}`;
 
 // Dependency order (R-H5): a request waits while something upstream of it still has to run, or has run and not yet
 // announced what it wrote, in the same wave or an earlier one. A later wave does not hold it up, or an input that changes
@@ -119,12 +117,12 @@ export async function findDueVariables(queryable: Queryable): Promise<readonly n
 }
 
 async function abandonRuns(transaction: Transaction, variableId: number): Promise<void> {
-  const { rows } = await transaction.query<AbandonedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
+  const { rows } = await transaction.query<ClaimedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
   for (const run of rows) {
     const attempt = run.attempt + 1;
     // One death is bad luck; from the second on the run may be what the calculator dies of.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
-    else await announceEnd(transaction, run, 'CalculationFailed', run);
+    else await announceEnd(transaction, run, 'CalculationFailed');
   }
 }

@@ -63,7 +63,7 @@ export async function succeedRun(
       durations: { ...parts.durations, store: performance.now() - startMs },
     };
     await endRun(transaction, run, 'Succeeded', report);
-    await announceEnd(transaction, run, 'CalculationCompleted', report);
+    await announceEnd(transaction, run, 'CalculationCompleted');
     return report;
   };
   return inTransaction(connection, store, { statementTimeoutMs: STORE_TIMEOUT_MS });
@@ -76,7 +76,7 @@ export async function failRun(connection: Connection, run: ClaimedRun, report: R
     const isRetried = report.outcome === 'fault' && run.attempt + 1 < MAX_ATTEMPTS;
     await endRun(transaction, run, isRetried ? 'Abandoned' : 'Failed', report);
     if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec: 2 ** run.attempt });
-    else await announceEnd(transaction, run, 'CalculationFailed', toStorableReport(report));
+    else await announceEnd(transaction, run, 'CalculationFailed');
   });
   return report;
 }

@@ -61,7 +61,7 @@ const STOP_LOOPS = `${CHANGES}
          'the variable was reached by its own result in the same wave and is not run again, by way of variables '
            || array_to_string(way, ', '), way
   from reached where variable_id = any(way)
-  returning id, variable_id as "variableId", account_id as "accountId", outcome, message`;
+  returning id`;
 
 // Without dates a forced run covers everything its inputs have. What is forced together is one wave.
 const FORCE = `
@@ -135,8 +135,8 @@ async function requestDependents(transaction: Transaction, events: readonly Outb
 
 /** A graph without cycles has no loops; one that was edited while a wave went through it may (R-H11). */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
-  const { rows } = await transaction.query<EndedRun & { outcome: string; message: string }>(STOP_LOOPS, [...values]);
-  for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed', run);
+  const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
+  for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed');
 }
 
 async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {

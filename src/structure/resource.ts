@@ -11,7 +11,7 @@ import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { applyOperations, parseOperations, withMemberNames } from '../platform/json-patch.ts';
 import { lenientObject, parseInput } from '../platform/lenient.ts';
-import { appendEvents, type EventType } from '../platform/outbox.ts';
+import type { EventType } from '../platform/outbox.ts';
 import type { Paging } from '../platform/paging.ts';
 import { nameOf } from './enumerations.ts';
 
@@ -34,6 +34,8 @@ export interface Resource {
   readonly from: string;
   /** The SQL expression of the site a row belongs to: what site access is checked against. */
   readonly siteId: string;
+  /** What events tell of a row besides `id` and `name`: where it belongs, by SQL expression. */
+  readonly place: Readonly<Record<string, string>>;
   /** Members a client may write. */
   readonly fields: Readonly<Record<string, Field>>;
   /** Members that are only read: name → SQL expression. */
@@ -187,25 +189,28 @@ export async function updateResource(
     // A cleared member takes the default of its column, which is null unless the column may not be.
     return `${field.column} = ${value === null ? 'default' : `$${values.push(toColumn(field, value))}`}`;
   });
+  const isMovable = Object.keys(resource.place).some((name) => members[name] !== undefined);
+  const former = isMovable ? await readPlace(transaction, resource, id) : {};
   await transaction.query(
     `update ${resource.table} set ${assignments.join(', ')} where id = $1 and account_id = $2`,
     values,
   );
-  await announce(transaction, resource, 'Updated', accountId, [id]);
+  const current = isMovable ? await readPlace(transaction, resource, id) : {};
+  await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/** Deletes rows that nothing refers to any more, and announces each. */
+/** Deletes rows that nothing refers to any more, and announces each, as it was. */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,
   accountId: number,
   ids: readonly number[],
 ): Promise<void> {
+  await announce(transaction, resource, 'Deleted', accountId, ids);
   await transaction.query(`delete from ${resource.table} where id = any($1::int[]) and account_id = $2`, [
     ids,
     accountId,
   ]);
-  await announce(transaction, resource, 'Deleted', accountId, ids);
 }
 
 function writableSchema(resource: Resource, required: readonly string[]) {
@@ -215,18 +220,52 @@ function writableSchema(resource: Resource, required: readonly string[]) {
   return lenientObject(Object.fromEntries(shape));
 }
 
+/**
+ * Writes the events with what they tell: a webhook may be for one site alone, and what was deleted, or moved, can no longer
+ * be asked where it belonged.
+ * @param former what is told besides: where the only row belonged before.
+ */
 async function announce(
   transaction: Transaction,
   resource: Resource,
   what: 'Created' | 'Updated' | 'Deleted',
   accountId: number,
   ids: readonly number[],
+  former: Place = {},
 ): Promise<void> {
   const type: EventType = `${resource.kind}${what}`;
-  await appendEvents(
-    transaction,
-    ids.map((id) => ({ accountId, type, payload: { id } })),
+  await transaction.query(
+    `insert into outbox_event (account_id, type, payload)
+     select $1, $2, ${placeObject(resource, { id: `${resource.table}.id`, name: `${resource.table}.name` })} || $4::jsonb
+     from ${resource.from} where ${resource.table}.id = any($3::int[]) and ${resource.table}.account_id = $1
+     order by ${resource.table}.id`,
+    [accountId, type, ids, JSON.stringify(former)],
   );
+}
+
+type Place = Readonly<Record<string, number>>;
+
+async function readPlace(transaction: Transaction, resource: Resource, id: number): Promise<Place> {
+  const { rows } = await transaction.query<{ place: Place }>(
+    `select ${placeObject(resource)} as place from ${resource.from} where ${resource.table}.id = $1`,
+    [id],
+  );
+  return rows[0]?.place ?? {};
+}
+
+/** What has changed of a place, as it was: `formerSiteId` for `siteId`. */
+function planFormer(former: Place, current: Place): Place {
+  const moved = Object.entries(former).filter(([name, value]) => current[name] !== value);
+  return Object.fromEntries(
+    moved.map(([name, value]) => [`former${name.charAt(0).toUpperCase()}${name.slice(1)}`, value]),
+  );
+}
+
+function placeObject(resource: Resource, more: Readonly<Record<string, string>> = {}): string {
+  const members = Object.entries({ ...more, ...resource.place }).map(
+    ([name, expression]) => `'${name}', ${expression}`,
+  );
+  return `jsonb_build_object(${members.join(', ')})`;
 }
 
 /** Conditions for what the caller may see (R-B9); pushes their parameters. */

@@ -11,6 +11,7 @@ export const SITE: Resource = {
   table: 'site',
   from: 'site',
   siteId: 'site.id',
+  place: {},
   fields: {
     name: nameField('name'),
     typeId: idField('type_id'),

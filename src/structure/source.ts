@@ -16,6 +16,7 @@ export const SOURCE: Resource = {
   table: 'source',
   from: 'source join site on site.id = source.site_id',
   siteId: 'source.site_id',
+  place: { siteId: 'source.site_id' },
   fields: {
     siteId: referenceField('site_id'),
     name: nameField('name'),

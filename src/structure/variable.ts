@@ -22,6 +22,7 @@ export const VARIABLE: Resource = {
   table: 'variable',
   from: 'variable join source on source.id = variable.source_id',
   siteId: 'source.site_id',
+  place: { sourceId: 'variable.source_id', siteId: 'source.site_id' },
   fields: {
     sourceId: referenceField('source_id'),
     name: textField('name'),

@@ -304,6 +304,8 @@ describe('managing invitations', () => {
     const { rows } = await api.database.query('select payload from outbox_event where type = $1', [
       'InvitationAccepted',
     ]);
-    expect(rows).toContainEqual({ payload: { id, userId, email: 'trail@north.example' } });
+    expect(rows).toContainEqual({
+      payload: { id, userId, userName: 'trail@north.example', email: 'trail@north.example' },
+    });
   });
 });

@@ -56,10 +56,9 @@ export async function acceptInvitation(
     [invitation.id, userId],
   );
   if (!known) await finishNewUser(transaction, directory, userId, accountId, 0);
-  await appendEvents(transaction, [
-    { accountId, type: 'InvitationAccepted', payload: { id: invitation.id, userId, email } },
-  ]);
   const userName = known?.userName ?? email;
+  const payload = { id: invitation.id, userId, userName, email };
+  await appendEvents(transaction, [{ accountId, type: 'InvitationAccepted', payload }]);
   await auditAcceptance(transaction, invitation, { userId, userName }, requestId);
   return { userId, userName, email };
 }

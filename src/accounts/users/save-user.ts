@@ -105,10 +105,9 @@ export async function finishNewUser(
 ): Promise<void> {
   const user = await getProfile(transaction, userId);
   await directory.create(transaction, user);
-  await appendEvents(transaction, [
-    { accountId, type: 'UserCreated', payload: { id: userId, userName: user.userName } },
-  ]);
-  const { email, language } = user;
+  const { userName, email, firstName, lastName, language } = user;
+  const payload = { id: userId, userName, email, firstName, lastName };
+  await appendEvents(transaction, [{ accountId, type: 'UserCreated', payload }]);
   if (email) {
     await queueMail(transaction, { kind: 'temporary_password', to: email, language, accountId, userId, delayHours });
   }
@@ -134,7 +133,7 @@ export async function saveLock(
   if (rowCount === 0) throw invalidInput([{ path: '$.until', message: 'must be in the future' }]);
   const lock = until ? 'locked_for_a_while' : 'locked';
   await directory.setLock(transaction, userId, isLocked ? lock : 'unlocked');
-  const payload = { id: userId, userName: target.userName, until: until ?? null };
+  const payload = { id: userId, userName: target.userName, until: until ?? null, reason: reason ?? null };
   const events = target.accountIds.map((accountId) => ({ accountId, type: 'UserLocked', payload }) as const);
   if (isLocked) await appendEvents(transaction, events);
   await auditWhole(transaction, act, target, {

@@ -17,6 +17,12 @@ const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ s
 const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+const numbers = (min: number, max: number) =>
+  list
+    .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {
+      error: `must be numbers from ${min} to ${max}, separated by commas`,
+    })
+    .transform((texts) => texts.map(Number));
 const url = (protocols: RegExp) =>
   z.url({ protocol: protocols, error: 'must be an address such as scheme://host:port/…' });
 
@@ -221,6 +227,24 @@ const SETTINGS = {
   CALC_MAX_OUTPUT_POINTS: setting(integer(1, 100_000_000).default(5_000_000), 'Most points a script may return.'),
   CALC_MAX_TEXT_BYTES: setting(integer(1024, 16 << 20).default(65_536), 'Most captured output text in bytes.'),
   CALC_RUN_RETENTION_DAYS: setting(integer(1, 36_500).default(90), 'Days the record of a run is kept.'),
+  WEBHOOK_MAX_PENDING: setting(
+    integer(10, 100_000_000).default(100_000),
+    'Messages that may wait to be sent to one webhook; past them the newest are not kept, and its history says so.',
+  ),
+  WEBHOOK_CONCURRENCY: setting(
+    integer(1, 10_000).default(200),
+    'Webhooks a deliverer works on at the same time; one account gets at most a quarter of it.',
+  ),
+  WEBHOOK_PARALLEL: setting(integer(1, 100).default(8), 'Requests under way to one webhook at the same time.'),
+  WEBHOOK_RETRY_SEC: setting(
+    numbers(0, 604_800).default([5, 300, 1800, 7200, 18_000, 36_000, 36_000]),
+    'Seconds from a failed try to the next one, separated by commas, as many as there are retries.',
+  ),
+  WEBHOOK_DISABLE_AFTER_DAYS: setting(
+    integer(1, 365).default(5),
+    'Days of nothing but failures after which a webhook is disabled.',
+  ),
+  WEBHOOK_HISTORY_DAYS: setting(integer(2, 3650).default(30), 'Days the history of webhooks is kept.'),
   R_ROOT: setting(z.string().optional(), 'Directory of the R root file system; needed by the calculator.'),
   SANDBOX: setting(
     z.enum(['bwrap', 'oci', 'none']).default('bwrap'),

@@ -21,6 +21,8 @@ create table webhook (
   disabled_reason text,
   disabled_date timestamptz,
   failing_since timestamptz,
+  paused_until timestamptz,
+  gap_event_id uuid,
   last_attempt_date timestamptz,
   last_attempt_state text,
   success_count bigint not null default 0,
@@ -39,10 +41,14 @@ comment on column webhook.variable_ids is 'Only what happens to these variables'
 comment on column webhook.body_template is 'What is sent instead of {type, timestamp, accountId, data}; null: that';
 comment on column webhook.disabled_reason is 'Why the service disabled it; null: it did not';
 comment on column webhook.failing_since is 'First failure since the last success; null: the last attempt succeeded, or there was none';
+comment on column webhook.paused_until is 'Its receiver asked not to be sent anything before (Retry-After); null: it did not';
+comment on column webhook.gap_event_id is 'Entry of the history that tells of the messages which are not kept just now; null: all are';
 comment on column webhook.success_count is 'Attempts that succeeded, since it was made';
 comment on column webhook.failure_count is 'Attempts that failed, since it was made';
--- GET /account/webhooks in order of name; which webhooks want an event of an account.
+-- GET /account/webhooks in order of name.
 create index webhook_account_id_idx on webhook (account_id, name);
+-- Which webhooks want an event, asked for every event there is.
+create index webhook_wanted_idx on webhook (account_id, event_type) where is_enabled;
 
 create table webhook_event (
   id uuid primary key default gen_random_uuid(),

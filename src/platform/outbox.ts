@@ -36,6 +36,8 @@ export interface NewEvent {
 
 export interface OutboxEvent extends NewEvent {
   readonly id: number;
+  /** Instant it was written, ISO 8601 in UTC. */
+  readonly createdDate: string;
 }
 
 /** Handles events inside the relay's transaction. What it returns is run after the commit, and may be lost. */
@@ -90,7 +92,7 @@ async function relayPass(database: Database, consumers: readonly EventConsumer[]
   const followUps: (() => Promise<void>)[] = [];
   const count = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<OutboxEvent>(
-      `select id, account_id as "accountId", type, payload from outbox_event
+      `select id, account_id as "accountId", type, payload, created_date as "createdDate" from outbox_event
        order by id limit $1 for update skip locked`,
       [EVENTS_PER_PASS],
     );

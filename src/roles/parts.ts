@@ -19,6 +19,8 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/outbox.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
+import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
+import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
 import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {
@@ -33,6 +35,7 @@ export interface Parts {
   readonly ingestQueue: WakeQueue;
   readonly calculationQueue: WakeQueue;
   readonly fileQueue: WakeQueue;
+  readonly webhookQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   readonly recallCaller: RecallCaller;
@@ -61,6 +64,11 @@ export function openParts(config: Config, log: Log): Parts {
   const ingestQueue = openWakeQueue(INGEST_QUEUE, queueOptions);
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
+  const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
+  const consumers = [
+    calculationTrigger(calculationQueue),
+    webhookFanOut({ queue: webhookQueue, maxPending: config.WEBHOOK_MAX_PENDING }),
+  ];
   const callers = createCallers({
     database,
     cacheSec: config.ACCESS_CACHE_SEC,
@@ -73,7 +81,12 @@ export function openParts(config: Config, log: Log): Parts {
   watchPlatform(metrics, {
     database,
     pools: { main: database, read: readDatabase },
-    queues: { [INGEST_QUEUE]: ingestQueue, [CALCULATION_QUEUE]: calculationQueue, [FILE_QUEUE]: fileQueue },
+    queues: {
+      [INGEST_QUEUE]: ingestQueue,
+      [CALCULATION_QUEUE]: calculationQueue,
+      [FILE_QUEUE]: fileQueue,
+      [WEBHOOK_QUEUE]: webhookQueue,
+    },
   });
   return {
     config,
@@ -86,14 +99,16 @@ export function openParts(config: Config, log: Log): Parts {
     ingestQueue,
     calculationQueue,
     fileQueue,
-    outbox: createOutboxRelay(database, [calculationTrigger(calculationQueue)], log),
+    webhookQueue,
+    outbox: createOutboxRelay(database, consumers, log),
     authentication: { verifier, callers },
     recallCaller: createRecallCaller(verifier, callers),
     accessNews,
     healthChecks,
     close: async () => {
       accessNews.close();
-      await Promise.all([ingestQueue.close(), calculationQueue.close(), fileQueue.close()]);
+      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue];
+      await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([database.end(), readDatabase.end()]);
     },
   };

@@ -1,0 +1,72 @@
+/**
+ * What a turn has to send: claimed in portions that begin with as many as can be sent at once and grow while they are sent
+ * quickly, the next portion while the last is being sent. So a slow receiver never has more than a few claimed, and
+ * a fast one does not wait for the database.
+ */
+import type { Database } from '../../platform/database.ts';
+import type { WebhookTarget } from '../webhook.ts';
+import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
+
+export interface Due {
+  readonly claimed: ClaimedAttempt;
+  readonly target: WebhookTarget;
+}
+
+export interface Supply {
+  /** The next to send; undefined when the turn is over, or nothing is due. */
+  take(): Promise<Due | undefined>;
+  /** Takes no more. @returns what was claimed and not taken. */
+  end(): Promise<readonly ClaimedAttempt[]>;
+  /** The turn was over before everything was sent. */
+  isMoreDue(): boolean;
+}
+
+export interface SupplyOptions {
+  readonly database: Database;
+  readonly webhookId: string;
+  readonly leaseMs: number;
+  /** How many take from it at the same time. */
+  readonly lanes: number;
+  /** The turn is over. */
+  readonly isOver: () => boolean;
+}
+
+const MAX_CLAIM = 64;
+
+export function openSupply({ database, webhookId, leaseMs, lanes, isOver }: SupplyOptions): Supply {
+  const ready: Due[] = [];
+  let limit = lanes;
+  let isDry = false;
+  let refilling: Promise<void> | undefined;
+  const refill = async (): Promise<void> => {
+    const claimed = await claimAttempts(database, webhookId, limit, leaseMs);
+    isDry = claimed.length < limit;
+    limit = Math.min(2 * limit, MAX_CLAIM);
+    if (claimed.length === 0) return;
+    // Looked up after the claim: what a manager has changed by now holds for these.
+    const receiver = await findReceiver(database, webhookId);
+    if (receiver) ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
+  };
+  const startRefill = (): void => {
+    refilling ??= refill().finally(() => {
+      refilling = undefined;
+    });
+  };
+  return {
+    take: async () => {
+      for (;;) {
+        if (isOver()) return undefined;
+        if (ready.length < lanes && !isDry) startRefill();
+        const due = ready.shift();
+        if (due || !refilling) return due;
+        await refilling;
+      }
+    },
+    end: async () => {
+      // If it failed, whoever took has thrown it.
+      await refilling?.catch(() => undefined);
+      return ready.splice(0).map(({ claimed }) => claimed);
+    },
+    isMoreDue: () => !isDry || ready.length > 0,
+  };
+}

@@ -1,0 +1,121 @@
+/** The deliverer role: sends what waits for a webhook when woken, and looks for what was lost in between (R-I3). */
+import { withTransaction } from '../../platform/database.ts';
+import type { OutboxRelay } from '../../platform/outbox.ts';
+import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
+import { startSweeper } from '../../platform/sweep.ts';
+import { openAccountPlaces } from './account-places.ts';
+import { findDueWebhooks, findNextDue, findReceiver } from './claim-attempts.ts';
+import { type DeliveryServices, deliverSlice, SLICE_MS } from './deliver-slice.ts';
+import { openDueTimers } from './due-timers.ts';
+import { endPending } from './end-pending.ts';
+import { openOutcomeWriter } from './outcome-writer.ts';
+import { purgeHistory } from './purge-history.ts';
+import { writeOutcomes } from './write-outcomes.ts';
+
+/** Queue whose keys are webhook ids. */
+export const WEBHOOK_QUEUE = 'webhooks';
+
+const PURGE_INTERVAL_MS = 600_000;
+/** Part of the places of a process that one account may take. */
+const ACCOUNT_SHARE = 0.25;
+/** What a claim lasts beyond the turn and the try: time to write how it ended. */
+const LEASE_MARGIN_MS = 5000;
+
+export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'log'> {
+  readonly queue: WakeQueue;
+  readonly queueOptions: QueueOptions;
+  readonly outbox: OutboxRelay;
+  readonly settings: {
+    /** Webhooks worked on at the same time. */
+    readonly concurrency: number;
+    /** Requests under way to one receiver. */
+    readonly parallel: number;
+    /** Seconds from a failed try to the next one. */
+    readonly retryDelaysSec: readonly number[];
+    /** Longest try. */
+    readonly timeoutMs: number;
+    readonly disableAfterDays: number;
+    readonly historyDays: number;
+    readonly sweepIntervalMs: number;
+  };
+}
+
+export interface Deliverer {
+  /** Begins no more tries and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function startDeliverer(services: DelivererServices): Deliverer {
+  const { database, queue, queueOptions, outbox, settings, log } = services;
+  let isStopped = false;
+  const givingUp = new AbortController();
+  const delivery = toDelivery(services, () => isStopped, givingUp.signal);
+  const places = openAccountPlaces(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
+  const wake = async (webhookId: string): Promise<void> => {
+    await queue.wake([webhookId]).catch((error: unknown) => log.warn({ err: error, webhookId }, 'left to the sweeper'));
+  };
+  const timers = openDueTimers((webhookId) => void wake(webhookId));
+  const look = async (webhookId: string): Promise<void> => {
+    const receiver = await findReceiver(database, webhookId);
+    if (!receiver) return;
+    if (!receiver.isEnabled) return endLeftOver(services, webhookId);
+    if (!places.enter(receiver.accountId, webhookId)) return;
+    try {
+      const isMoreDue = await deliverSlice(delivery, webhookId, receiver);
+      if (isMoreDue) await wake(webhookId);
+      else timers.set(webhookId, await findNextDue(database, webhookId));
+    } finally {
+      const next = places.leave(receiver.accountId);
+      if (next !== undefined) await wake(next);
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    const due = await findDueWebhooks(database);
+    if (due.length > 0) await queue.wake(due);
+    await outbox.relay();
+  };
+  const purge = () => purgeHistory(database, settings.historyDays, () => isStopped);
+  const worker = openWakeWorker(WEBHOOK_QUEUE, settings.concurrency, look, queueOptions);
+  const sweeper = startSweeper(WEBHOOK_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const purger = startSweeper('webhook history', PURGE_INTERVAL_MS, purge, log);
+  return {
+    stop: async (graceMs) => {
+      isStopped = true;
+      const timer = setTimeout(() => givingUp.abort(new Error('the deliverer stops')), graceMs);
+      await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
+      timers.stop();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function toDelivery(
+  { database, send, settings, log }: DelivererServices,
+  isStopped: () => boolean,
+  givingUp: AbortSignal,
+): DeliveryServices {
+  const leaseMs = settings.timeoutMs + SLICE_MS + LEASE_MARGIN_MS;
+  const { disableAfterDays } = settings;
+  const writer = openOutcomeWriter({
+    store: (ended) => writeOutcomes(database, ended, disableAfterDays),
+    patienceMs: leaseMs,
+    log,
+  });
+  return {
+    ...{ database, send, writer, leaseMs, isStopped, givingUp, log },
+    retries: { delaysSec: settings.retryDelaysSec },
+    parallel: settings.parallel,
+    chance: Math.random,
+  };
+}
+
+/** What was claimed when its webhook was disabled, and left by a process that died. */
+async function endLeftOver({ database }: DelivererServices, webhookId: string): Promise<void> {
+  await withTransaction(database, async (transaction) => {
+    const { rowCount } = await transaction.query(
+      'select from webhook where id = $1 and not is_enabled for no key update',
+      [webhookId],
+    );
+    if (rowCount === 1) await endPending(transaction, webhookId, 'the webhook was disabled');
+  });
+}

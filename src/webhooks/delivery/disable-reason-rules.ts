@@ -1,0 +1,31 @@
+/** Why the service disabled a webhook, in words, and what of its address may be shown in a mail. */
+
+export type DisableReason =
+  | { readonly kind: 'gone' }
+  /** Nothing succeeded for so many days. */
+  | { readonly kind: 'failing'; readonly days: number };
+
+type Language = 'en' | 'fr' | 'nl' | 'de';
+
+const GONE: Readonly<Record<Language, string>> = {
+  en: 'its receiver answered 410 Gone: it wants no more messages.',
+  fr: 'son destinataire a répondu 410 Gone : il ne veut plus de messages.',
+  nl: 'de ontvanger antwoordde 410 Gone: hij wil geen berichten meer.',
+  de: 'der Empfänger hat 410 Gone geantwortet: Er möchte keine Nachrichten mehr.',
+};
+
+const FAILING: Readonly<Record<Language, (days: number) => string>> = {
+  en: (days) => `nothing could be delivered for ${days} ${days === 1 ? 'day' : 'days'}.`,
+  fr: (days) => `rien n’a pu être remis pendant ${days} ${days === 1 ? 'jour' : 'jours'}.`,
+  nl: (days) => `er kon ${days} ${days === 1 ? 'dag' : 'dagen'} lang niets worden afgeleverd.`,
+  de: (days) => `${days} ${days === 1 ? 'Tag' : 'Tage'} lang konnte nichts zugestellt werden.`,
+};
+
+export function disableReason(reason: DisableReason, language: Language): string {
+  return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
+}
+
+/** An address without what may be secret in it: query, fragment, user and password. */
+export function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
+}

@@ -1,0 +1,81 @@
+/**
+ * How many messages wait for each webhook, about: a receiver that is down must not fill the disk. Counting all of a long
+ * backlog for every event would slow down what has nothing to do with it, so a count is reused for a while; several
+ * processes may exceed the limit by what each stores in that while.
+ */
+import type { Transaction } from '../../platform/database.ts';
+
+export interface PendingGauge {
+  /** How many more may be stored for each: 0 from the limit on until a tenth of it is free again. */
+  measure(transaction: Transaction, webhooks: readonly GaugedWebhook[]): Promise<Rooms>;
+}
+
+export interface GaugedWebhook {
+  readonly webhookId: string;
+  /** Messages to it are not kept just now. */
+  readonly isFull: boolean;
+}
+
+export interface Rooms {
+  /** Takes room for one message. @returns false when there is none. */
+  take(webhookId: string): boolean;
+}
+
+interface Count {
+  pending: number;
+  addedSince: number;
+  readonly countedMillis: number;
+}
+
+const MAX_AGE_MS = 2000;
+const MAX_ADDED = 1000;
+const MAX_ENTRIES = 10_000;
+
+const COUNT = `
+  select wanted.id as "webhookId", counted.pending from unnest($1::uuid[]) wanted (id)
+  cross join lateral (
+    select count(*) as pending
+    from (select from webhook_attempt where webhook_id = wanted.id and state = 'Pending' limit $2) waiting
+  ) counted`;
+
+/** @param nowMillis a clock that only goes forward. */
+export function openPendingGauge(maxPending: number, nowMillis: () => number): PendingGauge {
+  const counts = new Map<string, Count>();
+  const isStale = (count: Count | undefined): boolean =>
+    !count ||
+    nowMillis() - count.countedMillis > MAX_AGE_MS ||
+    count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
+  const refresh = async (transaction: Transaction, webhooks: readonly GaugedWebhook[]): Promise<void> => {
+    const stale = webhooks.filter(({ webhookId }) => isStale(counts.get(webhookId)));
+    if (stale.length === 0) return;
+    if (counts.size > MAX_ENTRIES) counts.clear();
+    const values = [stale.map(({ webhookId }) => webhookId), maxPending];
+    const { rows } = await transaction.query<{ webhookId: string; pending: number }>({
+      name: 'webhook-pending',
+      text: COUNT,
+      values,
+    });
+    for (const { webhookId, pending } of rows) {
+      counts.set(webhookId, { pending, addedSince: 0, countedMillis: nowMillis() });
+    }
+  };
+  return {
+    measure: async (transaction, webhooks) => {
+      await refresh(transaction, webhooks);
+      const full = new Set(webhooks.flatMap(({ webhookId, isFull }) => (isFull ? [webhookId] : [])));
+      const roomOf = (webhookId: string): number => {
+        const { pending = 0 } = counts.get(webhookId) ?? {};
+        return full.has(webhookId) && pending > maxPending * 0.9 ? 0 : maxPending - pending;
+      };
+      return {
+        take: (webhookId) => {
+          const count = counts.get(webhookId);
+          if (roomOf(webhookId) <= 0 || !count) return false;
+          count.pending += 1;
+          count.addedSince += 1;
+          return true;
+        },
+      };
+    },
+  };
+}

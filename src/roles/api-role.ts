@@ -89,7 +89,12 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
       [
         '/account',
-        webhookRoutes({ database, audit: writeAudit, secretOverlapHours: config.WEBHOOK_SECRET_OVERLAP_HOURS }),
+        webhookRoutes({
+          database,
+          audit: writeAudit,
+          secretOverlapHours: config.WEBHOOK_SECRET_OVERLAP_HOURS,
+          targetPolicy: { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES },
+        }),
       ],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],

@@ -8,11 +8,12 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Visible ASCII, spaces and tabs: what every receiver reads the same way. */
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Hop-by-hop (RFC 9110 §7.6.1), about the framing, or waited for by the sender; and a key no object should have. */
+/** Hop-by-hop (RFC 9110 §7.6.1), about the framing, or the sender's own; and a key no object should have. */
 const REFUSED: ReadonlySet<string> = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'http2-settings', 'host', 'content-length', 'expect', '__proto__'],
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', '__proto__'],
+  ...['host', 'content-length', 'expect', 'user-agent', 'accept-encoding'],
 ]);
+const REFUSED_PREFIXES = ['webhook-', 'proxy-'] as const;
 
 export interface HeaderProblem {
   /** The header; undefined: all of them. */
@@ -36,7 +37,8 @@ export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): 
 function describeName(name: string, headers: Readonly<Record<string, unknown>>): string | undefined {
   const key = name.toLowerCase();
   if (!NAME.test(name)) return 'must have a name of letters, digits and -, as HTTP has it';
-  if (REFUSED.has(key) || key.startsWith('webhook-')) return 'is set by the service and cannot be given';
+  const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
+  if (isRefused) return 'is set by the service and cannot be given';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
   return first === name ? undefined : `is given twice: as ${first} too`;
 }

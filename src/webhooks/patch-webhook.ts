@@ -4,6 +4,7 @@
  */
 import { applyOperations, operationError, type PatchOperation, withMemberNames } from '../platform/json-patch.ts';
 import { parseInput } from '../platform/lenient.ts';
+import type { TargetPolicy } from './sending/target-url-rules.ts';
 import type { Webhook } from './webhook.ts';
 import { type WebhookChange, webhookChangeSchema } from './webhook-schema.ts';
 
@@ -15,7 +16,11 @@ const SECRET = 'secret';
  * @returns every field as it shall be.
  * @throws DomainError conflict when a `test` fails, invalid_input for all else that is wrong.
  */
-export function planPatch(webhook: Webhook, operations: readonly PatchOperation[]): WebhookChange {
+export function planPatch(
+  webhook: Webhook,
+  operations: readonly PatchOperation[],
+  policy: TargetPolicy,
+): WebhookChange {
   const named = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
   for (const [index, operation] of named.entries()) assertReadable(operation, index);
   // Null where the secret would be: it can be written there, and no operation that reads comes this far.
@@ -23,7 +28,7 @@ export function planPatch(webhook: Webhook, operations: readonly PatchOperation[
   const patched = applyOperations(shown, named);
   // What the patch removed is cleared.
   const whole = [...WRITABLE, SECRET].map((name) => [name, patched[name] ?? null]);
-  return parseInput(webhookChangeSchema, Object.fromEntries(whole));
+  return parseInput(webhookChangeSchema(policy, webhook), Object.fromEntries(whole));
 }
 
 /** @throws DomainError invalid_input for what is not shown, or not to be changed. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditAct } from '../identity/audit-act.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Transaction } from '../platform/database.ts';
-import { assertFilter } from './check-filter.ts';
+import { assertFields } from './check-fields.ts';
 import type { StoredWebhook, WebhookFields } from './webhook.ts';
 import type { NewWebhook, WebhookChange } from './webhook-schema.ts';
 import { makeSecret } from './webhook-secret.ts';
@@ -31,7 +31,7 @@ export async function createWebhook(
   { secret, ...fields }: NewWebhook,
 ): Promise<{ readonly webhook: StoredWebhook; readonly madeSecret: string | undefined }> {
   const { accountId } = by.caller;
-  await assertFilter(transaction, accountId, fields);
+  await assertFields(transaction, accountId, fields);
   const madeSecret = secret === null ? makeSecret() : undefined;
   const webhook = await insertWebhook(transaction, accountId, fields, madeSecret ?? secret ?? '');
   const { id: targetId, name: targetName, eventType } = webhook;
@@ -54,7 +54,7 @@ export async function changeWebhook(
   const { webhook: current, secret: currentSecret } = await lockWebhook(transaction, by.caller.accountId, id);
   const { secret = null, ...given } = plan(current);
   const fields = { ...fieldsOf(current), ...definedOf(given) };
-  await assertFilter(transaction, by.caller.accountId, fields);
+  await assertFields(transaction, by.caller.accountId, fields, current);
   const isNewSecret = secret !== null && secret !== currentSecret;
   const members = [...changedMembers(current, fields), ...(isNewSecret ? ['secret'] : [])];
   if (members.length === 0) return current;

@@ -13,6 +13,7 @@ import type { RequestIdEnv } from '../platform/request-id.ts';
 import { EVENT_TYPES } from './event-type-rules.ts';
 import { planPatch } from './patch-webhook.ts';
 import { changeWebhook, createWebhook, removeWebhook, type SaveServices } from './save-webhook.ts';
+import type { TargetPolicy } from './sending/target-url-rules.ts';
 import type { VisibleWebhook } from './visible-webhook-rules.ts';
 import { getVisible, listVisible } from './visible-webhooks.ts';
 import type { StoredWebhook } from './webhook.ts';
@@ -22,6 +23,8 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface WebhookServices extends SaveServices {
   readonly database: Database;
+  /** Which receivers there may be. */
+  readonly targetPolicy: TargetPolicy;
 }
 
 type Level = 'Light' | 'Normal' | 'Verbose';
@@ -47,16 +50,18 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
       return c.json(select(await getVisible(services.database, c.var.caller, c.req.param('id')), level));
     })
     .post('/webhooks', manager, async (c) => {
-      const written = parseInput(newWebhookSchema, await readJsonBody(c.req.raw));
+      const written = parseInput(newWebhookSchema(services.targetPolicy), await readJsonBody(c.req.raw));
       const { webhook, madeSecret } = await withTransaction(services.database, (transaction) =>
         createWebhook(services, transaction, c.var, written),
       );
       return c.json({ ...select(webhook, 'Normal'), ...(madeSecret !== undefined && { secret: madeSecret }) });
     })
     .put('/webhooks/:id', manager, async (c) => {
-      const change = parseInput(webhookChangeSchema, await readJsonBody(c.req.raw));
+      const body = await readJsonBody(c.req.raw);
       const webhook = await withTransaction(services.database, (transaction) =>
-        changeWebhook(services, transaction, c.var, c.req.param('id'), () => change),
+        changeWebhook(services, transaction, c.var, c.req.param('id'), (current) =>
+          parseInput(webhookChangeSchema(services.targetPolicy, current), body),
+        ),
       );
       return c.json(select(webhook, 'Normal'));
     })
@@ -64,7 +69,7 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
       const operations = parseOperations(await readJsonBody(c.req.raw));
       await withTransaction(services.database, (transaction) =>
         changeWebhook(services, transaction, c.var, c.req.param('webhookId'), (current) =>
-          planPatch(current, operations),
+          planPatch(current, operations, services.targetPolicy),
         ),
       );
       return c.body(null, 200);

@@ -1,5 +1,5 @@
 /**
- * What clients write of a webhook (R-I1): property names in any case, others left out. Null is as good as absent for a
+ * What clients write of a webhook (R-I1), each field by itself; what they say together is check-fields.ts. Property names in any case, others left out. Null is as good as absent for a
  * new one and clears what may be empty in a change; what is absent from a change keeps its value.
  */
 import { z } from 'zod';
@@ -8,12 +8,12 @@ import type { EventType } from '../platform/outbox.ts';
 import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { EVENT_TYPES } from './event-type-rules.ts';
 import { findHeaderProblems } from './header-rules.ts';
-import { HTTP_METHODS, type WebhookFilter } from './webhook.ts';
+import { MAX_TEMPLATE_LENGTH } from './sending/body-template-rules.ts';
+import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from './sending/target-url-rules.ts';
+import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from './webhook.ts';
 import { isSecret, SECRET_RULE } from './webhook-secret.ts';
 
 const MAX_NAME = 200;
-const MAX_URL = 2000;
-const MAX_TEMPLATE = 65_536;
 const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
@@ -27,9 +27,12 @@ function nameOneOf<Name extends string>(names: readonly Name[]) {
   );
 }
 
-const urlSchema = textSchema(MAX_URL).refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
-  error: 'must be an address such as https://receiver.example/path',
-});
+/** @param stored an address that was accepted once stays good, should the operator's policy have changed since. */
+const urlSchema = (policy: TargetPolicy, stored?: string) =>
+  textSchema(MAX_URL_LENGTH).superRefine((text, context) => {
+    const target = parseTargetUrl(text, policy);
+    if (text !== stored && target.kind === 'refused') context.addIssue({ code: 'custom', message: target.problem });
+  });
 
 const headersSchema = z
   .custom<Readonly<Record<string, string>>>(
@@ -61,12 +64,12 @@ const httpMethodSchema = nameOneOf(HTTP_METHODS)
   .transform((method) => method ?? 'POST');
 const clearableHeadersSchema = headersSchema.nullable().transform((headers) => headers ?? {});
 const clearableFilterSchema = filterSchema.nullable().transform((filter) => filter ?? {});
-const templateSchema = textSchema(MAX_TEMPLATE).nullable();
+const templateSchema = textSchema(MAX_TEMPLATE_LENGTH).nullable();
 
 /** Of a new one, and of a test, which needs no name (R-I7). */
-export const NEW_WEBHOOK_SHAPE = {
+export const newWebhookShape = (policy: TargetPolicy) => ({
   name: nameSchema,
-  url: urlSchema,
+  url: urlSchema(policy),
   eventType: eventTypeSchema,
   isEnabled: booleanSchema.nullish().transform((isEnabled) => isEnabled ?? true),
   httpMethod: httpMethodSchema.default('POST'),
@@ -75,22 +78,23 @@ export const NEW_WEBHOOK_SHAPE = {
   bodyTemplate: templateSchema.default(null),
   /** null: the service makes one. */
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
-};
-
-export const newWebhookSchema = lenientObject(NEW_WEBHOOK_SHAPE);
-
-export const webhookChangeSchema = lenientObject({
-  name: nameSchema.optional(),
-  url: urlSchema.optional(),
-  eventType: eventTypeSchema.optional(),
-  isEnabled: booleanSchema.optional(),
-  httpMethod: httpMethodSchema.optional(),
-  headers: clearableHeadersSchema.optional(),
-  filter: clearableFilterSchema.optional(),
-  bodyTemplate: templateSchema.optional(),
-  // It is not shown: who puts back what they read has none, or null where their program has the member.
-  secret: secretSchema.nullish(),
 });
 
-export type NewWebhook = z.output<typeof newWebhookSchema>;
-export type WebhookChange = z.output<typeof webhookChangeSchema>;
+export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
+
+export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>
+  lenientObject({
+    name: nameSchema.optional(),
+    url: urlSchema(policy, stored.url).optional(),
+    eventType: eventTypeSchema.optional(),
+    isEnabled: booleanSchema.optional(),
+    httpMethod: httpMethodSchema.optional(),
+    headers: clearableHeadersSchema.optional(),
+    filter: clearableFilterSchema.optional(),
+    bodyTemplate: templateSchema.optional(),
+    // It is not shown: who puts back what they read has none, or null where their program has the member.
+    secret: secretSchema.nullish(),
+  });
+
+export type NewWebhook = z.output<ReturnType<typeof newWebhookSchema>>;
+export type WebhookChange = z.output<ReturnType<typeof webhookChangeSchema>>;

@@ -92,6 +92,29 @@ describe('POST /account/webhooks', () => {
     expect([status, pathsOf(body)]).toEqual([400, [place]]);
   });
 
+  it.each([
+    'http://receiver.example/',
+    'https://user:password@receiver.example/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://169.254.169.254/latest/meta-data',
+    'ftp://receiver.example/',
+    'receiver',
+  ])('refuses the address %s (R-I4)', async (url) => {
+    const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, url });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
+  });
+
+  it('refuses a template that is none, with its places, beside what is wrong with the filter (R-I1, R-A5)', async () => {
+    const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
+    const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
+    expect(body.details?.[0]?.message).toContain('line 1, column 7');
+    const text = { ...WEBHOOK, bodyTemplate: 'Now: {{type}}' };
+    expect((await api.manager.post('/account/webhooks', text)).status).toBe(400);
+    expect((await createWebhook(api.manager, { ...text, headers: { 'content-type': 'text/plain' } })).id).toBeTruthy();
+  });
+
   it('is for managers (R-B8)', async () => {
     const user = await api.signIn('ulla', 'USER');
     const admin = await api.signIn('ada', 'ADMIN');
@@ -279,6 +302,15 @@ describe('PUT /account/webhooks/{id}', () => {
     await Promise.all(changes.map((change) => put(webhook, change)));
     expect(await read(webhook)).toMatchObject(Object.assign({}, ...changes));
   });
+});
+
+it('an address that the operator allowed once is accepted as it is read, a new one is not (part C, R-I4)', async () => {
+  const [webhook, url] = [await createWebhook(api.manager), 'http://10.0.0.1/'];
+  await setByService(webhook.id, `url = '${url}'`);
+  expect((await put(webhook, { ...(await read(webhook)), name: 'x' })).status).toBe(200);
+  const disable = [{ op: 'replace', path: '/isEnabled', value: false }];
+  expect((await api.manager.patch(path(webhook), disable)).status).toBe(200);
+  expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
 describe('DELETE /account/webhooks/{id}', () => {

@@ -146,7 +146,9 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
 }
 
 function logErrors(provider: Provider, log: Log): void {
-  provider.on('server_error', (_ctx: KoaContextWithOIDC, error: Error) => log.error({ err: error }, 'issuer failed'));
+  provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) =>
+    log.error({ err: error, requestId: ctx.get('x-request-id') || undefined }, 'issuer failed'),
+  );
   provider.on('grant.error', (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
     log.info(
       {

@@ -1,0 +1,85 @@
+/** Whatever is wrong with the settings or what they lead to, no secret is printed or logged by any role (R-K1, R-K4). */
+import { spawn } from 'node:child_process';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { testRedisUrl } from '../support/stack.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MARKER = 'marker-of-a-password';
+const NOWHERE = '127.0.0.1:1';
+
+/** Runs a role until it ends, or has said `until`. @returns everything it printed. */
+function run(args: readonly string[], environment: Readonly<Record<string, string>>, until?: RegExp): Promise<string> {
+  const env = { PATH: process.env.PATH, HTTP_PORT: '0', GRPC_PORT: '0', ...environment };
+  const child = spawn(process.execPath, [MAIN, ...args], { env });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      said += String(chunk);
+      if (until?.test(said)) child.kill('SIGKILL');
+    });
+  }
+  return new Promise((resolve) => child.once('close', () => resolve(said)));
+}
+
+describe('no secret is printed (R-K1)', () => {
+  test('of settings that are not valid, while each of them is named', async () => {
+    const said = await run(['api'], {
+      DATABASE_URL: `mysql://user:${MARKER}@host/name`,
+      REDIS_URL: `redis://:${MARKER}@host:99999`,
+      SMTP_URL: `mail://user:${MARKER}@host`,
+      TRUSTED_ISSUERS: `[{"issuer": "${MARKER}"}]`,
+      METRICS_TOKEN: MARKER.slice(0, 9),
+    });
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'TRUSTED_ISSUERS', 'METRICS_TOKEN'])
+      expect(said).toContain(name);
+    expect(said).not.toContain(MARKER.slice(0, 9));
+  });
+
+  test.each([
+    [['migrate']],
+    [['api']],
+    [['grpc']],
+    [['ingester']],
+    [['admin', 'create-account', '--name', 'x', '--manager', 'x@x.example', '--client', 'x']],
+  ])('by %s when the database and Redis are not there', async (args) => {
+    const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
+    const REDIS_URL = `redis://:${MARKER}@${NOWHERE}`;
+    expect(
+      await run(args, { DATABASE_URL, REDIS_URL }, /Redis is unreachable[\s\S]*Redis is unreachable/),
+    ).not.toContain(MARKER);
+  });
+
+  test.each([[['ingester']], [['grpc']]])('by %s when Redis refuses the password', async (args) => {
+    const redis = new URL(testRedisUrl());
+    redis.username = 'nobody';
+    redis.password = MARKER;
+    const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
+    const said = await run(args, { DATABASE_URL, REDIS_URL: redis.href }, /WRONGPASS[^\n]*\n[\s\S]*WRONGPASS[^\n]*\n/);
+    expect(said).toContain('WRONGPASS');
+    expect(said).not.toContain(MARKER);
+  });
+
+  test('by the database when it says no', async () => {
+    // As PostgreSQL refuses a password: ErrorResponse with code 28P01.
+    const text = 'SFATAL\0C28P01\0Mpassword authentication failed for user "user"\0\0';
+    const refusal = Buffer.alloc(5 + text.length);
+    refusal.write('E');
+    refusal.writeInt32BE(4 + text.length, 1);
+    refusal.write(text, 5, 'latin1');
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(refusal));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const DATABASE_URL = `postgres://user:${MARKER}@127.0.0.1:${port}/name`;
+    for (const args of [['migrate'], ['api']]) {
+      const said = await run(args, { DATABASE_URL, REDIS_URL: testRedisUrl() });
+      expect(said).toContain('28P01');
+      expect(said).not.toContain(MARKER);
+    }
+    server.close();
+  });
+});

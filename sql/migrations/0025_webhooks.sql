@@ -18,6 +18,7 @@ create table webhook (
   body_template text,
   created_date timestamptz not null default clock_timestamp(),
   modified_date timestamptz not null default clock_timestamp(),
+  deleted_date timestamptz,
   disabled_reason text,
   disabled_date timestamptz,
   failing_since timestamptz,
@@ -39,6 +40,8 @@ comment on column webhook.site_ids is 'Only what happens at these sites; null: a
 comment on column webhook.source_ids is 'Only what happens at these sources';
 comment on column webhook.variable_ids is 'Only what happens to these variables';
 comment on column webhook.body_template is 'What is sent instead of {type, timestamp, accountId, data}; null: that';
+comment on column webhook.deleted_date is
+  'It is gone for everybody, and disabled; its history, which may be long, goes in the background, then the row';
 comment on column webhook.disabled_reason is 'Why the service disabled it; null: it did not';
 comment on column webhook.failing_since is 'First failure since the last success; null: the last attempt succeeded, or there was none';
 comment on column webhook.paused_until is 'Its receiver asked not to be sent anything before (Retry-After); null: it did not';

@@ -4,6 +4,7 @@ import type { AuditAct } from '../identity/audit-act.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Transaction } from '../platform/database.ts';
 import { assertFields } from './check-fields.ts';
+import { endPending } from './delivery/end-pending.ts';
 import type { StoredWebhook, WebhookFields } from './webhook.ts';
 import type { NewWebhook, WebhookChange } from './webhook-schema.ts';
 import { makeSecret } from './webhook-secret.ts';
@@ -59,6 +60,7 @@ export async function changeWebhook(
   const members = [...changedMembers(current, fields), ...(isNewSecret ? ['secret'] : [])];
   if (members.length === 0) return current;
   const webhook = await updateWebhook(transaction, current.id, fields, secret, secretOverlapHours);
+  if (current.isEnabled && !webhook.isEnabled) await endPending(transaction, webhook.id, 'the webhook was disabled');
   const { id: targetId, name: targetName } = webhook;
   await audit(transaction, by, { action: 'WebhookUpdated', targetId, targetName, details: { members } });
   return webhook;

@@ -29,7 +29,7 @@ const GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 /** @throws DomainError not_found, in the same words for a webhook of another account and for what is no id. */
 export async function getWebhook(queryable: Queryable, accountId: number, id: string): Promise<StoredWebhook> {
   const { rows } = await queryable.query<StoredWebhook>(
-    `select ${WEBHOOK_COLUMNS} from webhook where account_id = $1 and id = $2`,
+    `select ${WEBHOOK_COLUMNS} from webhook where account_id = $1 and id = $2 and deleted_date is null`,
     [accountId, parseId(id)],
   );
   const [webhook] = rows;
@@ -39,9 +39,10 @@ export async function getWebhook(queryable: Queryable, accountId: number, id: st
 
 /** What its deliveries are made of. @throws DomainError not_found. */
 export async function getTarget(queryable: Queryable, webhookId: string): Promise<WebhookTarget> {
-  const { rows } = await queryable.query<WebhookTarget>(`select ${TARGET_COLUMNS} from webhook where id = $1`, [
-    webhookId,
-  ]);
+  const { rows } = await queryable.query<WebhookTarget>(
+    `select ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
+    [webhookId],
+  );
   const [target] = rows;
   if (!target) throw noSuchWebhook();
   return target;
@@ -55,7 +56,7 @@ export async function listWebhooks(
 ): Promise<readonly StoredWebhook[]> {
   const { rows } = await queryable.query<StoredWebhook>(
     `select ${WEBHOOK_COLUMNS} from webhook
-     where account_id = $1 and (cardinality($2::text[]) = 0 or event_type = any($2)) order by name, id`,
+     where account_id = $1 and deleted_date is null and (cardinality($2::text[]) = 0 or event_type = any($2)) order by name, id`,
     [accountId, eventTypes],
   );
   return rows;
@@ -71,7 +72,7 @@ export async function lockWebhook(
   id: string,
 ): Promise<{ readonly webhook: StoredWebhook; readonly secret: string }> {
   const { rows } = await transaction.query<{ secret: string }>(
-    'select secret from webhook where account_id = $1 and id = $2 for no key update',
+    'select secret from webhook where account_id = $1 and id = $2 and deleted_date is null for no key update',
     [accountId, parseId(id)],
   );
   const [row] = rows;
@@ -117,6 +118,7 @@ export async function updateWebhook(
        disabled_reason = case when $6 then null else disabled_reason end,
        disabled_date = case when $6 then null else disabled_date end,
        failing_since = case when url = $4 and (is_enabled or not $6) then failing_since end,
+       paused_until = case when url = $4 and (is_enabled or not $6) then paused_until end,
        name = $3, url = $4, event_type = $5, is_enabled = $6, http_method = $7, headers = $8, site_ids = $9,
        source_ids = $10, variable_ids = $11, body_template = $12, modified_date = clock_timestamp()
      where id = $1 returning ${WEBHOOK_COLUMNS}`,
@@ -125,10 +127,17 @@ export async function updateWebhook(
   return rows[0] ?? fail();
 }
 
-/** With all that is to be told to it, and its history. @throws DomainError not_found. @returns its name. */
+/**
+ * Takes it away from everybody, with its credentials. Its row goes with its history (delivery/purge-history.ts): removing
+ * millions of tries here would take minutes, while every event waits that may have to be told to it.
+ * @throws DomainError not_found.
+ * @returns its name.
+ */
 export async function deleteWebhook(transaction: Transaction, accountId: number, id: string): Promise<string> {
   const { rows } = await transaction.query<{ name: string }>(
-    'delete from webhook where account_id = $1 and id = $2 returning name',
+    `update webhook set deleted_date = clock_timestamp(), is_enabled = false, url = '', headers = '{}', secret = '',
+       former_secret = null, body_template = null, site_ids = null, source_ids = null, variable_ids = null
+     where account_id = $1 and id = $2 and deleted_date is null returning name`,
     [accountId, parseId(id)],
   );
   const [row] = rows;
@@ -139,9 +148,10 @@ export async function deleteWebhook(transaction: Transaction, accountId: number,
 /** Those who create at the same time take turns, so that together they keep within the limit. */
 async function assertRoom(transaction: Transaction, accountId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1::int, 0))`, [accountId]);
-  const { rows } = await transaction.query<{ count: number }>('select count(*) from webhook where account_id = $1', [
-    accountId,
-  ]);
+  const { rows } = await transaction.query<{ count: number }>(
+    'select count(*) from webhook where account_id = $1 and deleted_date is null',
+    [accountId],
+  );
   if ((rows[0]?.count ?? 0) < MAX_WEBHOOKS) return;
   throw new DomainError('conflict', `the account has ${MAX_WEBHOOKS} webhooks, and may have no more`);
 }

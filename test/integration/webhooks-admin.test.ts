@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { purgeHistory } from '../../src/webhooks/delivery/purge-history.ts';
 import { getTarget } from '../../src/webhooks/webhooks.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createStructure } from '../support/structure.ts';
@@ -313,21 +314,58 @@ it('an address that the operator allowed once is accepted as it is read, a new o
   expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
+/** A message and a try of it. */
+async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
+  await api.database.query(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       values ($1, $2, 'SiteCreated', now(), '{}') returning id
+     )
+     insert into webhook_attempt (event_id, webhook_id, state) select id, $1, $3 from event`,
+    [id, api.accountId, state],
+  );
+}
+
+it('disabled by a manager, it gives up what waits to be sent (R-I1)', async () => {
+  const webhook = await createWebhook(api.manager);
+  const waiting = async () => {
+    const sql = `select count(*) from webhook_attempt where webhook_id = $1 and state = 'Pending'`;
+    return (await api.database.query<{ count: number }>(sql, [webhook.id])).rows[0]?.count;
+  };
+  await addAttempt(webhook, 'Pending');
+  await put(webhook, { name: 'still enabled' });
+  expect(await waiting()).toBe(1);
+  await put(webhook, { isEnabled: false });
+  expect(await waiting()).toBe(0);
+});
+
 describe('DELETE /account/webhooks/{id}', () => {
-  it('removes it with what is still to be told, 200 and empty (§4.4, R-A6)', async () => {
+  it('removes it for everybody, 200 and empty (§4.4, R-A6)', async () => {
     const webhook = await createWebhook(api.manager);
-    const event = await api.database.query<{ id: string }>(
-      `insert into webhook_event (webhook_id, account_id, type, date, data)
-       values ($1, $2, 'SiteCreated', now(), '{}') returning id`,
-      [webhook.id, api.accountId],
-    );
-    await api.database.query(`insert into webhook_attempt (event_id, webhook_id) values ($1, $2)`, [
-      event.rows[0]?.id,
-      webhook.id,
-    ]);
     expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
+    const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');
+    expect(body.map(({ id }) => id)).not.toContain(webhook.id);
+    const change = [{ op: 'replace', path: '/name', value: 'x' }];
     expect((await api.manager.get(path(webhook))).status).toBe(404);
+    expect((await put(webhook, { name: 'x' })).status).toBe(404);
+    expect((await api.manager.patch(path(webhook), change)).status).toBe(404);
     expect((await api.manager.delete(path(webhook))).status).toBe(404);
+  });
+
+  it('keeps no credential, and its history goes in the background, however long (R-I1, R-I5)', async () => {
+    const webhook = await createWebhook(api.manager, WHOLE());
+    const other = await createWebhook(api.manager);
+    for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
+    await api.manager.delete(path(webhook));
+    const rows = async (table: string, column: string) => {
+      const sql = `select * from ${table} where ${column} = any($1::uuid[])`;
+      return (await api.database.query(sql, [[webhook.id, other.id]])).rows;
+    };
+    expect(JSON.stringify(await rows('webhook', 'id'))).not.toMatch(/of-the-receiver|points were written/);
+    await purgeHistory(api.database, 30, () => false);
+    expect(await rows('webhook', 'id')).toMatchObject([{ id: other.id }]);
+    expect(await rows('webhook_event', 'webhook_id')).toHaveLength(2);
+    expect(await rows('webhook_attempt', 'webhook_id')).toHaveLength(2);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Forgets what was told long ago (R-I5), and tests (R-I7), a few at a time: nobody waits for it. */
+/** Forgets what was told long ago (R-I5), tests (R-I7) and webhooks that were deleted, a few at a time: nobody waits for it. */
 import type { Queryable } from '../../platform/database.ts';
 
 const ROWS_PER_STATEMENT = 2000;
@@ -16,15 +16,31 @@ const PURGE_TESTS = `
   delete from webhook_test where id in (
     select id from webhook_test where created_date < now() - make_interval(hours => $1) order by created_date limit $2)`;
 
+const PURGE_DELETED_EVENTS = `
+  delete from webhook_event where id in (
+    select event.id from webhook join webhook_event event on event.webhook_id = webhook.id
+    where webhook.deleted_date is not null limit $1)`;
+
+const PURGE_DELETED = `
+  delete from webhook
+  where deleted_date is not null and not exists (select from webhook_event where webhook_id = webhook.id)`;
+
 /** @param isStopped asked between two portions. */
 export async function purgeHistory(database: Queryable, days: number, isStopped: () => boolean): Promise<void> {
-  await purge(database, PURGE_EVENTS, days, isStopped);
-  await purge(database, PURGE_TESTS, TEST_HOURS, isStopped);
+  await purge(database, PURGE_EVENTS, [days, ROWS_PER_STATEMENT], isStopped);
+  await purge(database, PURGE_TESTS, [TEST_HOURS, ROWS_PER_STATEMENT], isStopped);
+  await purge(database, PURGE_DELETED_EVENTS, [ROWS_PER_STATEMENT], isStopped);
+  if (!isStopped()) await database.query(PURGE_DELETED);
 }
 
-async function purge(database: Queryable, statement: string, age: number, isStopped: () => boolean): Promise<void> {
+async function purge(
+  database: Queryable,
+  statement: string,
+  values: readonly number[],
+  isStopped: () => boolean,
+): Promise<void> {
   while (!isStopped()) {
-    const { rowCount } = await database.query(statement, [age, ROWS_PER_STATEMENT]);
+    const { rowCount } = await database.query(statement, [...values]);
     if ((rowCount ?? 0) < ROWS_PER_STATEMENT) return;
   }
 }

@@ -4,6 +4,7 @@ import type { CallerEnv } from '../identity/authenticate.ts';
 import { DomainError } from '../platform/errors.ts';
 import { clientAddress } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
+import { networkOf } from './rate-rules.ts';
 
 export interface RateLimits {
   readonly limiter: RateLimiter;
@@ -34,7 +35,7 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 /** Counts one try of a secret from the address of the request. @throws DomainError rate_limited. */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {
   if (tokenPerMinute === 0) return;
-  assertInTime(c, await limiter.count(`address:${clientAddress(c, proxyHops)}`, tokenPerMinute));
+  assertInTime(c, await limiter.count(`address:${networkOf(clientAddress(c, proxyHops))}`, tokenPerMinute));
 }
 
 function assertInTime(c: Context, waitMs: number): void {

@@ -8,7 +8,7 @@ import {
   planUserChange,
   type RoleName,
 } from '../../src/accounts/users/user-rules.ts';
-import { planRequest } from '../../src/http/rate-rules.ts';
+import { networkOf, planRequest } from '../../src/http/rate-rules.ts';
 import { choosePageLanguage, PAGE_TEXTS } from '../../src/identity/pages/page-texts.ts';
 import { findPasswordProblem } from '../../src/identity/password-rules.ts';
 import { type KeyAge, planSigningKeys } from '../../src/identity/signing-key-rules.ts';
@@ -103,6 +103,24 @@ describe('the rate limit (R-B15)', () => {
   });
 });
 
+describe('the address a try is counted for (R-B15)', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7:51234', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::a]:443', '2001:db8:1:2::/64'],
+    ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ])('of %s is %s: of IPv6 one client has a whole network (R-B15)', (address, counted) => {
+    expect(networkOf(address)).toBe(counted);
+  });
+});
+
 describe('a chosen password (R-B11)', () => {
   const problemOf = (password: string, repeated = password) =>
     findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
@@ -187,6 +205,14 @@ describe('texts', () => {
     expect(mail.html).toContain('href="https://x.example/?a=1&amp;b=2"');
     expect(mail.text).toContain('https://x.example/?a=1&b=2');
     expect(() => renderMail('invitation', 'en', { ...values, link: undefined as unknown as string })).toThrow('link');
+  });
+
+  test('a value is one line, so that a name cannot look like a text of ours (R-B10)', () => {
+    const name = 'Max\r\n\nYour password has expired:\u2028https://evil.example \u202egnp.exe';
+    const mail = renderMail('invitation', 'en', { accountName: 'A', inviterName: name, link: 'L', expiry: 'E' });
+    const [line] = mail.text.split('\n').filter((text) => text.includes('Max'));
+    expect(line).toContain('Max Your password has expired: https://evil.example  gnp.exe');
+    for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
   });
 
   test('a language that has no text is answered in English (R-B10)', () => {

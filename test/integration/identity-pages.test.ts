@@ -200,6 +200,16 @@ describe('an authorization by code', () => {
     expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   });
 
+  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])(
+    '%s that nothing can hold is refused (R-A5)',
+    async (name) => {
+      const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
+      const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
+      const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
+      expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
+    },
+  );
+
   it('needs PKCE, its verifier, an address of the client, and each code once (R-B2)', async () => {
     const { page, verifier } = await signIn('uma');
     expect((await exchangeCode(api.origin, page.url, 'x'.repeat(43))).status).toBe(400);

@@ -3,9 +3,9 @@
  * token, a code), only its SHA-256 is stored: a copy of the table opens nothing. Expired rows count as absent.
  */
 import { createHash } from 'node:crypto';
-import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Queryable } from '../../platform/database.ts';
-import { isStorableText } from '../../platform/storable-text.ts';
+import { isStorableJson, isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
 import { findClientMetadata } from '../find-client.ts';
 
 const BEARER_MODELS: ReadonlySet<string> = new Set([
@@ -49,6 +49,7 @@ async function run(database: Queryable, text: string, values: readonly unknown[]
   await database.query(text, [...values]);
 }
 
+/** @throws errors.InvalidRequest for parameters of an authorization that nothing can hold. */
 async function writePayload(
   database: Queryable,
   model: string,
@@ -57,6 +58,7 @@ async function writePayload(
   isBearer: boolean,
   expiresInSec: number | undefined,
 ): Promise<void> {
+  if (!isStorableJson(payload)) throw new errors.InvalidRequest(`parameters ${STORABLE_RULE}`);
   await database.query(
     `insert into oidc_payload (model, id, payload, grant_id, uid, user_code, expires_date)
      values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))

@@ -6,11 +6,12 @@ import { withTransaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http-body.ts';
 import { parseInput } from '../platform/lenient.ts';
-import { answerWhole, setTotalCount } from '../platform/listing-response.ts';
+import { answerWhole, isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import { parsePaging } from '../platform/paging.ts';
-import { parseQuery, type Query, queryChoice, queryError } from '../platform/query-string.ts';
+import { parseQuery, type Query, queryChoice, queryEnumeration, queryError } from '../platform/query-string.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import {
-  ACCOUNT_DISPLAY_LEVELS,
+  ACCOUNT_DISPLAY_LEVEL,
   ACCOUNT_LEVELS,
   ACCOUNT_MEMBERS,
   type AccountMember,
@@ -21,10 +22,14 @@ import {
   saveAccount,
 } from './account.ts';
 import { type AccountEnv, actOf } from './act.ts';
-import { AUDIT_ACTIONS, type AuditScope, listAudit, writeAudit } from './audit.ts';
+import { AUDIT_ACTIONS, type AuditScope, countAudit, listAudit, writeAudit } from './audit.ts';
 import { listAccountFeatures } from './features.ts';
 import { parsePathNumber } from './path-number.ts';
 import type { AccountServices } from './services.ts';
+
+/** Entries without paging: the newest. */
+const AUDIT_PAGE = 1000;
+const MAX_AUDIT_PAGE = 10_000;
 
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
@@ -32,7 +37,7 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/account', async (c) => {
       const query = parseQuery(c.req.url);
-      const level = queryChoice(query, 'displayLevel', ACCOUNT_DISPLAY_LEVELS) ?? 'Normal';
+      const level = queryEnumeration(query, 'displayLevel', ACCOUNT_DISPLAY_LEVEL) ?? 'Normal';
       return c.json(await getAccount(database, c.var.caller, parseFieldMask(query) ?? ACCOUNT_LEVELS[level]));
     })
     .put('/account', manager, (c) => putAccount(c, services))
@@ -81,13 +86,21 @@ async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): 
   const filter = {
     from: queryInstant(query, 'from'),
     to: queryInstant(query, 'to'),
-    userId: query.find('userId'),
-    targetId: query.find('targetId'),
+    userId: queryText(query, 'userId'),
+    targetId: queryText(query, 'targetId'),
     action: queryChoice(query, 'action', AUDIT_ACTIONS),
   };
-  const { entries, totalCount } = await listAudit(database, toScope(c.var.caller, query), filter, parsePaging(query));
-  setTotalCount(c, totalCount);
+  const scope = toScope(c.var.caller, query);
+  const entries = await listAudit(database, scope, filter, auditPage(query));
+  if (isTotalWanted(c)) setTotalCount(c, await countAudit(database, scope, filter));
   return c.json(entries);
+}
+
+/** The trail never ends, and a page is held in memory. @throws DomainError invalid_input. */
+function auditPage(query: Query): { readonly limit: number; readonly offset: number } {
+  const { limit = AUDIT_PAGE, offset } = parsePaging(query);
+  if (limit <= MAX_AUDIT_PAGE) return { limit, offset };
+  throw queryError('itemsPerPage', `must be at most ${MAX_AUDIT_PAGE}, got ${limit}`);
 }
 
 const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
@@ -107,6 +120,13 @@ function queryInstant(query: Query, name: string): string | undefined {
   const text = query.find(name)?.replace(' ', '+');
   if (text === undefined || (INSTANT.test(text) && Number.isFinite(Date.parse(text)))) return text;
   throw queryError(name, `must be an instant such as 2026-03-01T12:00:00Z, got ${JSON.stringify(text)}`);
+}
+
+/** What no stored text can be is refused, as everywhere else. */
+function queryText(query: Query, name: string): string | undefined {
+  const text = query.find(name);
+  if (text === undefined || isStorableText(text)) return text;
+  throw queryError(name, STORABLE_RULE);
 }
 
 /** Members named by `fieldMask`, repeated or separated by commas, in any case. @throws DomainError invalid_input. */

@@ -10,7 +10,7 @@ import { emailSchema, languageSchema, nameSchema, shortTextSchema } from './fiel
 import { IS_ALLOWED_ACCOUNT } from './users/user-info.ts';
 
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
-export const ACCOUNT_DISPLAY_LEVELS: readonly AccountDisplayLevel[] = ['Light', 'Normal', 'Verbose'];
+export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
 /** Member → SQL. Counts are of what the caller reaches: parameters 3 to 5 are the lists of Reach (R-B9). */
 const MEMBERS = {

@@ -1,7 +1,6 @@
 /** The audit trail: administrative acts, written in the transaction of the act (who, as whom, what, when). */
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
-import type { Paging } from '../platform/paging.ts';
 
 export const AUDIT_ACTIONS = [
   'AccountCreated',
@@ -118,28 +117,39 @@ export async function writeAudit(
   );
 }
 
+/** @returns the condition, and the values of its first six parameters. */
+function matching(scope: AuditScope, { from, to, userId, targetId, action }: AuditFilter) {
+  const [accountId, isOfScope] = scopeSql(scope);
+  const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)
+    and date < coalesce($3, 'infinity'::timestamptz) and ($4::text is null or $4 in (user_id, actor_user_id))
+    and ($5::text is null or target_id = $5) and ($6::text is null or action = $6)`;
+  return { where, values: [accountId, from, to, userId, targetId, action] };
+}
+
+/** How many entries match. */
+export async function countAudit(database: Queryable, scope: AuditScope, filter: AuditFilter): Promise<number> {
+  const { where, values } = matching(scope, filter);
+  const { rows } = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
+  return rows[0]?.count ?? 0;
+}
+
 /** The entries of an account, of none or of all, newest first. */
 export async function listAudit(
   database: Queryable,
   scope: AuditScope,
   filter: AuditFilter,
-  { limit, offset }: Paging,
-): Promise<{ readonly entries: readonly AuditEntry[]; readonly totalCount: number }> {
-  const [accountId, isOfScope] = scopeSql(scope);
-  const values = [accountId, filter.from, filter.to, filter.userId, filter.targetId, filter.action];
-  const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)
-    and date < coalesce($3, 'infinity'::timestamptz) and ($4::text is null or $4 in (user_id, actor_user_id))
-    and ($5::text is null or target_id = $5) and ($6::text is null or action = $6)`;
-  const total = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly AuditEntry[]> {
+  const { where, values } = matching(scope, filter);
   const { rows } = await database.query<AuditEntry>(
     `select id, account_id as "accountId", date, user_id as "userId", user_name as "userName",
        case when actor_user_id is not null
             then jsonb_build_object('userId', actor_user_id, 'userName', actor_user_name) end as impersonator,
        action, target_id as "targetId", target_name as "targetName", details, request_id as "requestId"
      from audit_entry where ${where} order by id desc limit $7 offset $8`,
-    [...values, limit ?? null, offset],
+    [...values, limit, offset],
   );
-  return { entries: rows, totalCount: total.rows[0]?.count ?? 0 };
+  return rows;
 }
 
 /** @returns the first parameter, and the condition on it. */

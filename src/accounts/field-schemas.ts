@@ -1,21 +1,26 @@
 /** Schemas of the members of accounts and users as clients write them. */
 import { z } from 'zod';
-import { booleanSchema, idSchema, lenientObject } from '../platform/lenient.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
 import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { listLanguages } from '../structure/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
-const MAX_NAME = 200;
+/** As long as a mail address may be (RFC 5321 §4.5.3.1), which is a user name where none is given. */
+const MAX_NAME = 254;
 const MAX_CLAIM_VALUE = 2000;
-const MAX_LIST = 1000;
+/** The size of a body limits lists sooner: whatever has grown by many requests is accepted back in one (R-C). */
+const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
+/** Levels in their order: the number of one is the same in both. */
+const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
+const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
 
 export const shortTextSchema = z.string().max(MAX_NAME).refine(isStorableText, { error: STORABLE_RULE });
 export const nameSchema = shortTextSchema.trim().min(1, 'must not be empty');
 
 /** One address, as mail servers take it; nothing that could be read as two, or as a name. */
-export const emailSchema = shortTextSchema.trim().regex(/^[^\s<>()[\]\\,;:"@]+@[^\s<>()[\]\\,;:"@]+$/, {
+export const emailSchema = shortTextSchema.trim().regex(/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u, {
   error: 'must be a mail address',
 });
 
@@ -59,10 +64,7 @@ export const featuresSchema = z
     lenientObject({
       id: idSchema.nullish(),
       name: shortTextSchema.nullish(),
-      level: z.preprocess(
-        (value) => (typeof value === 'string' ? value[0]?.toUpperCase() + value.slice(1).toLowerCase() : value),
-        z.enum(['None', 'Read', 'Write', 'Admin'], { error: 'must be one of None, Read, Write, Admin' }),
-      ),
+      level: enumerationSchema(FEATURE_LEVEL),
     }),
   )
   .max(MAX_LIST);
@@ -72,11 +74,7 @@ export const sitesSchema = z
   .array(
     lenientObject({
       siteId: idSchema,
-      level: z.preprocess(
-        (value) =>
-          typeof value === 'string' ? value[0]?.toUpperCase() + value.slice(1).toLowerCase() : (value ?? 'Read'),
-        z.enum(['Read', 'Write', 'Admin'], { error: 'must be one of Read, Write, Admin' }),
-      ),
+      level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
       // These alone, none if it is empty; left out or null: all of the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),

@@ -1,6 +1,6 @@
 /**
  * Query strings as shipped clients write them (R-A3): names in any case and with any prefix up to a dot, values
- * repeated or separated by commas; what makes no sense is as good as absent.
+ * repeated, separated by commas or under an index as objects are (R-C3); what makes no sense is as good as absent.
  */
 import { DomainError } from './errors.ts';
 
@@ -27,6 +27,8 @@ export function placeInAddress(name: string): Place {
 
 const TRUE = /^(true|1)$/i;
 const FALSE = /^(false|0)$/i;
+/** `Ids[0]=1&Ids[1]=2`, as some libraries write lists. */
+const INDEX = /\[\d*\]$/;
 const DIGITS = /^\d{1,10}$/;
 const MAX_INT4 = 2_147_483_647;
 
@@ -36,7 +38,10 @@ export function parseQuery(address: string): Query {
   const parameters = new URLSearchParams(start < 0 ? '' : address.slice(start + 1));
   const values = new Map<string, string[]>();
   for (const [name, value] of parameters) {
-    const key = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+    const key = name
+      .slice(name.lastIndexOf('.') + 1)
+      .replace(INDEX, '')
+      .toLowerCase();
     values.set(key, [...(values.get(key) ?? []), value]);
   }
   const all = (name: string): readonly string[] => values.get(name.toLowerCase()) ?? [];

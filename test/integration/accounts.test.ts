@@ -43,6 +43,14 @@ describe('GET /account', () => {
     });
   });
 
+  it('levels are read by number too (R-A3, R-C1)', async () => {
+    for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
+      const byName = (await user.get(`/account?displayLevel=${level}`)).body;
+      expect(await user.get(`/account?displayLevel=${number}`)).toMatchObject({ status: 200, body: byName });
+    }
+    expect((await user.get('/account?displayLevel=3')).status).toBe(400);
+  });
+
   it('a USER counts only what site access shows (R-B9, R-C1)', async () => {
     const { body } = await user.get('/account?displayLevel=Verbose');
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
@@ -226,6 +234,10 @@ describe('the audit trail', () => {
     expect((await api.manager.get('/account/audit?to=2020-01-01T00:00:00Z')).body).toEqual([]);
     expect((await api.manager.get('/account/audit?from=yesterday')).status).toBe(400);
     expect((await api.manager.get('/account/audit?action=x')).status).toBe(400);
+    for (const name of ['userId', 'targetId']) {
+      const answer = await api.manager.get(`/account/audit?${name}=%00`);
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: `query.${name}` }] } });
+    }
   });
 
   it('is not for users, nor for managers of other accounts (R-B8)', async () => {
@@ -261,6 +273,22 @@ describe('the audit trail', () => {
       nobody,
     ]);
     expect(rows).toEqual([{ action: 'UserDeleted', account_id: null }]);
+  });
+
+  it('comes in pages: the newest thousand, unless asked for others (R-A7, §8)', async () => {
+    await api.database.query(
+      `insert into audit_entry (account_id, user_id, user_name, action, target_id)
+       select $1, 'x', 'x', 'UserUpdated', i::text from generate_series(1, 1500) i`,
+      [api.otherAccountId],
+    );
+    const all = { 'x-total-count': 'true' };
+    const { body, headers } = await api.stranger.get<readonly Account[]>('/account/audit?action=UserUpdated', all);
+    expect(body).toHaveLength(1000);
+    expect(body[0]).toMatchObject({ targetId: '1500' });
+    expect(Number(headers.get('x-total-count'))).toBeGreaterThanOrEqual(1500);
+    const second = await api.stranger.get<readonly Account[]>('/account/audit?ItemsPerPage=1200&PageNumber=1');
+    expect(second.body[0]).toMatchObject({ targetId: '300' });
+    expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
   });
 
   it('a change that failed leaves no entry (R-A5)', async () => {

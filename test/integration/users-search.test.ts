@@ -115,7 +115,7 @@ describe('GET /account/users', () => {
       const caller = await callerOf(api.manager);
       const scope = { caller, accountId: api.accountId };
       const filters = [{ searchText: 'zouzou zoé' }];
-      const page = { pageNumber: 0, itemsPerPage: 20 };
+      const page = { limit: 20, offset: 0, isCounted: true };
       await listUsersOfAccount(explaining, { scope, level: 'Normal', filters, ...page });
       await listVisibleUsers(explaining, { scope, level: 'Normal', filters, ...page }, []);
       expect(plans).toHaveLength(4);
@@ -138,6 +138,8 @@ describe('GET /account/users', () => {
     ['BusinessKeys.Name=BusinessId&BusinessKeys.Values=B-1&BusinessKeys.Values=B-2', ['zoe']],
     ['BusinessKeys.Name=username&BusinessKeys.Values=ZOE&BusinessKeys.Values=max', ['max', 'zoe']],
     ['BusinessKeys.Name=Username&BusinessKeys.Values[0]=foreign', []],
+    ['BusinessKeys.Name=1&BusinessKeys.Values[0]=zoe&BusinessKeys.Values[1]=max', ['max', 'zoe']],
+    ['Roles[0]=MANAGER&SearchText=sure', ['percent']],
   ])('%s narrows (§4.3)', async (query, found) => {
     expect(await find(`?${query}`)).toEqual(found);
   });
@@ -174,6 +176,15 @@ describe('GET /account/users', () => {
     expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY.slice(2, 4));
     expect(headers.get('x-total-count')).toBe('6');
     expect(await find('?Paging.PageNumber=9&Paging.ItemsPerPage=2')).toEqual([]);
+  });
+
+  it('levels are read by number too (R-A3, R-C2)', async () => {
+    for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
+      const byName = (await api.manager.get(`/account/users?DisplayLevel=${level}`)).body;
+      expect((await api.manager.get(`/account/users?DisplayLevel=${number}`)).body).toEqual(byName);
+      const { body } = await api.manager.post<{ users: unknown }>('/account/users', { displayLevel: number });
+      expect(body.users).toEqual(byName);
+    }
   });
 
   it('AccountId is for ADMIN (§4.3, §5)', async () => {
@@ -266,11 +277,13 @@ describe('POST /account/users', () => {
 
 describe('GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
-    '%s is a UserInfoLight of each (§4.3)',
+    '%s is a UserInfoLight of each, whatever else is asked (§4.3, R-A3)',
     async (path) => {
       const { body } = await user.get<readonly Listed[]>(path);
       expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY);
       for (const item of body) expect(Object.keys(item)).toEqual(['id', 'userName', 'pseudo', 'firstName', 'lastName']);
+      const others = await user.get<readonly Listed[]>(`${path}?displayLevel=Full&name=x&PageNumber=1&ItemsPerPage=4`);
+      expect(others.body.map(({ userName }) => userName)).toEqual(EVERYBODY.slice(4));
     },
   );
 });
@@ -303,6 +316,7 @@ describe('GET /account/users/visibleToMe', () => {
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);
     expect(await visible(api.manager, `?AccountIds=${api.otherAccountId}`)).toEqual([]);
+    expect(await visible(both, `?AccountIds[0]=${api.otherAccountId}&SearchText=zoe`)).toEqual(there);
     expect((await api.manager.get('/account/users/visibleToMe?AccountIds=x')).status).toBe(400);
   });
 

@@ -1,6 +1,6 @@
 /** Listing users (§4.3): of one account, or of all accounts the caller is allowed on. */
 import type { Queryable } from '../../platform/database.ts';
-import { pageOffset } from '../../platform/paging.ts';
+import type { Paging } from '../../platform/paging.ts';
 import {
   type InfoScope,
   IS_ALLOWED_ACCOUNT,
@@ -11,18 +11,19 @@ import {
 } from './user-info.ts';
 import type { BusinessKeyName, UserFilter } from './user-search.ts';
 
-export interface UserListing {
+export interface UserListing extends Paging {
   readonly scope: InfoScope;
   readonly level: UserDisplayLevel;
   /** All must match. */
   readonly filters: readonly UserFilter[];
-  readonly pageNumber: number;
-  readonly itemsPerPage: number | undefined;
+  /** Counting takes longer than a page of many users. */
+  readonly isCounted: boolean;
 }
 
 export interface UserPage {
   readonly users: readonly UserInfoLight[];
-  readonly totalCount: number;
+  /** undefined where it was not asked for. */
+  readonly totalCount: number | undefined;
 }
 
 const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string) => string>> = {
@@ -53,7 +54,7 @@ export function listVisibleUsers(
 
 async function listUsers(
   database: Queryable,
-  { scope, level, filters, pageNumber, itemsPerPage }: UserListing,
+  { scope, level, filters, limit, offset, isCounted }: UserListing,
   belongs: (values: unknown[]) => string,
   moreColumns: string,
 ): Promise<UserPage> {
@@ -62,14 +63,20 @@ async function listUsers(
   const conditions = [belongs(values), ...filters.flatMap((filter) => filterConditions(filter, values))];
   // The first three are always referred to, so that the database knows their types.
   const where = `$1::text is not null and $2::text is not null and $3::int is not null and ${conditions.join(' and ')}`;
-  const total = await database.query<{ count: number }>(`select count(*) from app_user u where ${where}`, values);
-  const page = [itemsPerPage ?? null, pageOffset(itemsPerPage ?? 0, pageNumber)];
   const { rows } = await database.query<Record<string, unknown>>(
     `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${where}
      order by lower(u.user_name), u.id limit $${values.length + 1} offset $${values.length + 2}`,
-    [...values, ...page],
+    [...values, limit ?? null, offset],
   );
-  return { users: rows.map((row) => toUser(level, row)), totalCount: total.rows[0]?.count ?? 0 };
+  const users = rows.map((row) => toUser(level, row));
+  return { users, totalCount: isCounted ? await countUsers(database, where, values) : undefined };
+}
+
+async function countUsers(database: Queryable, where: string, values: readonly unknown[]): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(`select count(*) from app_user u where ${where}`, [
+    ...values,
+  ]);
+  return rows[0]?.count ?? 0;
 }
 
 function filterConditions({ searchText, claims, roles, businessKeys }: UserFilter, values: unknown[]): string[] {

@@ -6,7 +6,8 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/lenient.ts';
-import { answerWhole, setTotalCount } from '../../platform/listing-response.ts';
+import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/listing-response.ts';
+import { pageOffset, parsePaging } from '../../platform/paging.ts';
 import { parseQuery, queryIds } from '../../platform/query-string.ts';
 import { accountExists } from '../account.ts';
 import { type AccountEnv, actOf } from '../act.ts';
@@ -30,7 +31,7 @@ export function listingRoutes(database: Database): Hono<AccountEnv> {
     .get('/user/users', listing)
     .post('/account/users', async (c) => {
       const search = parseSearchRequest(await readJsonBody(c.req.raw));
-      const { users, totalCount } = await searchUsers(database, c.var.caller, search);
+      const { users, totalCount = users.length } = await searchUsers(database, c.var.caller, search, true);
       c.header('Deprecation', 'true');
       const itemsPerPage = search.itemsPerPage ?? totalCount;
       return c.json({ users, totalCount, pageNumber: search.pageNumber, itemsPerPage });
@@ -39,16 +40,14 @@ export function listingRoutes(database: Database): Hono<AccountEnv> {
       const search = parseSearchQuery(c.req.url);
       const accountIds = queryIds(parseQuery(c.req.url), 'accountIds');
       const { caller } = c.var;
-      const page = await listVisibleUsers(database, await toListing(database, caller, search), accountIds);
-      return answerPage(c, page);
+      const listing = await toListing(database, caller, search, isTotalWanted(c));
+      return answerPage(c, await listVisibleUsers(database, listing, accountIds));
     })
     .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
       const accountId = parsePathNumber(c, 'id');
       const { caller } = c.var;
       await assertAccount(database, accountId);
-      const { pageNumber, itemsPerPage } = parseSearchQuery(c.req.url);
-      const scope = { caller, accountId };
-      const listing = { scope, level: 'Verbose', filters: [], pageNumber, itemsPerPage } as const;
+      const listing = { scope: { caller, accountId }, level: 'Verbose', filters: [], ...pagingOf(c) } as const;
       return answerPage(c, await listUsersOfAccount(database, listing));
     })
     .route('/account/users/views', viewRoutes(database));
@@ -91,41 +90,56 @@ function changeView(
 }
 
 async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {
-  return answerPage(c, await searchUsers(database, c.var.caller, parseSearchQuery(c.req.url)));
+  return answerPage(c, await searchUsers(database, c.var.caller, parseSearchQuery(c.req.url), isTotalWanted(c)));
 }
 
 async function answerMapping(c: Context<AccountEnv>, database: Database): Promise<Response> {
   const { caller } = c.var;
-  const { pageNumber, itemsPerPage } = parseSearchQuery(c.req.url);
   const scope = { caller, accountId: caller.accountId };
-  const listing = { scope, level: 'Light', filters: [], pageNumber, itemsPerPage } as const;
+  const listing = { scope, level: 'Light', filters: [], ...pagingOf(c) } as const;
   return answerPage(c, await listUsersOfAccount(database, listing));
 }
 
+/** These listings have no query of their own (§4.3); paging is read all the same, other parameters are ignored (R-A3). */
+function pagingOf(c: Context<AccountEnv>): Pick<UserListing, 'limit' | 'offset' | 'isCounted'> {
+  return { ...parsePaging(parseQuery(c.req.url)), isCounted: isTotalWanted(c) };
+}
+
 function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Response {
-  setTotalCount(c, totalCount);
+  if (totalCount !== undefined) setTotalCount(c, totalCount);
   return c.json(users);
 }
 
 /** @throws DomainError permission_denied when an account is named by other than an ADMIN (§5). */
-async function searchUsers(database: Database, caller: Caller, search: UserSearch): Promise<UserPage> {
+async function searchUsers(
+  database: Database,
+  caller: Caller,
+  search: UserSearch,
+  isCounted: boolean,
+): Promise<UserPage> {
   if (search.accountId !== undefined) {
     if (caller.role !== 'ADMIN') throw new DomainError('permission_denied', 'AccountId is for the role ADMIN');
     await assertAccount(database, search.accountId);
   }
-  return listUsersOfAccount(database, await toListing(database, caller, search));
+  return listUsersOfAccount(database, await toListing(database, caller, search, isCounted));
 }
 
 /** Adds the filter of the view. The whole of a user is for managers: a USER is answered at the level Normal. */
-async function toListing(database: Database, caller: Caller, search: UserSearch): Promise<UserListing> {
+async function toListing(
+  database: Database,
+  caller: Caller,
+  search: UserSearch,
+  isCounted: boolean,
+): Promise<UserListing> {
   const { filter, viewId, displayLevel, pageNumber, itemsPerPage } = search;
   const view = viewId === undefined ? [] : [(await getView(database, caller, viewId)).filter];
   return {
     scope: { caller, accountId: search.accountId ?? caller.accountId },
     level: displayLevel === 'Verbose' && caller.role === 'USER' ? 'Normal' : displayLevel,
     filters: [filter, ...view],
-    pageNumber,
-    itemsPerPage,
+    limit: itemsPerPage,
+    offset: pageOffset(itemsPerPage ?? 0, pageNumber),
+    isCounted,
   };
 }
 

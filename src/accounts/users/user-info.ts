@@ -6,7 +6,7 @@ import type { ClaimOfUser } from '../claims.ts';
 import { type FeatureKind, type FeatureLevel, type UserFeature, withLevels } from '../features.ts';
 
 export type UserDisplayLevel = 'Light' | 'Normal' | 'Verbose';
-export const USER_DISPLAY_LEVELS: readonly UserDisplayLevel[] = ['Light', 'Normal', 'Verbose'];
+export const USER_DISPLAY_LEVEL: Readonly<Record<UserDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
 export interface UserInfoLight {
   readonly id: string;

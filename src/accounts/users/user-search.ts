@@ -3,24 +3,18 @@
  * of objects arrive as `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
  */
 import { z } from 'zod';
-import { idSchema, integerFrom, lenientObject, parseInput } from '../../platform/lenient.ts';
+import { enumerationSchema, idSchema, integerFrom, lenientObject, parseInput } from '../../platform/lenient.ts';
 import { parsePaging } from '../../platform/paging.ts';
-import { parseQuery, type Query, queryChoice, queryError, queryInteger } from '../../platform/query-string.ts';
+import { parseQuery, type Query, queryEnumeration, queryError, queryInteger } from '../../platform/query-string.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
-import { USER_DISPLAY_LEVELS, type UserDisplayLevel } from './user-info.ts';
+import { USER_DISPLAY_LEVEL, type UserDisplayLevel } from './user-info.ts';
 
-const MAX_TEXT = 200;
+const MAX_TEXT = 254;
 const MAX_LIST = 1000;
-export const BUSINESS_KEY_NAMES = ['Id', 'Username', 'BusinessId'] as const;
-export type BusinessKeyName = (typeof BUSINESS_KEY_NAMES)[number];
+const BUSINESS_KEY_NAME = { Id: 0, Username: 1, BusinessId: 2 } as const;
+export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
 
 const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
-const anyCase = <Name extends string>(names: readonly Name[]) =>
-  z.preprocess(
-    (value) =>
-      typeof value === 'string' ? (names.find((name) => name.toLowerCase() === value.toLowerCase()) ?? value) : value,
-    z.enum(names as [Name, ...Name[]], { error: `must be one of ${names.join(', ')}` }),
-  );
 
 /** What narrows a listing; also what a saved view holds. */
 export const filterSchema = lenientObject({
@@ -31,7 +25,7 @@ export const filterSchema = lenientObject({
     .nullish(),
   roles: z.array(textSchema).max(MAX_LIST).nullish(),
   businessKeys: lenientObject({
-    name: anyCase(BUSINESS_KEY_NAMES).nullish(),
+    name: enumerationSchema(BUSINESS_KEY_NAME).nullish(),
     values: z.array(textSchema).max(MAX_LIST).nullish(),
   })
     .refine(({ name, values }) => name || !values?.length, { error: 'need a name: Id, Username or BusinessId' })
@@ -41,7 +35,7 @@ export const filterSchema = lenientObject({
 const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
 const requestSchema = lenientObject({
-  displayLevel: anyCase(USER_DISPLAY_LEVELS).nullish(),
+  displayLevel: enumerationSchema(USER_DISPLAY_LEVEL).nullish(),
   paging: lenientObject(pagingMembers).nullish(),
   ...pagingMembers,
   viewId: textSchema.nullish(),
@@ -66,7 +60,7 @@ export function parseSearchQuery(address: string): UserSearch {
   const { limit, offset } = parsePaging(query);
   return {
     filter: parseInput(filterSchema, readFilter(query, address), 'query'),
-    displayLevel: queryChoice(query, 'displayLevel', USER_DISPLAY_LEVELS) ?? 'Normal',
+    displayLevel: queryEnumeration(query, 'displayLevel', USER_DISPLAY_LEVEL) ?? 'Normal',
     pageNumber: limit === undefined ? 0 : offset / limit,
     itemsPerPage: limit,
     viewId: query.find('viewId'),
@@ -88,16 +82,19 @@ export function parseSearchRequest(body: unknown): UserSearch {
 }
 
 function readFilter(query: Query, address: string): unknown {
-  const names = [...BUSINESS_KEY_NAMES];
-  const name = queryChoice(query, 'name', names);
-  const values = [...query.all('values'), ...indexed(address, 'values')];
+  const name = queryEnumeration(query, 'name', BUSINESS_KEY_NAME);
+  const values = query.all('values');
   if (values.length > 0 && name === undefined) {
-    throw queryError('BusinessKeys.Name', `must be one of ${names.join(', ')} when there are values`);
+    const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
+    throw queryError('BusinessKeys.Name', `must be one of ${names} when there are values`);
   }
   return {
     searchText: query.find('searchText'),
     claims: readClaims(address),
-    roles: [...query.all('roles'), ...indexed(address, 'roles')].flatMap((text) => text.split(',')).filter(Boolean),
+    roles: query
+      .all('roles')
+      .flatMap((text) => text.split(','))
+      .filter(Boolean),
     businessKeys: { name, values },
   };
 }
@@ -116,12 +113,6 @@ function readClaims(address: string): readonly unknown[] {
     claims.set(Number(index), claim);
   }
   return [...claims.entries()].sort(([a], [b]) => a - b).map(([, claim]) => claim);
-}
-
-/** The values of `Name[0]=…&Name[1]=…`, with any prefix up to a dot. */
-function indexed(address: string, name: string): readonly string[] {
-  const pattern = new RegExp(`^(?:.*\\.)?${name}\\[\\d*\\]$`, 'i');
-  return [...parametersOf(address)].flatMap(([key, value]) => (pattern.test(key) ? [value] : []));
 }
 
 function parametersOf(address: string): URLSearchParams {

@@ -24,6 +24,7 @@ import {
 import { type AccountEnv, actOf } from './act.ts';
 import { AUDIT_ACTIONS, type AuditScope, countAudit, listAudit, writeAudit } from './audit.ts';
 import { listAccountFeatures } from './features.ts';
+import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import { parsePathNumber } from './path-number.ts';
 import type { AccountServices } from './services.ts';
 
@@ -113,13 +114,12 @@ function toScope(caller: Caller, query: Query): AuditScope {
   return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})$/;
-
 function queryInstant(query: Query, name: string): string | undefined {
   // A plus sign that was not encoded arrives as a space.
   const text = query.find(name)?.replace(' ', '+');
-  if (text === undefined || (INSTANT.test(text) && Number.isFinite(Date.parse(text)))) return text;
-  throw queryError(name, `must be an instant such as 2026-03-01T12:00:00Z, got ${JSON.stringify(text)}`);
+  const instant = text === undefined ? undefined : parseInstant(text);
+  if (text === undefined || instant !== undefined) return instant;
+  throw queryError(name, `${INSTANT_RULE}, got ${JSON.stringify(text)}`);
 }
 
 /** What no stored text can be is refused, as everywhere else. */

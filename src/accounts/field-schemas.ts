@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
 import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
 import { listLanguages } from '../structure/languages.ts';
+import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import type { RoleName } from './users/user-rules.ts';
 
 /** As long as a mail address may be (RFC 5321 §4.5.3.1), which is a user name where none is given. */
 const MAX_NAME = 254;
-const MAX_CLAIM_VALUE = 2000;
+export const MAX_CLAIM_VALUE = 2000;
 /** The size of a body limits lists sooner: whatever has grown by many requests is accepted back in one (R-C). */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
@@ -87,7 +88,11 @@ export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
 /** UserLock (R-B11). */
 export const lockSchema = lenientObject({
   isLocked: booleanSchema,
-  until: z.iso.datetime({ offset: true, error: 'must be an instant such as 2026-03-01T12:00:00Z' }).nullish(),
+  until: z
+    .string()
+    .transform((text) => parseInstant(text))
+    .refine((instant) => instant !== undefined, { error: INSTANT_RULE })
+    .nullish(),
   reason: shortTextSchema.nullish(),
 });
 

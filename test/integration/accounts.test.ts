@@ -232,7 +232,9 @@ describe('the audit trail', () => {
     const byAda = await api.manager.get<readonly Account[]>(`/account/audit?userId=${ada}&action=accountupdated`);
     expect(byAda.body).toHaveLength(1);
     expect((await api.manager.get('/account/audit?to=2020-01-01T00:00:00Z')).body).toEqual([]);
-    expect((await api.manager.get('/account/audit?from=yesterday')).status).toBe(400);
+    for (const from of ['yesterday', '2026-02-30T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T00:00:00']) {
+      expect([from, (await api.manager.get(`/account/audit?from=${from}`)).status]).toEqual([from, 400]);
+    }
     expect((await api.manager.get('/account/audit?action=x')).status).toBe(400);
     for (const name of ['userId', 'targetId']) {
       const answer = await api.manager.get(`/account/audit?${name}=%00`);

@@ -159,7 +159,7 @@ describe('GET /account/users', () => {
     'BusinessKeys.Values=y',
     'Claims[0].ClaimValue=y',
     'AccountId=x',
-    `SearchText=${'x'.repeat(201)}`,
+    `SearchText=${'x'.repeat(255)}`,
     'SearchText=%00',
   ])('%s is 400 (§4.3, §8)', async (query) => {
     expect(await api.manager.get(`/account/users?${query}`)).toMatchObject({

@@ -321,6 +321,16 @@ describe('the lock', () => {
     expect(await read(id)).toMatchObject({ isLocked: false, lockedUntil: null });
   });
 
+  it.each([
+    ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999Z'],
+    ['2099-01-01T00:00:00+18:00', '2098-12-31T06:00:00Z'],
+    ['2099-06-01T12:00-0330', '2099-06-01T15:30:00Z'],
+  ])('until %s is until %s, as clients of any zone write it (R-A8, R-B11)', async (until, shown) => {
+    expect((await api.manager.post(`/account/user/${uma}/lock`, { isLocked: true, until })).status).toBe(200);
+    expect((await read(uma)).lockedUntil).toBe(shown);
+    await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
+  });
+
   it('after wrong passwords is shown, and lifted by unlocking (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
@@ -335,7 +345,9 @@ describe('the lock', () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);
-    expect((await lock(uma, { isLocked: true, until: 'tomorrow' })).status).toBe(400);
+    for (const until of ['tomorrow', '2030-02-30T00:00:00Z', '2030-01-01T00:00:00', '9999-12-31T23:59:59-12:00']) {
+      expect([until, (await lock(uma, { isLocked: true, until })).status]).toEqual([until, 400]);
+    }
     expect((await lock(await userIdOf(api, 'max'), { isLocked: true })).status).toBe(409);
     expect((await read(uma)).isLocked).toBe(false);
   });

@@ -7,6 +7,7 @@ import { enumerationSchema, idSchema, integerFrom, lenientObject, parseInput } f
 import { parsePaging } from '../../platform/paging.ts';
 import { parseQuery, type Query, queryEnumeration, queryError, queryInteger } from '../../platform/query-string.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { MAX_CLAIM_VALUE } from '../field-schemas.ts';
 import { USER_DISPLAY_LEVEL, type UserDisplayLevel } from './user-info.ts';
 
 const MAX_TEXT = 254;
@@ -14,13 +15,19 @@ const MAX_LIST = 1000;
 const BUSINESS_KEY_NAME = { Id: 0, Username: 1, BusinessId: 2 } as const;
 export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
 
-const textSchema = z.string().max(MAX_TEXT).refine(isStorableText, { error: STORABLE_RULE });
+const textOf = (maxLength: number) => z.string().max(maxLength).refine(isStorableText, { error: STORABLE_RULE });
+const textSchema = textOf(MAX_TEXT);
 
 /** What narrows a listing; also what a saved view holds. */
 export const filterSchema = lenientObject({
   searchText: textSchema.nullish(),
   claims: z
-    .array(lenientObject({ claimType: textSchema.min(1, 'must not be empty'), claimValue: textSchema.nullish() }))
+    .array(
+      lenientObject({
+        claimType: textSchema.min(1, 'must not be empty'),
+        claimValue: textOf(MAX_CLAIM_VALUE).nullish(),
+      }),
+    )
     .max(MAX_LIST)
     .nullish(),
   roles: z.array(textSchema).max(MAX_LIST).nullish(),

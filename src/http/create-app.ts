@@ -42,6 +42,8 @@ export interface AppParts {
 /** Stands for all paths of the issuer in metrics: realms and what follows them are of no use there. */
 const ISSUER_ROUTE = '/realms/*';
 const COMPRESSION_THRESHOLD_BYTES = 1024;
+/** What people look at, besides the issuer's pages. */
+const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
 /** Where a secret is tried without a bearer, besides the issuer. */
 const OPEN_DOORS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
@@ -52,7 +54,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.use('*', countRequests(createRequestCounter(metrics), nameOf));
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
-  app.onError(errorHandler(log));
+  app.onError(errorHandler(log, (path) => parts.isIssuerPath(path) || PAGES.has(path)));
   app.notFound(notFoundHandler);
   app.use(
     '*',

@@ -1,5 +1,7 @@
 /** Errors as bodies (R-A5): `{code, message, details?, requestId}`. A bug shows nothing of itself but its request id. */
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
+import { accepts } from 'hono/accepts';
+import { renderProblem } from '../identity/pages/problem-page.ts';
 import { isDependencyError, isReferenceViolation } from '../platform/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
@@ -7,8 +9,28 @@ import type { RequestIdEnv } from '../platform/request-id.ts';
 
 const RETRY_AFTER_SEC = '2';
 
-export function errorHandler(log: Log): ErrorHandler<RequestIdEnv> {
-  return (error, c) => respond(c, toDomainError(error, c, log));
+/** @param isPage whether people look at what is at a path: who asks for HTML there gets a page. */
+export function errorHandler(log: Log, isPage: (path: string) => boolean = () => false): ErrorHandler<RequestIdEnv> {
+  return (error, c) => {
+    const refusal = toDomainError(error, c, log);
+    return (isPage(c.req.path) && wantsHtml(c) && respondWithPage(c, refusal)) || respond(c, refusal);
+  };
+}
+
+/** A browser names it; programs that take anything get JSON. */
+function wantsHtml(c: Context): boolean {
+  const supports = ['application/json', 'text/html'];
+  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';
+}
+
+function respondWithPage(c: Context<RequestIdEnv>, { code }: DomainError): Response | undefined {
+  const status = ERROR_MAPPINGS[code].http;
+  const waitSec = Number(c.res.headers.get('retry-after') ?? Number.NaN) || undefined;
+  const languages = c.req.header('accept-language');
+  const page = renderProblem({ status, waitSec, requestId: c.var.requestId, languages });
+  if (!page) return undefined;
+  if (status === 503) c.header('Retry-After', RETRY_AFTER_SEC);
+  return c.body(page.html, status, page.headers);
 }
 
 export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>

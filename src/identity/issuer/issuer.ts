@@ -12,6 +12,7 @@ import type { Log } from '../../platform/log.ts';
 import { compareClientSecret, encodeBasic } from '../client-secret.ts';
 import { createEmbeddedDirectory } from '../embedded-directory.ts';
 import { ownClient } from '../own-client.ts';
+import { showMissing } from '../pages/error-page.ts';
 import { issuerPages } from '../pages/issuer-pages.ts';
 import type { PageContext } from '../pages/page-context.ts';
 import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from '../signing-keys.ts';
@@ -104,6 +105,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, (ctx) => answerTokenExchange(context, ctx), TOKEN_EXCHANGE_FIELDS);
   provider.Client.prototype.compareClientSecret = compareClientSecret;
   provider.proxy = true;
+  provider.use(passOnFaults);
   provider.use(answerInJson);
   provider.use(encodeBasic);
   provider.use(userinfo(context));
@@ -139,9 +141,22 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
     ctx.body = { error: 'invalid_client', error_description: description };
   } else if (description === 'requested grant type is not allowed for this client') {
     ctx.body = { error: 'unauthorized_client', error_description: description };
+  } else if (ctx.status === 404 && !ctx.body && ctx.accepts('json', 'html') === 'html') {
+    showMissing(ctx);
   } else if (ctx.status === 404 && !ctx.body) {
     ctx.status = 404;
     ctx.body = { error: 'not_found', error_description: `the token issuer has no ${ctx.method} ${ctx.path}` };
+  }
+}
+
+const faults = new WeakMap<IncomingMessage, unknown>();
+
+/** What fails in a page of ours is answered like everything else that fails, by whoever mounts the issuer. */
+async function passOnFaults(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    faults.set(ctx.req, error);
   }
 }
 
@@ -169,14 +184,17 @@ function handlerOf(provider: Provider, url: string, aliases: readonly string[]):
   const paths = issuerPaths(url, aliases);
   const { host, pathname, protocol } = new URL(url);
   const callback = provider.callback();
-  return (request) => {
+  return async (request) => {
     const [path = '', query] = splitOnce(request.url ?? '/', '?');
     const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
     // Addresses in answers are the canonical ones, whichever name, alias or proxy the request came through.
     request.headers.host = host;
     request.headers['x-forwarded-proto'] = protocol.replace(':', '');
     delete request.headers['x-forwarded-host'];
-    return captureResponse(callback, Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` }));
+    const outer = Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` });
+    const response = await captureResponse(callback, outer);
+    if (faults.has(request)) throw faults.get(request);
+    return response;
   };
 }
 

@@ -22,3 +22,10 @@ export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error):
   const body = status >= 500 ? paragraphHtml(faultLead) : [refusedLead, reason].map(paragraphHtml).join('\n');
   sendPage(ctx, { language, title, body, status });
 }
+
+/** There is nothing at that address. */
+export function showMissing(ctx: KoaContextWithOIDC): void {
+  const language = languageOf(ctx);
+  const { missingTitle: title, missingLead } = PAGE_TEXTS[language];
+  sendPage(ctx, { language, title, body: paragraphHtml(missingLead), status: 404 });
+}

@@ -47,6 +47,12 @@ export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...
  * @param below HTML of what one can do about it.
  */
 export function sendExpired(ctx: PageRequest, language: PageLanguage, below = ''): void {
+  if (ctx.accepts('html', 'json') === 'json') {
+    ctx.status = EXPIRED_STATUS;
+    const message = 'the link or the page was used already, is too old, or belongs to another browser';
+    ctx.body = { code: 'invalid_input', message, requestId: ctx.get('x-request-id') };
+    return;
+  }
   const { expiredTitle: title, expiredLead } = PAGE_TEXTS[language];
   sendPage(ctx, { status: EXPIRED_STATUS, language, title, body: `${paragraphHtml(expiredLead)}\n${below}` });
 }

@@ -43,6 +43,12 @@ export interface PageTexts {
   readonly failedTitle: string;
   readonly refusedLead: string;
   readonly faultLead: string;
+  readonly downLead: string;
+  readonly reference: string;
+  readonly missingTitle: string;
+  readonly missingLead: string;
+  readonly waitTitle: string;
+  readonly waitLead: string;
   readonly wrongCredentials: string;
   readonly pause: string;
   readonly locked: string;

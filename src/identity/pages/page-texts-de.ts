@@ -48,6 +48,12 @@ export const PAGE_TEXTS_DE: PageTexts = {
   refusedLead:
     'Das Programm, das Sie hierher geschickt hat, wollte etwas, das nicht erlaubt ist. Bitte sagen Sie es denen, die es betreiben.',
   faultLead: 'Der Fehler liegt bei uns. Bitte versuchen Sie es in ein paar Minuten noch einmal.',
+  downLead: 'Ein Teil des Dienstes ist ausgefallen. Bitte versuchen Sie es gleich noch einmal.',
+  reference: 'Kennung: {requestId}',
+  missingTitle: 'Diese Seite gibt es nicht',
+  missingLead: 'Bitte prüfen Sie die Adresse, oder beginnen Sie noch einmal dort, wo Sie herkamen.',
+  waitTitle: 'Zu viele Versuche',
+  waitLead: 'Bitte warten Sie {time} und versuchen Sie es dann noch einmal.',
   wrongCredentials: 'Der Benutzername oder das Passwort stimmt nicht.',
   pause: 'Nach {count} falschen Passwörtern ist die Anmeldung {minutes} Minuten lang nicht möglich.',
   locked: 'Dieser Benutzer ist gesperrt. Bitte wenden Sie sich an den Verwalter Ihres Kontos.',

@@ -48,6 +48,12 @@ export const PAGE_TEXTS_FR: PageTexts = {
   refusedLead:
     'Le programme qui vous a envoyé ici a demandé quelque chose qui n’est pas permis. Veuillez en informer ses responsables.',
   faultLead: 'La faute est de notre côté. Veuillez réessayer dans quelques minutes.',
+  downLead: 'Une partie du service est en panne. Veuillez réessayer dans un instant.',
+  reference: 'Référence : {requestId}',
+  missingTitle: 'Cette page n’existe pas',
+  missingLead: 'Veuillez vérifier l’adresse, ou recommencer là d’où vous venez.',
+  waitTitle: 'Trop de tentatives',
+  waitLead: 'Veuillez attendre {time}, puis réessayer.',
   wrongCredentials: 'Le nom d’utilisateur ou le mot de passe n’est pas correct.',
   pause: 'Après {count} mots de passe erronés, la connexion est suspendue pendant {minutes} minutes.',
   locked: 'Cet utilisateur est verrouillé. Adressez-vous au gestionnaire de votre compte.',

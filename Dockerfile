@@ -41,7 +41,7 @@ ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root \
     HTTP_HOST=0.0.0.0 HTTP_PORT=8080 GRPC_HOST=0.0.0.0 GRPC_PORT=50051 HEALTH_PORT=8081
 USER 26000:26000
 EXPOSE 8080 50051
-# The role follows: api, grpc, ingester, calculator, several of them, or migrate.
+# The role follows: api, grpc, ingester, calculator, deliverer, several of them, or migrate.
 ENTRYPOINT ["node", "src/main.ts"]
 
 FROM base AS database

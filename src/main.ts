@@ -1,6 +1,6 @@
 /**
- * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator`, or `migrate` to
- * bring the schema up to date and end, or `admin` with a command of the operator's. Stops them on SIGTERM and SIGINT (R-K2).
+ * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`, or
+ * `migrate` to bring the schema up to date and end, or `admin` with a command of the operator's. Stops them on SIGTERM and SIGINT (R-K2).
  */
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startGrpcServer } from './grpc/start-grpc-server.ts';
@@ -16,12 +16,13 @@ import { startSweeper } from './platform/sweep.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
+import { startDelivererRole } from './roles/deliverer-role.ts';
 import { startFileRole } from './roles/file-role.ts';
 import { healthApp } from './roles/health-app.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 
-const ROLES = ['api', 'grpc', 'ingester', 'calculator'] as const;
+const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];
 
 const PURGE_INTERVAL_MS = 600_000;
@@ -71,6 +72,7 @@ async function startRoles(
   const { config, log, database } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
   let ready: Ready = { kind: 'ready' };
+  if (names.has('deliverer')) roles.push(startDelivererRole(parts));
   if (names.has('calculator')) {
     const calculator = await startCalculatorRole(parts);
     roles.push(calculator);

@@ -12,7 +12,7 @@ const READY_TIMEOUT_MS = 60_000;
 /** R-K2 gives a process 30 s. */
 const STOP_TIMEOUT_MS = 32_000;
 
-export type Role = 'api' | 'grpc' | 'ingester' | 'calculator';
+export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';
 
 export interface RolesOptions {
   readonly roles: readonly Role[];

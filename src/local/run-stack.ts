@@ -73,7 +73,7 @@ async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: 
 
 async function planRoles(services: StackServices, calculator: CalculatorSetup): Promise<RolesOptions> {
   return {
-    roles: ['api', 'grpc', 'ingester', ...(calculator.environment ? (['calculator'] as const) : [])],
+    roles: ['api', 'grpc', 'ingester', 'deliverer', ...(calculator.environment ? (['calculator'] as const) : [])],
     environment: {
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,

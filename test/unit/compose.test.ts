@@ -11,7 +11,7 @@ const TEXT = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');
 const SECRETS = { DATABASE_PASSWORD: 'database-secret', REDIS_PASSWORD: 'redis-secret' };
 const file = parseCompose(TEXT, SECRETS);
 const services = Object.entries(file.services);
-const ROLES = ['api', 'grpc', 'ingester', 'calculator'];
+const ROLES = ['api', 'grpc', 'ingester', 'deliverer', 'calculator'];
 
 function get(name: string): ComposeService {
   const service = file.services[name];
@@ -65,11 +65,17 @@ describe('compose.yaml', () => {
     expect(networks.map((network) => file.networks[network]?.internal)).toEqual([true]);
   });
 
-  test('only what clients talk to has a way out and a port, on loopback unless told otherwise', () => {
+  test('only what clients talk to has a port, on loopback unless told otherwise; it and the deliverer have a way out', () => {
     const open = services.filter(([, { networks }]) => networks.some((network) => !file.networks[network]?.internal));
-    expect(open.map(([name]) => name)).toEqual(['api', 'grpc']);
+    expect(open.map(([name]) => name)).toEqual(['api', 'grpc', 'deliverer']);
     expect(services.filter(([, { ports }]) => ports.length > 0).map(([name]) => name)).toEqual(['api', 'grpc']);
     for (const [, { ports }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  test('on its way out the deliverer meets no other service (R-I4)', () => {
+    const outside = get('deliverer').networks.filter((network) => !file.networks[network]?.internal);
+    const met = services.filter(([, { networks }]) => networks.some((network) => outside.includes(network)));
+    expect(met.map(([name]) => name)).toEqual(['deliverer']);
   });
 
   test('only the calculator has looser options, and has its own list of system calls', () => {

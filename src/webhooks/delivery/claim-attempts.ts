@@ -68,11 +68,15 @@ const FIND_DUE = `
     where attempt.webhook_id = webhook.id and state = 'Pending' and due_date <= now()
       and (claimed_until is null or claimed_until < now()))`;
 
+// What became due since the last claim is due now.
 const FIND_NEXT = `
-  select extract(epoch from greatest(
-    (select min(due_date) from webhook_attempt where webhook_id = $1 and state = 'Pending' and due_date > now()),
-    paused_until) - now())::float8 * 1000 as "delayMs"
-  from webhook where id = $1 and is_enabled`;
+  select extract(epoch from greatest(next.due_date, paused_until) - now())::float8 * 1000 as "delayMs"
+  from webhook cross join lateral (
+    select due_date from webhook_attempt
+    where webhook_id = webhook.id and state = 'Pending' and (claimed_until is null or claimed_until < now())
+    order by due_date limit 1
+  ) next
+  where id = $1 and is_enabled`;
 
 export async function findReceiver(queryable: Queryable, webhookId: string): Promise<Receiver | undefined> {
   const { rows } = await queryable.query<ReceiverRow>({
@@ -116,12 +120,12 @@ export async function findDueWebhooks(queryable: Queryable): Promise<readonly st
   return rows.map(({ id }) => id);
 }
 
-/** Milliseconds until the next attempt of a webhook is due that is not due yet; Infinity: there is none. */
+/** Milliseconds until the next attempt of a webhook may be made; Infinity: there is none to make. */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
-  const { rows } = await queryable.query<{ delayMs: number | null }>({
+  const { rows } = await queryable.query<{ delayMs: number }>({
     name: 'webhook-next-due',
     text: FIND_NEXT,
     values: [webhookId],
   });
-  return rows[0]?.delayMs ?? Number.POSITIVE_INFINITY;
+  return Math.max(rows[0]?.delayMs ?? Number.POSITIVE_INFINITY, 0);
 }

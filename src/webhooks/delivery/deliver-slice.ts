@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
+import type { WebhookMetrics } from '../webhook-metrics.ts';
 import { type Due, openSupply, type Supply } from './attempt-supply.ts';
 import { handBack, type Receiver } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
@@ -25,6 +26,7 @@ export interface DeliveryServices {
   readonly leaseMs: number;
   /** From 0 to 1, 1 exclusive. */
   readonly chance: () => number;
+  readonly metrics: WebhookMetrics;
   /** No try is begun any more. */
   readonly isStopped: () => boolean;
   /** Not even the end of what is under way is waited for: it is handed back (R-K2). */
@@ -97,7 +99,15 @@ async function sendUnlessStopped(
   }
 }
 
-function writeEnd({ writer, retries, chance }: DeliveryServices, { claimed }: Due, outcome: TryOutcome): Promise<void> {
+function writeEnd(
+  { writer, retries, chance, metrics }: DeliveryServices,
+  { claimed }: Due,
+  outcome: TryOutcome,
+): Promise<void> {
+  metrics.attempted(
+    outcome.state === 'Succeeded' ? 'succeeded' : outcome.response ? 'status' : 'unreachable',
+    outcome.durationMs / 1000,
+  );
   const end = { state: outcome.state, status: outcome.response?.status, retryAfterMs: outcome.retryAfterMs };
   const next = planNextStep(end, claimed.attempt, claimed.isReplay, retries, chance());
   return writer.write({ claimed, outcome, next, pauseMs: planPause(end), endedMs: performance.now() });

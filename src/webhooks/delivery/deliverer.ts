@@ -21,7 +21,7 @@ const ACCOUNT_SHARE = 0.25;
 /** What a claim lasts beyond the turn and the try: time to write how it ended. */
 const LEASE_MARGIN_MS = 5000;
 
-export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'log'> {
+export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'metrics' | 'log'> {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
@@ -90,19 +90,25 @@ export function startDeliverer(services: DelivererServices): Deliverer {
 }
 
 function toDelivery(
-  { database, send, settings, log }: DelivererServices,
+  { database, send, metrics, settings, log }: DelivererServices,
   isStopped: () => boolean,
   givingUp: AbortSignal,
 ): DeliveryServices {
   const leaseMs = settings.timeoutMs + SLICE_MS + LEASE_MARGIN_MS;
   const { disableAfterDays } = settings;
   const writer = openOutcomeWriter({
-    store: (ended) => writeOutcomes(database, ended, disableAfterDays),
+    store: async (ended) => {
+      const disabled = await writeOutcomes(database, ended, disableAfterDays);
+      for (const webhookId of disabled) {
+        metrics.disabled();
+        log.warn({ webhookId }, 'webhook disabled');
+      }
+    },
     patienceMs: leaseMs,
     log,
   });
   return {
-    ...{ database, send, writer, leaseMs, isStopped, givingUp, log },
+    ...{ database, send, writer, leaseMs, isStopped, givingUp, metrics, log },
     retries: { delaysSec: settings.retryDelaysSec },
     parallel: settings.parallel,
     chance: Math.random,

@@ -6,6 +6,7 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 import { toStorableText } from '../../platform/storable-text.ts';
 import type { AttemptOutcome } from '../attempt.ts';
 import type { ClaimedAttempt } from './claim-attempts.ts';
+import type { DisableReason } from './disable-reason-rules.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import type { NextStep } from './retry-rules.ts';
 
@@ -64,33 +65,39 @@ const WRITE = `
   from summary where webhook.id = summary.webhook_id
   returning webhook.id as "webhookId", is_enabled and failing_since <= now() - $12 * interval '1 day' as "isHopeless"`;
 
-/** @param disableAfterDays of nothing but failures. */
+/**
+ * @param disableAfterDays of nothing but failures.
+ * @returns the webhooks that were disabled.
+ */
 export async function writeOutcomes(
   database: Database,
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
-): Promise<void> {
-  await withTransaction(database, async (transaction) => {
+): Promise<readonly string[]> {
+  return withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<TouchedWebhook>({
       name: 'webhook-outcomes',
       text: WRITE,
       values: [...toColumns(ended), disableAfterDays],
     });
-    await disableLost(transaction, ended, rows, disableAfterDays);
+    const gone = ended.flatMap(({ next, claimed }) => (next.kind === 'disable' ? [claimed.webhookId] : []));
+    const hopeless = rows.flatMap(({ webhookId, isHopeless }) => (isHopeless ? [webhookId] : []));
+    return [
+      ...(await disableAll(transaction, gone, { kind: 'gone' })),
+      ...(await disableAll(transaction, hopeless, { kind: 'failing', days: disableAfterDays })),
+    ];
   });
 }
 
-async function disableLost(
+async function disableAll(
   transaction: Transaction,
-  ended: readonly EndedAttempt[],
-  touched: readonly TouchedWebhook[],
-  days: number,
-): Promise<void> {
-  const gone = new Set(ended.flatMap(({ next, claimed }) => (next.kind === 'disable' ? [claimed.webhookId] : [])));
-  for (const webhookId of gone) await disableWebhook(transaction, webhookId, { kind: 'gone' });
-  for (const { webhookId, isHopeless } of touched) {
-    if (isHopeless) await disableWebhook(transaction, webhookId, { kind: 'failing', days });
-  }
+  webhookIds: readonly string[],
+  reason: DisableReason,
+): Promise<readonly string[]> {
+  const disabled: string[] = [];
+  for (const webhookId of webhookIds)
+    if (await disableWebhook(transaction, webhookId, reason)) disabled.push(webhookId);
+  return disabled;
 }
 
 function toColumns(ended: readonly EndedAttempt[]): readonly unknown[] {

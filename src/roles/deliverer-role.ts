@@ -1,0 +1,40 @@
+/** The deliverer role: messages to webhooks, over connections that lead to allowed addresses only (R-I3, R-I4). */
+import { systemClock } from '../platform/clock.ts';
+import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
+import { openSender } from '../webhooks/sending/send-message.ts';
+import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
+import type { Parts, Role } from './parts.ts';
+
+export function startDelivererRole(parts: Parts): Role {
+  const { config, database, log, metrics, outbox, queueOptions, webhookQueue } = parts;
+  const sender = openSender({
+    allowHttp: config.WEBHOOK_ALLOW_HTTP,
+    allowedRanges: config.WEBHOOK_ALLOWED_RANGES,
+    timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+    clock: systemClock,
+  });
+  const deliverer = startDeliverer({
+    database,
+    send: sender.send,
+    queue: webhookQueue,
+    queueOptions,
+    outbox,
+    metrics: createWebhookMetrics(metrics),
+    settings: {
+      concurrency: config.WEBHOOK_CONCURRENCY,
+      parallel: config.WEBHOOK_PARALLEL,
+      retryDelaysSec: config.WEBHOOK_RETRY_SEC,
+      timeoutMs: config.WEBHOOK_TIMEOUT_MS,
+      disableAfterDays: config.WEBHOOK_DISABLE_AFTER_DAYS,
+      historyDays: config.WEBHOOK_HISTORY_DAYS,
+      sweepIntervalMs: config.SWEEP_INTERVAL_MS,
+    },
+    log,
+  });
+  return {
+    stop: async () => {
+      await deliverer.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
+      sender.close();
+    },
+  };
+}

@@ -99,6 +99,8 @@ comment on column webhook_attempt.error is 'Why it failed, for a manager to unde
 comment on column webhook_attempt.next_attempt_date is 'When it is tried again after it failed; null: it is not';
 -- GET /account/webhooks/{id}/history, newest first.
 create index webhook_attempt_webhook_id_idx on webhook_attempt (webhook_id, id desc);
+-- Those of them that failed, among any number that did not.
+create index webhook_attempt_failed_idx on webhook_attempt (webhook_id, id desc) where state = 'Failed';
 -- What is due of a webhook, the oldest first; which webhooks have anything due.
 create index webhook_attempt_due_idx on webhook_attempt (webhook_id, due_date) where state = 'Pending';
 -- The cascade.
@@ -120,7 +122,9 @@ comment on table webhook_test is 'A try of a webhook that is not, or not yet, on
 comment on column webhook_test.webhook is 'The fields to try, its secret included';
 comment on column webhook_test.data is '`data` of the body';
 comment on column webhook_test.request is 'As in webhook_attempt, likewise response, error and claimed_until';
--- Those that wait; the sweep of old ones.
+-- The sweep of old ones.
 create index webhook_test_created_date_idx on webhook_test (created_date);
+-- Those that wait.
+create index webhook_test_pending_idx on webhook_test (created_date) where state = 'Pending';
 -- The cascade.
 create index webhook_test_account_id_idx on webhook_test (account_id);

@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   'WebhookCreated',
   'WebhookUpdated',
   'WebhookDeleted',
+  'WebhookReplayed',
+  'WebhookTested',
   'SiteDeleted',
   'SourceDeleted',
   'VariableDeleted',

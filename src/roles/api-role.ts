@@ -22,6 +22,7 @@ import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
+import { historyRoutes } from '../webhooks/history-routes.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
@@ -96,6 +97,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
           targetPolicy: { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES },
         }),
       ],
+      ['/account', historyRoutes({ database, queue: parts.webhookQueue, audit: writeAudit, log })],
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ database, declarations, audit: writeAudit })],

@@ -1,0 +1,75 @@
+/** `/account/webhooks/{id}/history` (§4.4, R-I5): MANAGER, ADMIN. */
+import { type Context, Hono } from 'hono';
+import type { AuditAct } from '../identity/audit-act.ts';
+import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
+import { type Database, withTransaction } from '../platform/database.ts';
+import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
+import type { Log } from '../platform/log.ts';
+import { pageOffset } from '../platform/paging.ts';
+import { parseMembers, parseQuery, placeError, type Query, queryInteger } from '../platform/query-string.ts';
+import type { WakeQueue } from '../platform/queue.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
+import { ATTEMPT_STATES, type AttemptState, countHistory, listHistory } from './history.ts';
+import { replayEntry } from './replay.ts';
+import { getWebhook } from './webhooks.ts';
+
+type Env = CallerEnv & RequestIdEnv;
+
+export interface HistoryServices {
+  readonly database: Database;
+  /** Of the deliverer: keys are webhook ids. */
+  readonly queue: WakeQueue;
+  readonly audit: AuditAct<'WebhookReplayed'>;
+  readonly log: Log;
+}
+
+const DEFAULT_ITEMS = 100;
+// Each may hold a request of 64 KiB.
+const MAX_ITEMS = 500;
+
+export function historyRoutes(services: HistoryServices): Hono<Env> {
+  const manager = requireRole('MANAGER');
+  return new Hono<Env>()
+    .get('/webhooks/:id/history', manager, (c) => getHistory(c, services, c.req.param('id')))
+    .post('/webhooks/:id/history/:historyId/replay', manager, async (c) => {
+      const { id, historyId } = c.req.param();
+      const entry = await withTransaction(services.database, (transaction) =>
+        replayEntry(transaction, c.var, id, historyId, services.audit),
+      );
+      await services.queue.wake([entry.webhookId]).catch((error: unknown) => {
+        services.log.warn({ err: error, webhookId: entry.webhookId }, 'left to the sweeper');
+      });
+      return c.json(entry);
+    });
+}
+
+async function getHistory(c: Context<Env>, { database }: HistoryServices, id: string): Promise<Response> {
+  const query = parseQuery(c.req.url);
+  const page = parseMembers({
+    states: () => parseStates(query),
+    limit: () => parseItems(query),
+    pageNumber: () => queryInteger(query, 'pageNumber', 0) ?? 0,
+  });
+  const webhook = await getWebhook(database, c.var.caller.accountId, id);
+  const offset = pageOffset(page.limit, page.pageNumber);
+  if (isTotalWanted(c)) setTotalCount(c, await countHistory(database, webhook.id, page.states));
+  return c.json(await listHistory(database, webhook.id, { ...page, offset }));
+}
+
+/** More at once is refused, not cut: who pages would take a page that is not full for the last one. */
+function parseItems(query: Query): number {
+  const items = queryInteger(query, 'itemsPerPage', 1) ?? DEFAULT_ITEMS;
+  if (items <= MAX_ITEMS) return items;
+  throw placeError(query.placeOf('itemsPerPage'), `must be at most ${MAX_ITEMS}, got ${items}`);
+}
+
+/** Repeated, or separated by commas. @throws DomainError invalid_input. */
+function parseStates(query: Query): readonly AttemptState[] {
+  const texts = query.all('state').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
+  return texts.map((text) => {
+    const state = ATTEMPT_STATES.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+    if (state) return state;
+    const message = `must be one of ${ATTEMPT_STATES.join(', ')}, got ${JSON.stringify(text)}`;
+    throw placeError(query.placeOf('state'), message);
+  });
+}

@@ -1,0 +1,94 @@
+/** The history of a webhook: every try of telling it of an event, the newest first (R-I5). */
+import type { Queryable } from '../platform/database.ts';
+import type { EventType } from '../platform/outbox.ts';
+import type { ReceivedResponse, SentRequest } from './attempt.ts';
+
+export const ATTEMPT_STATES = ['Pending', 'Succeeded', 'Failed'] as const;
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
+
+/** What is not there is absent: of a try that is Pending all that its sending brings. */
+export interface WebhookHistory {
+  readonly id: string;
+  readonly webhookId: string;
+  /** The header webhook-id of every try of the message. */
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly attempt: number;
+  /** Asked for by a manager. */
+  readonly isReplay: boolean;
+  readonly state: AttemptState;
+  readonly date: string;
+  readonly durationMs?: number;
+  readonly request?: SentRequest;
+  readonly response?: ReceivedResponse;
+  readonly error?: string;
+  /** Of one Pending when it is due, of one Failed when it is tried again. */
+  readonly nextAttemptDate?: string;
+}
+
+export interface HistoryPage {
+  /** Empty: all. */
+  readonly states: readonly AttemptState[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type HistoryRow = { readonly [Name in keyof WebhookHistory]-?: WebhookHistory[Name] | null };
+
+const COLUMNS = `attempt.id::text, attempt.webhook_id as "webhookId", event_id as "eventId", event.type as "eventType",
+  attempt, is_replay as "isReplay", state, attempt.date, duration_ms as "durationMs", request, response, error,
+  case state when 'Pending' then due_date else next_attempt_date end as "nextAttemptDate"`;
+
+// The page is found by the index alone; only then is it looked up what its events were.
+const PAGE = `
+  select ${COLUMNS} from (
+    select * from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))
+    order by id desc limit $3 offset $4
+  ) attempt join webhook_event event on event.id = attempt.event_id
+  order by attempt.id desc`;
+
+const PAGE_OF_STATE = PAGE.replace('(cardinality($2::text[]) = 0 or state = any($2))', 'state = $2');
+
+const COUNT = `
+  select count(*) from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))`;
+
+const ENTRY = `
+  select ${COLUMNS} from webhook_attempt attempt join webhook_event event on event.id = attempt.event_id
+  where attempt.id = $1`;
+
+/** One page, newest first. */
+export async function listHistory(
+  queryable: Queryable,
+  webhookId: string,
+  { states, limit, offset }: HistoryPage,
+): Promise<readonly WebhookHistory[]> {
+  const { statement, state } = planPage(states);
+  const { rows } = await queryable.query<HistoryRow>(statement, [webhookId, state, limit, offset]);
+  return rows.map(toHistory);
+}
+
+/** One state alone has an index of its own to be found by. */
+export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
+  const [state] = states;
+  return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
+}
+
+export async function countHistory(
+  queryable: Queryable,
+  webhookId: string,
+  states: readonly AttemptState[],
+): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(COUNT, [webhookId, states]);
+  return rows[0]?.count ?? 0;
+}
+
+export async function getEntry(queryable: Queryable, id: string): Promise<WebhookHistory> {
+  const { rows } = await queryable.query<HistoryRow>(ENTRY, [id]);
+  const [row] = rows;
+  if (!row) throw new Error(`there is no attempt ${id}`);
+  return toHistory(row);
+}
+
+function toHistory(row: HistoryRow): WebhookHistory {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as unknown as WebhookHistory;
+}

@@ -29,7 +29,8 @@ export const emailSchema = shortTextSchema.trim().regex(/^[^\s\p{Cc}<>()[\]\\,;:
 export const languageSchema = z
   .string()
   .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
-  .refine((code) => LANGUAGES.has(code), { error: 'must be a language of ISO 639-1, such as en' });
+  .refine((code) => LANGUAGES.has(code), { error: 'must be a language of ISO 639-1, such as en' })
+  .meta({ type: 'string', examples: ['en', 'fr'] });
 
 /** A role as its name, in any case, or as `{id, name}`: the id of a role is its name (§5). */
 export const roleSchema = z.preprocess(

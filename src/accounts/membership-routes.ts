@@ -16,7 +16,11 @@ import { assertMayChange, assertOther, lockVisibleUser, type TargetUser } from '
 
 const MAX_USERS = 1000;
 
-const bodySchema = lenientObject({ accountId: idSchema, userIds: z.array(nameSchema).min(1).max(MAX_USERS) });
+/** AddRemoveUsersToFromAccountBody. */
+export const membershipSchema = lenientObject({
+  accountId: idSchema,
+  userIds: z.array(nameSchema).min(1).max(MAX_USERS),
+});
 
 type ChangeMembership = (
   transaction: Transaction,
@@ -34,7 +38,7 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
 
 /** All or nothing. @throws DomainError not_found for an account or a user that is not the caller's. */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
-  const { accountId, userIds } = parseInput(bodySchema, await readJsonBody(c.req.raw));
+  const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));
   const { caller } = c.var;
   await withTransaction(services.database, async (transaction) => {
     if (!(await isAllowedOn(transaction, caller, accountId))) {

@@ -28,7 +28,8 @@ export interface CalculationRouteServices {
   readonly log: Log;
 }
 
-const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
+/** Which dates a forced update is of. */
+export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
 
 const VARIABLES_OF = {
   Site: 'select variable.id from variable join source on source.id = variable.source_id where source.site_id = $1',

@@ -28,7 +28,8 @@ const aliasSchema = z
 /** An ISO 8601 instant with a zone. */
 export const instantSchema = z
   .string()
-  .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` });
+  .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` })
+  .meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
 /** A declared instant, to the microsecond. */
 export function instantMicros(instant: string | null | undefined): Micros | undefined {
@@ -115,7 +116,10 @@ export type InputDeclaration = FormulaDeclaration['variables'][number];
 export type EntityDeclaration = FormulaDeclaration['entities'][number];
 
 /** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
-export const DECLARATION_SCHEMA = declarationSchema;
+export const DECLARATION_SCHEMA = declarationSchema.meta({
+  id: 'Declaration',
+  description: 'How a variable is calculated: formulas in R, each from a date on, with what they read.',
+});
 
 /** Only formulas with a script are run; the others are there to be filled. */
 export function hasScript(formula: FormulaDeclaration | undefined): boolean {

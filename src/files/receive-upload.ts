@@ -13,8 +13,8 @@ import { fileTooLarge, type Upload } from './store-file.ts';
 
 // Boundaries and headers of a form around its file.
 const FORM_BYTES = 1 << 20;
-const MAX_FILENAME = 255;
-const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+export const MAX_FILENAME = 255;
+export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
 const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   ['csv', 'csv'],

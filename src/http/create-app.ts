@@ -27,6 +27,8 @@ export interface AppParts {
   readonly isIssuerPath: (path: string) => boolean;
   /** Mounted at the root in front of the bearer. */
   readonly open: Hono<RequestIdEnv>;
+  /** What the API says of itself, likewise. */
+  readonly description: Hono;
   readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   /** Mounted at `/api`: scope `push-data`. */
@@ -62,6 +64,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   );
   app.route('/', issuer);
   app.route('/', open);
+  app.route('/', parts.description);
   app.route('/health', healthRoutes(healthChecks));
   const door = metricsDoor(metrics, parts.metricsToken);
   app.get('/metrics', door.byToken);

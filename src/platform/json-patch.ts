@@ -24,7 +24,8 @@ const valued = <Op extends string>(op: Op) =>
   located(op).extend({ value: z.unknown().refine((value) => value !== undefined, { error: 'must be given' }) });
 const sourced = <Op extends string>(op: Op) => located(op).extend({ from: pointerSchema });
 
-const patchSchema = z
+/** A list of operations as it is written. */
+export const patchSchema = z
   .array(
     z.discriminatedUnion(
       'op',
@@ -32,7 +33,8 @@ const patchSchema = z
       { error: 'op must be add, remove, replace, move, copy or test' },
     ),
   )
-  .max(MAX_OPERATIONS);
+  .max(MAX_OPERATIONS)
+  .meta({ id: 'JsonPatch', description: 'RFC 6902, all or nothing; a `test` that fails is 409.' });
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 

@@ -9,10 +9,13 @@ import { describeIssue } from './schema-words.ts';
 const MAX_DETAILS = 100;
 const MAX_INT4 = 2_147_483_647;
 
-/** A zod object whose property names match in any case; of two that differ in case only, the exact one wins. */
-export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape) {
+/**
+ * A zod object whose property names match in any case; of two that differ in case only, the exact one wins.
+ * @param params words for what is no object.
+ */
+export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
-  return z.preprocess((value) => renameProperties(value, names), z.object(shape));
+  return z.preprocess((value) => renameProperties(value, names), z.object(shape, params));
 }
 
 function renameProperties(value: unknown, names: ReadonlyMap<string, string>): unknown {

@@ -11,10 +11,10 @@ export interface PushQuery {
   readonly timeoutSec: number;
 }
 
-const MAX_LABEL = 200;
+export const MAX_LABEL = 200;
 /** Seconds until a push is told of that has not ended (R-D7). */
 export const DEFAULT_TIMEOUT_SEC = 60;
-const MAX_TIMEOUT_SEC = 604_800;
+export const MAX_TIMEOUT_SEC = 604_800;
 const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
 
 /** @throws DomainError invalid_input for an operationId that cannot be kept. */

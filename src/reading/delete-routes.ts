@@ -21,14 +21,18 @@ const MAX_VARIABLES = 10_000;
 const TIMEOUT_MS = 280_000;
 
 /** UTC where it has no zone: the members say so. */
-const dateSchema = z.string().transform((text, context) => {
-  const moment = parseMoment(text);
-  if (moment) return moment.micros;
-  context.addIssue({ code: 'custom', message: `${MOMENT_RULE}, got ${JSON.stringify(text)}` });
-  return z.NEVER;
-});
+const dateSchema = z
+  .string()
+  .meta({ description: MOMENT_RULE })
+  .transform((text, context) => {
+    const moment = parseMoment(text);
+    if (moment) return moment.micros;
+    context.addIssue({ code: 'custom', message: `${MOMENT_RULE}, got ${JSON.stringify(text)}` });
+    return z.NEVER;
+  });
 
-const bodySchema = lenientObject({
+/** What `DELETE /data` reads. */
+export const deleteSchema = lenientObject({
   variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
   fromDateUtc: dateSchema.nullish(),
   toDateUtc: dateSchema.nullish(),
@@ -45,7 +49,7 @@ interface Parts {
 /** To be mounted at `/data`. For MANAGER and ADMIN: what is removed cannot be brought back. */
 export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
-    const request = parseInput(bodySchema, await readJsonBody(c.req.raw));
+    const request = parseInput(deleteSchema, await readJsonBody(c.req.raw));
     return c.json({ results: await removePoints({ database, audit }, c.var, request) });
   });
 }
@@ -76,7 +80,7 @@ interface RemovedPoints {
 async function removePoints(
   { database, audit }: Parts,
   by: Env['Variables'],
-  { variableIds, fromDateUtc, toDateUtc, whatIf }: z.output<typeof bodySchema>,
+  { variableIds, fromDateUtc, toDateUtc, whatIf }: z.output<typeof deleteSchema>,
 ): Promise<readonly RemovedPoints[]> {
   const distinctIds = [...new Set(variableIds)];
   const period = {

@@ -12,8 +12,8 @@ export interface Format {
 }
 
 const JSON_TYPE = 'application/json';
-const CSV_TYPE = 'text/csv';
-const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
+export const CSV_TYPE = 'text/csv';
+export const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
 
 const FORMATS = {
   [JSON_TYPE]: { contentType: `${JSON_TYPE}; charset=utf-8`, write: writeJson },

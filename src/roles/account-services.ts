@@ -83,6 +83,7 @@ function auditImpersonation(
   return writeAudit(database, { caller, requestId }, act);
 }
 
-function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {
+/** Public address of the API, without a slash at the end. */
+export function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {
   return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
 }

@@ -5,6 +5,7 @@ import { declarations } from '../calculation/save-declaration.ts';
 import { fileRoutes } from '../files/file-routes.ts';
 import { createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
+import { descriptionRoutes } from '../http/openapi/description-routes.ts';
 import { openRateLimiter } from '../http/rate-limiter.ts';
 import { passwordExchange } from '../identity/exchange-password.ts';
 import { createIssuer } from '../identity/issuer/issuer.ts';
@@ -25,6 +26,7 @@ import { versionRoutes } from '../structure/version-routes.ts';
 import { historyRoutes } from '../webhooks/history-routes.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import { startAccounts } from './account-services.ts';
+import { describeApi } from './api-description.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
 
@@ -69,6 +71,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
+    description: descriptionRoutes(() => describeApi(config)),
     rateLimits: {
       limiter,
       apiPerMinute: config.API_RATE_PER_MINUTE,

@@ -15,14 +15,14 @@ export const jsonObjectSchema = z
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     { error: 'must be an object' },
   )
-  .refine(isStorableJson, { error: STORABLE_RULE });
+  .refine(isStorableJson, { error: STORABLE_RULE })
+  .meta({ type: 'object' });
 
-const clientDataSchema = jsonObjectSchema.refine(
-  (data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES,
-  {
+const clientDataSchema = jsonObjectSchema
+  .refine((data) => Buffer.byteLength(JSON.stringify(data)) <= MAX_CLIENT_DATA_BYTES, {
     error: `must be at most ${MAX_CLIENT_DATA_BYTES} bytes of JSON`,
-  },
-);
+  })
+  .meta({ description: `Anything, up to ${MAX_CLIENT_DATA_BYTES} bytes of JSON.` });
 
 /** Text that must be there. */
 export const nameField = (column: string): Field => ({

@@ -214,10 +214,15 @@ export async function deleteResources(
 }
 
 function writableSchema(resource: Resource, required: readonly string[]) {
+  return lenientObject(writableShape(resource, required));
+}
+
+/** The members of a body; those that are not required may be left out. */
+export function writableShape(resource: Resource, required: readonly string[]): Readonly<Record<string, z.ZodType>> {
   const shape = Object.entries(resource.fields).map(([name, { schema }]) => {
     return [name, required.includes(name) ? schema : schema.optional()] as const;
   });
-  return lenientObject(Object.fromEntries(shape));
+  return Object.fromEntries(shape);
 }
 
 /**

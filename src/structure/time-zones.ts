@@ -24,15 +24,18 @@ export interface LocalDateInstant {
 export type LocalClock = (localMicros: number) => LocalDateInstant;
 
 /** An IANA or Windows time zone name, in any case (R-C9); the output is the IANA name. */
-export const timeZoneSchema = z.string().transform((name, context) => {
-  const found = findTimeZone(name);
-  if (found !== undefined) return found;
-  context.addIssue({
-    code: 'custom',
-    message: `must be an IANA or Windows time zone, got ${JSON.stringify(name)}`,
-  });
-  return z.NEVER;
-});
+export const timeZoneSchema = z
+  .string()
+  .transform((name, context) => {
+    const found = findTimeZone(name);
+    if (found !== undefined) return found;
+    context.addIssue({
+      code: 'custom',
+      message: `must be an IANA or Windows time zone, got ${JSON.stringify(name)}`,
+    });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', description: 'IANA name; Windows names are read too.', examples: ['Europe/Brussels'] });
 
 // As the tz database spells names, such as America/Port_of_Spain or Etc/GMT+1.
 const WELL_SPELLED = /^[A-Z][A-Za-z_+\-\d]*(\/[A-Z][A-Za-z_+\-\d]*)*$/;

@@ -28,7 +28,7 @@ export interface WebhookServices extends SaveServices {
 }
 
 type Level = 'Light' | 'Normal' | 'Verbose';
-const LEVELS = ['Light', 'Normal', 'Verbose'] as const satisfies readonly Level[];
+export const LEVELS = ['Light', 'Normal', 'Verbose'] as const satisfies readonly Level[];
 
 const LIGHT = ['id', 'name', 'eventType', 'isEnabled'] as const;
 const NORMAL = [

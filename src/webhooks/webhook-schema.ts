@@ -43,7 +43,8 @@ const headersSchema = z
     for (const { name, message } of findHeaderProblems(headers)) {
       context.addIssue({ code: 'custom', path: name === undefined ? [] : [name], message });
     }
-  });
+  })
+  .meta({ type: 'object', additionalProperties: { type: 'string' } });
 
 const idsSchema = z.array(idSchema).min(1).max(MAX_IDS).nullish();
 

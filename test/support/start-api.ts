@@ -6,13 +6,16 @@ import { registerClient } from '../../src/accounts/register-client.ts';
 import { createUser } from '../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../src/config.ts';
 import { startGrpcServer } from '../../src/grpc/start-grpc-server.ts';
+import { buildDocument } from '../../src/http/openapi/build-document.ts';
 import type { Role as UserRole } from '../../src/identity/caller.ts';
 import { ingestAccount } from '../../src/ingest/ingest-account.ts';
 import { type Database, openDatabase } from '../../src/platform/database.ts';
 import { createLog } from '../../src/platform/log.ts';
+import { describeApi } from '../../src/roles/api-description.ts';
 import { startApi } from '../../src/roles/api-role.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
 import { openParts, type Parts } from '../../src/roles/parts.ts';
+import { answerChecker } from './described-answers.ts';
 import { createTestDatabase, createTestQueuePrefix, testRedisUrl } from './stack.ts';
 import { openTcpGate, type TcpGate } from './tcp-gate.ts';
 import { createTestClient, requestToken, type TestClient } from './test-client.ts';
@@ -32,7 +35,7 @@ export interface TestApi {
   readonly grpcAddress: string;
   readonly accountId: number;
   readonly otherAccountId: number;
-  /** MANAGER of the account, may push. */
+  /** MANAGER of the account, may push. Answers to it, and to others who sign in, must be as the API describes them. */
   readonly manager: TestClient;
   /** MANAGER of the other account, may push. */
   readonly stranger: TestClient;
@@ -70,11 +73,12 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
   const api = await startApi(parts, listener);
   const grpc = await startGrpcServer(parts, '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${listener.port}`;
+  const checkAnswer = answerChecker(buildDocument(describeApi(config)));
   const signInTo =
     (account: number) =>
     async (userName: string, role: UserRole, options: SignInOptions = {}) => {
       await addUser(database, account, userName, role, options);
-      return createTestClient(origin, await requestTokenOf(origin, userName, options.scopes ?? SCOPES));
+      return createTestClient(origin, await requestTokenOf(origin, userName, options.scopes ?? SCOPES), checkAnswer);
     };
   return {
     ...{ parts, databaseGate, database, origin, grpcAddress: grpc.address, accountId, otherAccountId },

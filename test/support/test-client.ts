@@ -1,4 +1,5 @@
 /** A client of the REST interface that says what it sends and shows what came back. */
+import type { CheckAnswer } from './described-answers.ts';
 
 /** @param Body what the test knows of the answer. */
 export interface TestAnswer<Body> {
@@ -26,8 +27,11 @@ export interface TestClient {
   delete(path: string): Promise<TestAnswer<unknown>>;
 }
 
-/** @param token undefined calls without credentials. */
-export function createTestClient(origin: string, token?: string): TestClient {
+/**
+ * @param token undefined calls without credentials.
+ * @param check sees every answer.
+ */
+export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {
   const send = async <Body>(method: string, path: string, body?: unknown, options: SendOptions = {}) => {
     const { headers = {}, raw } = options;
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -43,7 +47,9 @@ export function createTestClient(origin: string, token?: string): TestClient {
     });
     const text = await response.text();
     const parsed = (text === '' ? undefined : JSON.parse(text)) as Body;
-    return { status: response.status, headers: response.headers, body: parsed };
+    const answer = { status: response.status, headers: response.headers, body: parsed };
+    check({ method, path, ...answer });
+    return answer;
   };
   return {
     token,

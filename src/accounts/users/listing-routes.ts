@@ -18,7 +18,8 @@ import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage }
 import { filterSchema, parseSearchQuery, parseSearchRequest, type UserSearch } from './user-search.ts';
 import { createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
 
-const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
+/** A saved filter as written. */
+export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
 export function listingRoutes(database: Database): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');

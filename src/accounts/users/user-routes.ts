@@ -20,7 +20,7 @@ import { removeUserSites, writeUserSites } from './user-sites.ts';
 
 type Handler = (c: Context<AccountEnv>) => Promise<Response>;
 
-const MAX_DELAY_HOURS = 72;
+export const MAX_DELAY_HOURS = 72;
 
 export function userRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;

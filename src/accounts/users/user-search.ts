@@ -10,9 +10,9 @@ import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
 import { MAX_CLAIM_VALUE } from '../field-schemas.ts';
 import { USER_DISPLAY_LEVEL, type UserDisplayLevel } from './user-info.ts';
 
-const MAX_TEXT = 254;
+export const MAX_TEXT = 254;
 const MAX_LIST = 1000;
-const BUSINESS_KEY_NAME = { Id: 0, Username: 1, BusinessId: 2 } as const;
+export const BUSINESS_KEY_NAME = { Id: 0, Username: 1, BusinessId: 2 } as const;
 export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
 
 const textOf = (maxLength: number) => z.string().max(maxLength).refine(isStorableText, { error: STORABLE_RULE });
@@ -41,7 +41,8 @@ export const filterSchema = lenientObject({
 
 const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
-const requestSchema = lenientObject({
+/** UserSearchRequest, besides its filter. */
+export const requestSchema = lenientObject({
   displayLevel: enumerationSchema(USER_DISPLAY_LEVEL).nullish(),
   paging: lenientObject(pagingMembers).nullish(),
   ...pagingMembers,

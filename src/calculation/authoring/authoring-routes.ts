@@ -22,9 +22,15 @@ import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 const ROOT = '$.calculated';
 const PATH = '/sources/:sourceId/variables/:id/calculated';
 
-const datesShape = { from: instantSchema.nullish(), to: instantSchema.nullish(), triggerDate: instantSchema.nullish() };
+/** Dates of a preview. */
+export const datesShape = {
+  from: instantSchema.nullish(),
+  to: instantSchema.nullish(),
+  triggerDate: instantSchema.nullish(),
+};
 const datesSchema = lenientObject(datesShape);
-const bodySchema = lenientObject({
+/** What an author asks for. */
+export const previewSchema = lenientObject({
   ...datesShape,
   /** A declaration that is not saved. */
   calculated: z.unknown().optional(),
@@ -36,12 +42,12 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
   return new Hono<CallerEnv>()
     .post(`${PATH}/validate`, manager, async (c) => {
       const variable = await findVariable(asker, c);
-      const { calculated = variable.calculated } = parseInput(bodySchema, await readBody(c));
+      const { calculated = variable.calculated } = parseInput(previewSchema, await readBody(c));
       return c.json(await validate(asker, c, variable.id, calculated));
     })
     .post(`${PATH}/evaluate`, manager, async (c) => {
       const variable = await findVariable(asker, c);
-      const { calculated, pictures, ...dates } = parseInput(bodySchema, await readBody(c));
+      const { calculated, pictures, ...dates } = parseInput(previewSchema, await readBody(c));
       const declaration = calculated === undefined ? undefined : await readDeclaration(asker, c, calculated);
       const task = { kind: 'evaluate', dates: toDates(dates), pictures, ...(declaration && { declaration }) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };

@@ -32,13 +32,17 @@ const said = (rule: string) => ({
 });
 const absent = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
-const forbidden = z.custom<undefined>((value) => value === undefined || value === null, FORBIDDEN_RULE).optional();
+const forbidden = z
+  .custom<undefined>((value) => value === undefined || value === null, FORBIDDEN_RULE)
+  .meta({ type: 'null', description: 'Not in a body: it is taken from the token.' })
+  .optional();
 
 const id = z
   .custom<number | string>((value) => {
     const number = toId(value);
     return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_ID;
   }, said('must be an integer id'))
+  .meta({ type: 'integer', minimum: 0, maximum: MAX_ID })
   .transform(Number)
   .nullish()
   .transform(absent);
@@ -48,18 +52,31 @@ const identifier = z
     (value) => isText(typeof value === 'number' ? String(value) : value, MAX_TEXT),
     said(TEXT_RULE),
   )
+  .meta({ type: 'string', maxLength: MAX_TEXT })
   .transform(String)
   .nullish()
   .transform(absent);
 
 const version = z
   .custom<string>((value) => isText(value, MAX_VERSION), said(textRule(MAX_VERSION)))
+  .meta({
+    type: 'string',
+    maxLength: MAX_VERSION,
+    description: 'VersionTag; one of a reading wins over that of its element.',
+  })
   .nullish()
   .transform((text) => text || undefined);
 
 const tags = z
   .custom<Readonly<Record<string, unknown>>>((value) => typeof value === 'object' && !Array.isArray(value), {
     error: (issue) => mustBe('an object of texts', issue.input),
+  })
+  .meta({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: MAX_TEXT },
+    propertyNames: { maxLength: MAX_VERSION },
+    maxProperties: MAX_TAGS,
+    description: 'Labels; those of a reading add to those of its element.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);
@@ -73,24 +90,33 @@ const tags = z
   .nullish()
   .transform(absent);
 
-const reading = z.custom<unknown>(isObject, { error: (issue) => mustBe('an object', issue.input) }).pipe(
-  lenientObject({
+const anObject = { error: (issue: { readonly input?: unknown }) => mustBe('an object', issue.input) };
+
+const reading = lenientObject(
+  {
     date: z
       .custom<string>((text) => typeof text === 'string' && parseDate(text) !== undefined, said(DATE_RULE))
+      .meta({
+        type: 'string',
+        description: 'ISO 8601, to the microsecond; without a zone on the clock of the source.',
+        examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00'],
+      })
       .transform((text) => parseDate(text)),
     value: z
       .custom<number | string>((value) => {
         const number = toNumber(value);
         return typeof number === 'number' && Number.isFinite(number);
       }, said('must be a finite number'))
+      .meta({ type: 'number' })
       .transform(Number),
     version,
     tags,
-  }),
-);
+  },
+  anObject,
+).meta({ id: 'PushReading' });
 
-const element = z.custom<unknown>(isObject, { error: (issue) => mustBe('an object', issue.input) }).pipe(
-  lenientObject({
+const element = lenientObject(
+  {
     ...(Object.fromEntries(FORBIDDEN.map((name) => [name, forbidden])) as Record<
       (typeof FORBIDDEN)[number],
       typeof forbidden
@@ -106,12 +132,9 @@ const element = z.custom<unknown>(isObject, { error: (issue) => mustBe('an objec
     version,
     tags,
     data: z.array(reading, { error: (issue) => mustBe('an array of readings', issue.input ?? undefined) }),
-  }),
-);
+  },
+  anObject,
+).meta({ id: 'PushElement' });
 
 /** The body of `POST /api/data` (§2, R-D2–R-D4). */
 export const pushSchema = z.array(element, { error: (issue) => mustBe('an array of push elements', issue.input) });
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

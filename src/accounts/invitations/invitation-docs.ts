@@ -1,0 +1,117 @@
+/** The description of invitations (R-A9, R-B10). */
+import { z } from 'zod';
+import {
+  answersJson,
+  idSchema,
+  instantSchema,
+  jsonBody,
+  MANAGERS,
+  OPEN,
+  type Operation,
+  PAGING,
+  type Parameter,
+  textId,
+} from '../../platform/openapi/operation.ts';
+import { emptyAnswer } from '../described-users.ts';
+import type { RegisterUserResult } from './accept-invitation.ts';
+import { INVITATION_PATH } from './invitation-mail.ts';
+import { type Invitation, invitationSchema } from './invitations.ts';
+
+const manages = { tag: 'Invitations', access: MANAGERS } as const;
+const inPath = { id: textId('The id of an invitation.') };
+const ONE = '/account/invitations/:id';
+
+const invitation = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    language: z.string(),
+    role: z.enum(['ADMIN', 'MANAGER', 'USER']),
+    claims: z.array(z.object({ claimType: z.string(), claimValue: z.string() })),
+    sites: z.array(
+      z.object({
+        siteId: idSchema,
+        level: z.enum(['Read', 'Write', 'Admin']),
+        sourceIds: z.array(idSchema).nullable().optional(),
+      }),
+    ),
+    state: z.enum(['Waiting', 'Sent', 'Expired', 'Accepted']),
+    createdDate: instantSchema,
+    sentDate: instantSchema.nullable(),
+    expiresDate: instantSchema.nullable(),
+    acceptedDate: instantSchema.nullable(),
+  })
+  .meta({ id: 'Invitation' }) satisfies z.ZodType<Invitation>;
+const registered = z
+  .object({ userId: z.string(), userName: z.string(), email: z.string() })
+  .meta({ id: 'RegisterUserResult' }) satisfies z.ZodType<RegisterUserResult>;
+
+const TOKEN: Parameter = { description: 'The token of the link in the mail; it works once.', schema: z.string() };
+const page = { 'text/html': z.string() };
+
+export const INVITATION_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: '/account/invitations', operationId: 'listInvitations', ...manages },
+    summary: 'List invitations',
+    query: PAGING,
+    isListing: true,
+    answers: [answersJson('The newest first.', z.array(invitation))],
+  },
+  {
+    ...{ method: 'post', path: '/account/invitations', operationId: 'createInvitation', ...manages },
+    summary: 'Invite somebody by mail',
+    body: jsonBody(invitationSchema.meta({ id: 'InvitationWritten' })),
+    answers: [answersJson('The invitation.', invitation)],
+    errors: ['not_found'],
+  },
+  {
+    ...{ method: 'get', path: ONE, operationId: 'getInvitation', summary: 'Read an invitation', ...manages, inPath },
+    answers: [answersJson('The invitation.', invitation)],
+  },
+  {
+    ...{ method: 'post', path: `${ONE}/resend`, operationId: 'resendInvitation', ...manages, inPath },
+    summary: 'Mail an invitation again, with another link',
+    answers: [emptyAnswer('It will be sent.')],
+    errors: ['conflict'],
+  },
+  {
+    ...{ method: 'delete', path: ONE, operationId: 'deleteInvitation', ...manages, inPath },
+    summary: 'Take an invitation back',
+    answers: [emptyAnswer('Its link no longer works.')],
+  },
+  {
+    ...{ method: 'post', path: '/account/user/register', operationId: 'registerUser', access: OPEN },
+    tag: manages.tag,
+    summary: 'Accept an invitation',
+    description: 'The token is the credential. A temporary password is mailed.',
+    query: { invitationToken: { ...TOKEN, isRequired: true } },
+    answers: [answersJson('The user.', registered)],
+    errors: ['not_found', 'conflict', 'rate_limited'],
+  },
+  {
+    ...{ method: 'get', path: INVITATION_PATH, operationId: 'showInvitation', tag: manages.tag, access: OPEN },
+    summary: 'The page the link of an invitation leads to',
+    query: { token: TOKEN },
+    answers: [
+      { status: 200, description: 'A page with a button.', types: page },
+      { status: 400, description: 'A page: the link is too old or was used.', types: page },
+    ],
+  },
+  {
+    ...{ method: 'post', path: INVITATION_PATH, operationId: 'acceptInvitation', tag: manages.tag, access: OPEN },
+    summary: 'What the button of that page does',
+    query: { token: TOKEN },
+    answers: [
+      { status: 200, description: 'A page.', types: page },
+      {
+        status: 400,
+        description: 'A page: the link is too old or was used, or the form is not from the page.',
+        types: page,
+      },
+      { status: 409, description: 'A page: the invitation does not fit the user.', types: page },
+    ],
+    errors: ['rate_limited'],
+  },
+];

@@ -1,0 +1,201 @@
+/** The OpenAPI 3.1 document of the service (R-A9), made of what the rooms say of their routes. */
+import { API_VERSION } from '../../platform/api-version.ts';
+import type { ErrorCode } from '../../platform/errors.ts';
+import { ERROR_WORDS, errorSchema } from '../../platform/openapi/error-schema.ts';
+import {
+  type Access,
+  type Answer,
+  type Body,
+  idSchema,
+  type Operation,
+  type Parameter,
+} from '../../platform/openapi/operation.ts';
+import { collectSchemas, type Direction, type JsonSchema, type SchemaCollector } from './json-schemas.ts';
+import { findErrors } from './operation-errors.ts';
+import { type Addresses, INTRODUCTION, PARAMETERS, RESPONSE_HEADERS, securitySchemes } from './shared-parts.ts';
+
+export interface Description {
+  readonly operations: readonly Operation[];
+  /** Tag → what belongs to it, in the order they are shown. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly addresses: Addresses;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  /** By kind and name. */
+  readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
+}
+
+export type PathItem = Readonly<Record<string, JsonSchema>>;
+
+/** What operations share, as it is met. */
+interface Parts extends SchemaCollector {
+  readonly responses: Record<string, JsonSchema>;
+}
+
+/** @throws Error for two operations at one place, and two schemas of one name. */
+export function buildDocument({ operations, tags, addresses }: Description): OpenApiDocument {
+  const parts: Parts = { ...collectSchemas(), responses: {} };
+  parts.toJsonSchema(errorSchema, 'output');
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  const templates = new Map<string, string>();
+  for (const operation of operations) {
+    // Two routes that differ in what they call a parameter are one path, with the name that comes first.
+    const shape = operation.path.replace(/:\w+/g, '{}');
+    const path = templates.get(shape) ?? operation.path.replace(/:(\w+)/g, '{$1}');
+    templates.set(shape, path);
+    const item = paths[path] ?? pathItem(operation, addresses);
+    paths[path] = item;
+    if (item[operation.method]) throw new Error(`${operation.method} ${path} is described twice`);
+    item[operation.method] = describeOperation(operation, path, parts);
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Tidemark', version: API_VERSION, description: INTRODUCTION },
+    servers: [{ url: addresses.api }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: parts.components,
+      responses: parts.responses,
+      parameters: PARAMETERS,
+      headers: RESPONSE_HEADERS,
+      securitySchemes: securitySchemes(addresses),
+    },
+  };
+}
+
+/** Push, and the issuer, may be elsewhere than the rest. */
+function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
+  const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));
+  const url = path.startsWith('/api/') ? push : path.startsWith('/realms/') ? issuerOrigin : api;
+  return url === api || url === '' ? {} : { servers: [{ url }] as unknown as JsonSchema };
+}
+
+function describeOperation(operation: Operation, template: string, parts: Parts): JsonSchema {
+  const { operationId, tag, summary, description, access, body, isDeprecated } = operation;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: [description, describeAccess(access)].filter(Boolean).join('\n\n'),
+    ...(isDeprecated && { deprecated: true }),
+    parameters: describeParameters(operation, template, parts),
+    ...(body && { requestBody: describeBody(body, parts) }),
+    responses: describeAnswers(operation, parts),
+    security: describeSecurity(access),
+    ...(access.kind === 'caller' && { 'x-roles': rolesOf(access) }),
+    ...(access.kind === 'caller' && access.permission !== undefined && { 'x-permission': access.permission }),
+  };
+}
+
+function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly string[] {
+  if (role === 'ADMIN') return ['ADMIN'];
+  return role === 'MANAGER' ? ['MANAGER', 'ADMIN'] : ['USER', 'MANAGER', 'ADMIN'];
+}
+
+/** In words, for those whose tools show no extensions. */
+function describeAccess(access: Access): string {
+  if (access.kind === 'open') return 'Needs no token.';
+  const who = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
+  const permission = access.permission === undefined ? '' : `, with the permission \`${access.permission}\``;
+  return `For ${who}${permission}; scope \`${access.scope}\`.`;
+}
+
+function describeSecurity(access: Access): readonly Readonly<Record<string, readonly string[]>>[] {
+  if (access.kind === 'open') return [];
+  const token = { oauth2: [access.scope] };
+  return access.scope === 'push-data' ? [token, { basic: [] }] : [token];
+}
+
+function describeParameters(operation: Operation, template: string, parts: Parts): readonly JsonSchema[] {
+  const { path, inPath = {}, query = {}, isListing, body } = operation;
+  const names = [...template.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? []);
+  const own = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? []);
+  const shared = [
+    'ApiVersion',
+    'RequestId',
+    ...(isListing ? ['TotalCount'] : []),
+    ...(body?.mayBeGzip ? ['Gzip'] : []),
+  ];
+  return [
+    ...names.map((name, index) => describeParameter(name, 'path', inPath[own[index] ?? name] ?? ID, parts)),
+    ...Object.entries(query).map(([name, parameter]) => describeParameter(name, 'query', parameter, parts)),
+    ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ];
+}
+
+const ID: Parameter = { description: 'Its id.', schema: idSchema };
+
+function describeParameter(name: string, place: 'path' | 'query', parameter: Parameter, parts: Parts): JsonSchema {
+  const { description, schema, isRequired } = parameter;
+  return {
+    name,
+    in: place,
+    description,
+    ...((place === 'path' || isRequired) && { required: true }),
+    schema: parts.toJsonSchema(schema, 'input'),
+  };
+}
+
+function describeBody({ description, types, isOptional }: Body, parts: Parts): JsonSchema {
+  return {
+    ...(description !== undefined && { description }),
+    required: isOptional !== true,
+    content: describeContent(types, 'input', parts),
+  };
+}
+
+function describeContent(types: Body['types'], direction: Direction, parts: Parts): JsonSchema {
+  const entries = Object.entries(types).map(([type, schema]) => [
+    type,
+    { schema: parts.toJsonSchema(schema, direction) },
+  ]);
+  return Object.fromEntries(entries) as JsonSchema;
+}
+
+function describeAnswers(operation: Operation, parts: Parts): JsonSchema {
+  const responses: Record<string, JsonSchema> = {};
+  for (const answer of operation.answers) responses[answer.status] = describeAnswer(answer, operation, parts);
+  for (const [status, codes] of findErrors(operation)) responses[status] ??= refuse(status, codes, operation, parts);
+  return responses;
+}
+
+function describeAnswer(answer: Answer, { isListing }: Operation, parts: Parts): JsonSchema {
+  const { description, types, headers = {} } = answer;
+  const own = Object.entries(headers).map(([name, text]) => [name, { description: text, schema: { type: 'string' } }]);
+  return {
+    description,
+    headers: {
+      ...headerReferences(isListing && answer.status < 300 ? ['x-total-count'] : []),
+      ...Object.fromEntries(own),
+    },
+    ...(types && { content: describeContent(types, 'output', parts) }),
+  };
+}
+
+/** One component for each set of codes: most operations refuse alike. */
+function refuse(status: number, codes: readonly ErrorCode[], { access }: Operation, parts: Parts): JsonSchema {
+  const name = `${status}.${codes.join('.')}`;
+  const more = status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : [];
+  parts.responses[name] ??= {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_WORDS[code]}.`).join(' '),
+    headers: headerReferences(access.kind === 'open' && status === 401 ? [] : more),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error', properties: { code: { enum: codes } } },
+      },
+    },
+  };
+  return { $ref: `#/components/responses/${name}` };
+}
+
+function headerReferences(more: readonly string[]): JsonSchema {
+  const names = ['Api-Version', 'X-Request-Id', ...more];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,40 @@
+/** `/openapi.json` (R-A9): made when it is first asked for, then kept. It needs no token. */
+import { createHash } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { buildDocument, type Description } from './build-document.ts';
+
+interface Kept {
+  readonly body: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Clients may keep them, and ask whether they are still the same. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** To be mounted at the root, in front of the bearer. @param describe called once, when somebody asks. */
+export function descriptionRoutes(describe: () => Description): Hono {
+  const document = once(() => buildDocument(describe()));
+  const json = once(() => keep(JSON.stringify(document()), { 'Content-Type': 'application/json; charset=utf-8' }));
+  return new Hono().get('/openapi.json', (c) => answer(c, json()));
+}
+
+function keep(body: string, headers: Kept['headers']): Kept {
+  const digest = createHash('sha256').update(body).digest('base64url').slice(0, 27);
+  // Weak: it is sent compressed and not.
+  return { body, etag: `W/"${digest}"`, headers: { 'Cache-Control': CACHE_CONTROL, ...headers } };
+}
+
+function answer(c: Context, { body, etag, headers }: Kept): Response {
+  for (const [name, value] of Object.entries({ ...headers, ETag: etag })) c.header(name, value);
+  const known = (c.req.header('if-none-match') ?? '').split(',').map((tag) => tag.trim());
+  return known.includes(etag) || known.includes('*') ? c.body(null, 304) : c.body(body);
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

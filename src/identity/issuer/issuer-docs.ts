@@ -1,0 +1,69 @@
+/** The description of what clients use of the embedded issuer (R-A9, R-B3); the rest its discovery document says. */
+import { z } from 'zod';
+import { answersJson, OPEN, type Operation } from '../../platform/openapi/operation.ts';
+import { KNOWN_SCOPES } from './token-request-rules.ts';
+
+const tag = 'Tokens';
+const FORM = 'application/x-www-form-urlencoded';
+
+const tokenRequest = z
+  .object({
+    grant_type: z.enum([
+      'password',
+      'refresh_token',
+      'authorization_code',
+      'urn:ietf:params:oauth:grant-type:token-exchange',
+    ]),
+    client_id: z.string().meta({ description: 'Or with the secret in HTTP Basic.' }).optional(),
+    client_secret: z.string().optional(),
+    username: z.string().optional(),
+    password: z.string().optional(),
+    refresh_token: z.string().optional(),
+    scope: z
+      .string()
+      .meta({ examples: [KNOWN_SCOPES.join(' ')] })
+      .optional(),
+    account: z.string().meta({ description: 'Id of an account of the user; without it the active one.' }).optional(),
+    acr_values: z.string().meta({ description: 'The old form of it: `accountId:<id>`.' }).optional(),
+  })
+  .meta({ id: 'TokenRequest' });
+const token = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().meta({ description: 'Seconds.' }),
+    refresh_token: z.string().optional(),
+    id_token: z.string().optional(),
+    issued_token_type: z.string().optional(),
+    scope: z.string(),
+  })
+  .meta({ id: 'Token' });
+const refusal = z
+  .object({ error: z.string(), error_description: z.string().optional() })
+  .meta({ id: 'TokenError', description: 'RFC 6749 §5.2.' });
+
+/** @param realm name of the embedded issuer. */
+export function issuerOperations(realm: string): readonly Operation[] {
+  const root = `/realms/${realm}`;
+  return [
+    {
+      ...{ method: 'post', path: `${root}/protocol/openid-connect/token`, operationId: 'requestToken', tag },
+      summary: 'Request a token',
+      description: 'By password, refresh token, authorisation code with PKCE, or exchange (RFC 8693).',
+      access: OPEN,
+      body: { types: { [FORM]: tokenRequest } },
+      answers: [
+        answersJson('The token.', token),
+        { ...answersJson('`invalid_request`, `invalid_grant`, `invalid_scope`, …', refusal), status: 400 },
+        { ...answersJson('`invalid_client`', refusal), status: 401 },
+      ],
+      errors: ['rate_limited'],
+    },
+    {
+      ...{ method: 'get', path: `${root}/.well-known/openid-configuration`, operationId: 'getDiscovery', tag },
+      summary: 'Discovery: every endpoint of the issuer, and its keys',
+      access: OPEN,
+      answers: [answersJson('OpenID Connect Discovery 1.0.', z.record(z.string(), z.unknown()))],
+    },
+  ];
+}

@@ -1,0 +1,88 @@
+/** The description of mappers (R-A9, R-D9). */
+import { z } from 'zod';
+import { problemSchema } from '../../platform/openapi/error-schema.ts';
+import {
+  answersJson,
+  answersNothing,
+  instantSchema,
+  jsonBody,
+  MANAGERS,
+  type Operation,
+} from '../../platform/openapi/operation.ts';
+import { type Mapper, mapperSchema } from './mappers.ts';
+
+const shared = { tag: 'Mappers', access: MANAGERS } as const;
+const inPath = { id: { description: 'GUID of the mapper.', schema: z.guid() } };
+
+const mapper = z
+  .object({
+    id: z.guid().meta({ description: 'The GUID of `POST /api/generic/{guid}`.' }),
+    name: z.string(),
+    expression: z.string().meta({ description: 'JSONata that turns the parsed body into push elements.' }),
+    hasHeader: z.boolean().meta({ description: 'Whether the first row of CSV names the columns.' }),
+    isEnabled: z.boolean().meta({ description: 'One that is not is answered as if it did not exist.' }),
+    createdDate: instantSchema,
+    modifiedDate: instantSchema,
+  })
+  .meta({ id: 'Mapper' }) satisfies z.ZodType<Mapper>;
+const written = mapperSchema.meta({ id: 'MapperWritten' });
+
+const trial = z
+  .object({
+    elements: z.unknown().optional().meta({ description: 'What would be pushed.' }),
+    problems: z.array(problemSchema).optional().meta({ description: 'What a push of it would be refused for.' }),
+    error: z.object({ code: z.string(), message: z.string() }).optional().meta({ description: 'Why there is none.' }),
+  })
+  .meta({ id: 'MapperTrial' });
+
+export const MAPPER_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'get', path: '/account/mappers', operationId: 'listMappers', summary: 'List mappers', ...shared },
+    isListing: true,
+    answers: [answersJson('By name.', z.array(mapper))],
+  },
+  {
+    ...{ method: 'post', path: '/account/mappers', operationId: 'createMapper', summary: 'Create a mapper', ...shared },
+    body: jsonBody(written),
+    answers: [answersJson('The mapper.', mapper)],
+  },
+  {
+    ...{ method: 'get', path: '/account/mappers/:id', operationId: 'getMapper', summary: 'Read a mapper', ...shared },
+    inPath,
+    answers: [answersJson('The mapper.', mapper)],
+  },
+  {
+    ...{
+      method: 'put',
+      path: '/account/mappers/:id',
+      operationId: 'updateMapper',
+      summary: 'Save a mapper',
+      ...shared,
+    },
+    inPath,
+    body: jsonBody(written),
+    answers: [answersNothing('Saved.')],
+  },
+  {
+    ...{ method: 'delete', path: '/account/mappers/:id', operationId: 'deleteMapper', ...shared },
+    summary: 'Delete a mapper',
+    inPath,
+    answers: [answersNothing('Deleted.')],
+  },
+  {
+    ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },
+    summary: 'Try a mapper with a sample body; nothing is stored',
+    inPath,
+    body: {
+      description: 'At most 1 MiB.',
+      types: {
+        'application/json': z.unknown(),
+        'application/xml': z.string(),
+        'text/csv': z.string(),
+        'text/plain': z.string(),
+      },
+      mayBeGzip: true,
+    },
+    answers: [answersJson('The elements, or why there are none.', trial)],
+  },
+];

@@ -1,0 +1,146 @@
+/** The description of pushing and of what became of pushes (R-A9, R-D1–D9). */
+import { z } from 'zod';
+import {
+  type Access,
+  answersJson,
+  flagParameter,
+  idSchema,
+  instantSchema,
+  jsonBody,
+  type Operation,
+  PAGING,
+  type Parameter,
+  textId,
+} from '../platform/openapi/operation.ts';
+import { pushSchema } from './body/push-schema.ts';
+import type { toOperationBody } from './operations/find-operations.ts';
+import type { PushWarning, Rejection, toBody } from './push-answer.ts';
+import { DEFAULT_TIMEOUT_SEC, MAX_LABEL, MAX_TIMEOUT_SEC } from './push-query.ts';
+
+const tag = 'Push';
+const PUSHERS: Access = { kind: 'caller', scope: 'push-data' };
+const STANDARD: Access = { ...PUSHERS, permission: 'datapusher.standard' };
+const CUSTOM: Access = { ...PUSHERS, permission: 'datapusher.custom' };
+
+const TIMEOUT: Parameter = {
+  description: 'Seconds after which `DataPushCompleted` is sent even if the operation has not ended.',
+  schema: z.int().min(1).max(MAX_TIMEOUT_SEC).default(DEFAULT_TIMEOUT_SEC),
+};
+const LABELLED = {
+  operationId: {
+    description:
+      'The client’s label for the import. The same label, user and body within 24 hours is the same operation, not a second one. Without it the service makes one.',
+    schema: z.string().max(MAX_LABEL),
+  },
+  operationTimeoutSec: TIMEOUT,
+} as const;
+const ALL = { all: flagParameter('Means every operation of that label, not the newest alone.') };
+
+const rejection = z
+  .object({
+    index: z.int().min(0).meta({ description: 'Place of the element in the body.' }),
+    code: z.enum(['target_not_found', 'target_ambiguous']),
+    message: z.string(),
+  })
+  .meta({
+    id: 'Rejection',
+    description: 'An element that could not be mapped; the others went on.',
+  }) satisfies z.ZodType<Rejection>;
+const warning = z
+  .object({ path: z.string(), code: z.enum(['ambiguous_local_date', 'skipped_local_date']), message: z.string() })
+  .meta({
+    id: 'PushWarning',
+    description: 'A local date that met a change of the clock.',
+  }) satisfies z.ZodType<PushWarning>;
+const outcome = {
+  operationId: z.string().meta({ description: 'The label.' }),
+  accepted: z.object({ elements: z.int().min(0), readings: z.int().min(0) }),
+  rejected: z.array(rejection),
+};
+const pushAnswer = z
+  .object({ ...outcome, warnings: z.array(warning).exactOptional().meta({ description: 'The first 100.' }) })
+  .meta({ id: 'PushAnswer' }) satisfies z.ZodType<ReturnType<typeof toBody>>;
+const operation = z
+  .object({
+    ...outcome,
+    id: idSchema,
+    userId: z.string(),
+    state: z.enum(['Queued', 'Processing', 'Completed', 'Failed']),
+    warnings: z.array(warning),
+    failure: z.string().exactOptional(),
+    mapperId: z.string().exactOptional().meta({ description: 'Of a push in a custom format.' }),
+    isReplay: z.literal(true).exactOptional(),
+    acceptedDate: instantSchema,
+    startedDate: instantSchema.exactOptional(),
+    completedDate: instantSchema.exactOptional(),
+  })
+  .meta({ id: 'Operation' }) satisfies z.ZodType<ReturnType<typeof toOperationBody>>;
+const keptRejection = z
+  .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as it was pushed.' }) })
+  .meta({ id: 'KeptRejection' });
+
+const TAKEN = 'Stored durably: it is never lost any more, and applied in the order of the answers.';
+const ANY_BODY = z.string();
+
+export const PUSH_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
+    description:
+      'The whole body is validated, its targets are looked up, and it is stored before this answers. An element names its target by any identifiers that together mean one variable. What is malformed refuses the whole body; an element without a target is reported in `rejected`, and kept for a replay.',
+    access: STANDARD,
+    query: LABELLED,
+    body: jsonBody(pushSchema.meta({ id: 'PushBody' }), { mayBeGzip: true }),
+    answers: [answersJson(TAKEN, pushAnswer)],
+    errors: ['queue_full'],
+  },
+  {
+    ...{ method: 'post', path: '/api/generic/:guid', operationId: 'pushCustomData', tag, access: CUSTOM },
+    summary: 'Push in a format of one’s own',
+    description: 'The mapper of that GUID turns the body into push elements.',
+    inPath: { guid: { description: 'The id of a mapper.', schema: z.guid() } },
+    query: LABELLED,
+    body: {
+      types: {
+        'application/json': z.unknown(),
+        'application/xml': ANY_BODY,
+        'text/csv': ANY_BODY,
+        'text/plain': ANY_BODY,
+      },
+      mayBeGzip: true,
+    },
+    answers: [answersJson(TAKEN, pushAnswer)],
+    errors: ['queue_full', 'mapping_failed'],
+  },
+  {
+    ...{ method: 'get', path: '/api/operations/:label', operationId: 'getOperation', tag, access: PUSHERS },
+    summary: 'What became of a push',
+    inPath: { label: textId('The `operationId` of the push.') },
+    query: { ...ALL, ...PAGING },
+    isListing: true,
+    answers: [
+      answersJson(
+        'The newest operation of that label; with `all` every one, the newest first.',
+        z.union([operation, z.array(operation)]),
+      ),
+    ],
+  },
+  {
+    ...{ method: 'get', path: '/api/operations/:label/rejected', operationId: 'listRejectedElements', tag },
+    summary: 'Elements that could not be mapped',
+    access: PUSHERS,
+    inPath: { label: textId('The `operationId` of the push.') },
+    query: { ...ALL, ...PAGING },
+    isListing: true,
+    answers: [answersJson('In the order of the body, at most 1000 on a page.', z.array(keptRejection))],
+  },
+  {
+    ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
+    summary: 'Push once more what could not be mapped, now that the structure exists',
+    description: 'Needs the permission the push needed.',
+    access: PUSHERS,
+    inPath: { label: textId('The `operationId` of the push.') },
+    query: { ...ALL, operationTimeoutSec: TIMEOUT },
+    answers: [answersJson('As of a push.', pushAnswer)],
+    errors: ['queue_full', 'conflict'],
+  },
+];

@@ -1,0 +1,236 @@
+/** The description of sites, sources and variables (R-A9, R-C4–C7). */
+import { z } from 'zod';
+import { patchSchema } from '../platform/json-patch.ts';
+import { lenientObject } from '../platform/lenient.ts';
+import {
+  ALL_USERS,
+  answersJson,
+  answersNothing,
+  choiceParameter,
+  flagParameter,
+  idSchema,
+  idsParameter,
+  jsonBody,
+  MANAGERS,
+  type Operation,
+  PAGING,
+  type Parameter,
+  patchBody,
+} from '../platform/openapi/operation.ts';
+import { type Resource, writableShape } from './resource.ts';
+import type { Levels } from './resource-routes.ts';
+import { SITE, SITE_LEVELS } from './site.ts';
+import { SOURCE, SOURCE_LEVELS } from './source.ts';
+import { VARIABLE, VARIABLE_LEVELS } from './variable.ts';
+
+const HARD_DELETE = {
+  hardDelete: flagParameter('Also removes what it still holds, the points in the background.'),
+};
+const FILTER: Parameter = {
+  description:
+    "Conditions on members: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses, such as `name ~ 'oven' AND Form.Group.'Field' = 3`; `Site{…}` inside a filter of sources.",
+  schema: z.string(),
+};
+const CHANGED = answersNothing('Changed.');
+
+/** Members as they are read: those that every level shows are always there. */
+function readShape(resource: Resource, levels: Levels<string>): Record<string, z.ZodType> {
+  const shown = Object.values(levels);
+  const shape: Record<string, z.ZodType> = { id: idSchema };
+  const members = { ...writableShape(resource, Object.keys(resource.fields)) };
+  for (const name of Object.keys(resource.derived)) members[name] = z.string();
+  for (const [name, schema] of Object.entries(members)) {
+    shape[name] = shown.every((names) => names.includes(name)) ? schema : schema.optional();
+  }
+  return shape;
+}
+
+const levelsOf = (levels: Levels<string>, otherwise: string) =>
+  choiceParameter('Which members are shown.', Object.keys(levels), otherwise);
+
+const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
+const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
+const variable = z.object(readShape(VARIABLE, VARIABLE_LEVELS)).meta({ id: 'Variable' });
+
+/** @param calculated what the calculation room reads of a declaration. */
+export function structureOperations(calculated: z.ZodType): readonly Operation[] {
+  const declaration = { calculated: calculated.nullish() };
+  const newVariable = lenientObject({ ...writableShape(VARIABLE, []), ...declaration });
+  return [
+    ...siteOperations(),
+    ...sourceOperations(),
+    ...variableOperations(newVariable.meta({ id: 'VariableWritten' })),
+  ];
+}
+
+function siteOperations(): readonly Operation[] {
+  const tag = 'Sites';
+  const change = { tag, access: MANAGERS, answers: [CHANGED] } as const;
+  const written = (required: readonly string[]) => lenientObject(writableShape(SITE, required));
+  return [
+    {
+      ...{ method: 'get', path: '/sites', operationId: 'listSites', tag, summary: 'List sites', access: ALL_USERS },
+      query: {
+        displayLevel: levelsOf(SITE_LEVELS, 'Normal'),
+        siteIds: idsParameter('Only these.'),
+        sourceIds: idsParameter('Only those of these sources.'),
+        customFilter: FILTER,
+        ...PAGING,
+      },
+      isListing: true,
+      answers: [answersJson('In order of their ids.', z.array(site))],
+    },
+    {
+      ...{ method: 'get', path: '/sites/:id', operationId: 'getSite', tag, summary: 'Read a site', access: ALL_USERS },
+      query: { displayLevel: levelsOf(SITE_LEVELS, 'VerboseSite') },
+      answers: [answersJson('The site.', site)],
+    },
+    {
+      ...{ method: 'post', path: '/sites', operationId: 'createSite', tag, summary: 'Create a site' },
+      access: MANAGERS,
+      description: 'Without a time zone it has that of the account.',
+      body: jsonBody(written(SITE.required).meta({ id: 'SiteCreated' })),
+      answers: [answersJson('Its id.', idSchema)],
+    },
+    {
+      ...{ method: 'put', path: '/sites/:id', operationId: 'updateSite', summary: 'Change a site', ...change },
+      description: 'What the body leaves out stays; null clears.',
+      body: jsonBody(written([]).meta({ id: 'SiteUpdated' })),
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'patch', path: '/sites/:id', operationId: 'patchSite', summary: 'Patch a site', ...change },
+      body: patchBody(patchSchema),
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'delete', path: '/sites/:id', operationId: 'deleteSite', summary: 'Delete a site', ...change },
+      description: 'One that still has sources is 409 unless `hardDelete` is set.',
+      query: HARD_DELETE,
+      answers: [answersNothing('Deleted.')],
+      errors: ['conflict'],
+    },
+  ];
+}
+
+function sourceOperations(): readonly Operation[] {
+  const tag = 'Sources';
+  const change = { tag, access: MANAGERS, answers: [CHANGED] } as const;
+  const written = (required: readonly string[]) => lenientObject(writableShape(SOURCE, required));
+  return [
+    {
+      ...{
+        method: 'get',
+        path: '/sources',
+        operationId: 'listSources',
+        tag,
+        summary: 'List sources',
+        access: ALL_USERS,
+      },
+      query: {
+        displayLevel: levelsOf(SOURCE_LEVELS, 'Normal'),
+        id: idsParameter('Only these.'),
+        sourceIds: idsParameter('Only these.'),
+        siteId: idsParameter('Only those of these sites.'),
+        siteIds: idsParameter('Only those of these sites.'),
+        customFilter: FILTER,
+        ...PAGING,
+      },
+      isListing: true,
+      answers: [answersJson('In order of their ids.', z.array(source))],
+    },
+    {
+      ...{ method: 'get', path: '/sources/:id', operationId: 'getSource', tag, summary: 'Read a source' },
+      access: ALL_USERS,
+      query: { displayLevel: levelsOf(SOURCE_LEVELS, 'Verbose') },
+      answers: [answersJson('The source.', source)],
+    },
+    {
+      ...{ method: 'post', path: '/sources', operationId: 'createSource', tag, summary: 'Create a source' },
+      access: MANAGERS,
+      body: jsonBody(written(SOURCE.required).meta({ id: 'SourceCreated' })),
+      answers: [answersJson('The source.', source)],
+      errors: ['not_found', 'conflict'],
+    },
+    {
+      ...{ method: 'put', path: '/sources/:id', operationId: 'updateSource', summary: 'Change a source', ...change },
+      description: 'What the body leaves out stays; null clears.',
+      body: jsonBody(written([]).meta({ id: 'SourceUpdated' })),
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'patch', path: '/sources/:id', operationId: 'patchSource', summary: 'Patch a source', ...change },
+      body: patchBody(patchSchema),
+      errors: ['conflict'],
+    },
+    {
+      ...{ method: 'delete', path: '/sources/:id', operationId: 'deleteSource', summary: 'Delete a source', ...change },
+      description: 'One that still has variables is 409 unless `hardDelete` is set.',
+      query: HARD_DELETE,
+      answers: [answersNothing('Deleted.')],
+      errors: ['conflict'],
+    },
+  ];
+}
+
+function variableOperations(written: z.ZodType): readonly Operation[] {
+  const tag = 'Variables';
+  const inSource = '/sources/:sourceId/variables/:id';
+  const change = { tag, access: MANAGERS, answers: [CHANGED] } as const;
+  const query = {
+    displayLevel: levelsOf(VARIABLE_LEVELS, 'Normal'),
+    id: idsParameter('Only these.'),
+    variableId: idsParameter('Only these.'),
+    variableIds: idsParameter('Only these.'),
+    sourceId: idsParameter('Only those of these sources.'),
+    sourceIds: idsParameter('Only those of these sources.'),
+    customFilter: FILTER,
+    ...PAGING,
+  };
+  const listed = [answersJson('In order of their ids.', z.array(variable))] as const;
+  return [
+    {
+      ...{ method: 'get', path: '/variables', operationId: 'listVariables', tag, summary: 'List variables' },
+      ...{ access: ALL_USERS, query, isListing: true, answers: listed },
+    },
+    {
+      ...{ method: 'get', path: '/variables/source/:sourceId', operationId: 'listVariablesOfSource', tag },
+      summary: 'List the variables of a source',
+      ...{ access: ALL_USERS, query, isListing: true, answers: listed },
+    },
+    {
+      ...{ method: 'get', path: '/variables/:id', operationId: 'getVariable', tag, summary: 'Read a variable' },
+      access: ALL_USERS,
+      query: { displayLevel: levelsOf(VARIABLE_LEVELS, 'Verbose') },
+      answers: [answersJson('The variable.', variable)],
+    },
+    {
+      ...{ method: 'post', path: '/variables/source/:sourceId', operationId: 'createVariable', tag },
+      summary: 'Create a variable of a source',
+      description: 'The source in the path wins over one in the body.',
+      access: MANAGERS,
+      body: jsonBody(written),
+      answers: [answersJson('The variable.', variable)],
+      errors: ['conflict', 'calculation_cycle'],
+    },
+    {
+      ...{ method: 'put', path: inSource, operationId: 'updateVariable', summary: 'Change a variable', ...change },
+      description: 'What the body leaves out stays; null clears.',
+      body: jsonBody(written),
+      errors: ['conflict', 'calculation_cycle'],
+    },
+    {
+      ...{ method: 'patch', path: inSource, operationId: 'patchVariable', summary: 'Patch a variable', ...change },
+      body: patchBody(patchSchema),
+      errors: ['conflict', 'calculation_cycle'],
+    },
+    {
+      ...{ method: 'delete', path: inSource, operationId: 'deleteVariable', summary: 'Delete a variable', ...change },
+      description:
+        'Its points are removed in the background. One that others are calculated from is 409 unless `hardDelete` is set.',
+      query: HARD_DELETE,
+      answers: [answersNothing('Deleted.')],
+      errors: ['conflict'],
+    },
+  ];
+}

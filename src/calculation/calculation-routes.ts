@@ -45,12 +45,12 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
       if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
-      return c.json(await listRuns(database, caller.accountId, variable.id, parsePaging(parseQuery(c.req.url))));
+      return c.json(await listRuns(database, caller, variable.id, parsePaging(parseQuery(c.req.url))));
     })
     .get('/runs/:id', async (c) => {
       const { caller } = c.var;
       const id = parsePathId(c, 'id');
-      const run = await findRun(database, caller.accountId, id);
+      const run = await findRun(database, caller, id);
       if (run && (await isVisible(database, caller, run.variableId))) return c.json(run);
       throw new DomainError('not_found', `run ${id} does not exist`);
     })

@@ -30,7 +30,7 @@ async function* runsOf(
 ): AsyncGenerator<Counted<Readonly<Record<string, unknown>>>> {
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
-  for (const run of await listRuns(database, caller.accountId, id, paging)) yield { message: toRun(run), count: 1 };
+  for (const run of await listRuns(database, caller, id, paging)) yield { message: toRun(run), count: 1 };
 }
 
 /** The members of a record that are not as they go on the wire. */

@@ -36,6 +36,28 @@ afterAll(async () => {
 
 const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${userId}/sites`, sites);
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
+/** A run of the variable that is granted, which read the other one and what a form held. @returns its id. */
+async function addRun(): Promise<number> {
+  const [granted, hidden] = variables;
+  const date = '2026-01-01T00:00:00Z';
+  const input = { formula: 0, from: date, to: date, points: 3, lastVersionTimestamp: date };
+  const inputs = [
+    { ...input, alias: 'a', variableId: granted },
+    { ...input, alias: 'b', variableId: hidden },
+  ];
+  const formula = { formula: 0, from: date, to: date, triggerDate: date, forms: [{ alias: 'f', value: 'SECRET' }] };
+  const { rows } = await api.database.query<{ id: number }>(
+    `insert into calculation_run (variable_id, account_id, state, outcome, trigger, from_date, to_date, trigger_date, wave, attempt,
+       default_version, requested_date, started_date, finished_date, inputs, formulas, ancestors, notes)
+     values ($1, $2, 'Succeeded', 'Stored', 'Input', $3, $3, $3, 1, 0, '', $3, $3, $3, $4, $5, $6, $7) returning id`,
+    [
+      ...[granted, api.accountId, date, JSON.stringify(inputs), JSON.stringify([formula]), [hidden]],
+      JSON.stringify({ messages: [], warnings: [], output: 'SECRET' }),
+    ],
+  );
+  return rows[0]?.id ?? 0;
+}
+
 const push = async (level?: string) => {
   if (level !== undefined) await grant({ siteId, level, sourceIds: [sources[0]] });
   const body = variables.map((variableId) => ({ variableId, data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] }));
@@ -71,6 +93,33 @@ describe('access to some sources of a site', () => {
     try {
       await expect(reader.readPoints({ variableIds: [variables[0]] })).resolves.toBeDefined();
       expect(await reader.refusalOf({ variableIds: [variables[1]] })).toMatchObject({ reason: 'not_found' });
+    } finally {
+      reader.close();
+    }
+  });
+
+  it('shows runs of a calculation without what they read elsewhere (R-B9, R-H8, R-J1)', async () => {
+    const id = await addRun();
+    const shown = {
+      inputs: [{ variableId: variables[0], points: 3 }],
+      formulas: [{ formula: 0, forms: [] }],
+      ancestors: [],
+      notes: {},
+      outcome: 'Stored',
+    };
+    expect((await user.get(`/runs/${id}`)).body).toMatchObject(shown);
+    expect((await user.get<readonly Body[]>(`/variables/${variables[0]}/runs`)).body).toMatchObject([shown]);
+    expect((await api.manager.get<Body>(`/runs/${id}`)).body).toMatchObject({
+      inputs: [{ variableId: variables[0] }, { variableId: variables[1] }],
+      formulas: [{ forms: [{ value: 'SECRET' }] }],
+      ancestors: [variables[1]],
+      notes: { output: 'SECRET' },
+    });
+    const reader = createGrpcReader(api.grpcAddress, user.token);
+    try {
+      const runs = await reader.listRuns({ variableId: variables[0] });
+      expect(runs).toMatchObject([{ inputs: [{ variableId: variables[0] }] }]);
+      expect(JSON.stringify(runs)).not.toContain('SECRET');
     } finally {
       reader.close();
     }

@@ -45,6 +45,8 @@ export async function startDelivery(environment: Readonly<Record<string, string>
   return {
     api,
     addWebhook: async (url, members = {}, client = api.manager) => {
+      // What happened before is not told to it.
+      await api.parts.outbox.relay();
       const webhook = { name: 'hook', url, eventType: 'SiteCreated', secret: SECRET, ...members };
       const { status, body } = await client.post<{ id: string }>('/account/webhooks', webhook);
       if (status !== 200) throw new Error(JSON.stringify(body));

@@ -25,7 +25,7 @@ const WIDEN = `
     from webhook where id = $1 for no key update
   ), event as (
     insert into webhook_event (id, webhook_id, account_id, type, date, data)
-    select event_id, id, account_id, event_type, $3, jsonb_build_object('notKept', $2::int8, 'from', $3::text, 'to', $4::text)
+    select event_id, id, account_id, event_type, $3::text::timestamptz, jsonb_build_object('notKept', $2::int8, 'from', $3::text, 'to', $4::text)
     from hook
     on conflict (id) do update set data = jsonb_build_object(
       'notKept', (webhook_event.data ->> 'notKept')::int8 + $2::int8, 'from', webhook_event.data -> 'from', 'to', $4::text)

@@ -177,7 +177,8 @@ describe('the secret', () => {
     const webhook = await createWebhook(api.manager, { secret: old });
     expect((await put(webhook, { secret: fresh })).status).toBe(200);
     expect(await secretsOf(webhook)).toEqual([fresh, old]);
-    await put(webhook, { secret: fresh });
+    const { modifiedDate } = await read(webhook);
+    expect((await put(webhook, { secret: fresh })).body.modifiedDate).toBe(modifiedDate);
     expect(await secretsOf(webhook)).toEqual([fresh, old]);
     const { rows } = await api.database.query(
       `select extract(epoch from former_secret_until - modified_date) / 3600 as hours from webhook where id = $1`,

@@ -73,6 +73,20 @@ const SETTINGS = {
   AUTH_URL: setting(z.url().optional(), 'Public address of the token issuer; default: that of the API.'),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the gRPC role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the gRPC role; 0 picks a free one.'),
+  WATCH_POOL_SIZE: setting(
+    integer(2, 100).default(6),
+    'Watches of points (WatchPoints) the gRPC role may read for at the same time, a connection each.',
+  ),
+  WATCH_MAX_VARIABLES: setting(integer(1, 100_000).default(5000), 'Most variables of a watch.'),
+  WATCH_MAX_PER_USER: setting(integer(1, 100_000).default(100), 'Watches a user may have open in a process.'),
+  WATCH_POLL_MS: setting(
+    integer(100, 600_000).default(5000),
+    'Milliseconds between looks for news of watched variables that Redis lost.',
+  ),
+  WATCH_HEARTBEAT_MS: setting(
+    integer(100, 3_600_000).default(15_000),
+    'Milliseconds without news after which a watch sends its cursor.',
+  ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address of the health port of roles without HTTP.'),
   HEALTH_PORT: setting(
     integer(0, 65535).optional(),

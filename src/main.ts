@@ -13,6 +13,7 @@ import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { migrate } from './platform/migrate.ts';
 import { startSweeper } from './platform/sweep.ts';
+import { joinRewrites } from './points/write/note-rewrites.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
@@ -84,6 +85,7 @@ async function startRoles(
     const purgeOperations = async () => {
       while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);
     };
+    roles.push(startSweeper('rewrites', PURGE_INTERVAL_MS, () => joinRewrites(database), log));
     roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
   }
   if (names.has('grpc')) {

@@ -28,33 +28,54 @@ const MAX_TEXT_BYTES = 2 << 20;
  * @param unitId of the values; null when the variable has none.
  */
 export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number | null): Generator<PointChunkMessage> {
+  for (const part of partsOf(chunk, labels)) yield pointMessage(part, labels, unitId);
+}
+
+/** A chunk in parts whose different texts are not too long for a message. Each has at least one point. */
+export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
   for (const end of endsOfParts(chunk, labels)) {
-    yield pointMessage(partOf(chunk, start, end), labels, unitId);
+    yield partOf(chunk, start, end);
     start = end;
   }
 }
 
-/** Where to cut a chunk so that the different texts of a part are not too long. A part has at least one point. */
-function* endsOfParts({ versionTagIds, tagSetIds }: PointChunk, labels: Labels): Generator<number> {
+/** Bytes of the different texts of a chunk. */
+export function textBytesOf(chunk: PointChunk, labels: Labels): number {
+  const addRow = textCounter(chunk, labels).addRow;
+  let bytes = 0;
+  for (let row = 0; row < chunk.dates.length; row += 1) bytes += addRow(row);
+  return bytes;
+}
+
+/** Counts the bytes each row adds to the texts before it. */
+function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
     { ids: tagSetIds, textOf: labels.tags, seen: new Set<number>() },
   ];
-  const addRow = (row: number): number => {
-    return columns.reduce((sum, { ids, textOf, seen }) => sum + newBytes(ids[row] ?? NO_ID, textOf, seen), 0);
+  return {
+    addRow: (row: number): number =>
+      columns.reduce((sum, { ids, textOf, seen }) => sum + newBytes(ids[row] ?? NO_ID, textOf, seen), 0),
+    forget: () => {
+      for (const { seen } of columns) seen.clear();
+    },
   };
+}
+
+function* endsOfParts(chunk: PointChunk, labels: Labels): Generator<number> {
+  const { addRow, forget } = textCounter(chunk, labels);
   let bytes = 0;
   let start = 0;
-  for (let row = 0; row < versionTagIds.length; row += 1) {
+  for (let row = 0; row < chunk.dates.length; row += 1) {
     bytes += addRow(row);
     if (bytes <= MAX_TEXT_BYTES || row === start) continue;
     yield row;
     start = row;
-    for (const { seen } of columns) seen.clear();
+    forget();
     bytes = addRow(row);
   }
-  yield versionTagIds.length;
+  yield chunk.dates.length;
 }
 
 /** Bytes of a text that has not been seen yet. */

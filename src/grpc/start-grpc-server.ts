@@ -9,29 +9,36 @@ import { listVersionsHandler } from './list-versions.ts';
 import { loadPublicPackage, loadServerService } from './load-proto.ts';
 import { readLastHandler } from './read-last.ts';
 import { type ReadServices, readPointsHandler } from './read-points.ts';
+import { startWatching, type WatchingServices } from './watch/start-watching.ts';
+
+export interface DataPointsServices extends ReadServices, WatchingServices {
+  readonly metrics: Metrics;
+}
 
 export interface GrpcServer {
   /** host:port it listens on. */
   readonly address: string;
-  /** Lets the calls under way end, for at most `graceMs`, then cuts them off. */
+  /** Ends the watches, lets the other calls under way end, for at most `graceMs`, then cuts them off. */
   stop(graceMs: number): Promise<void>;
-}
-
-export interface DataPointsServices extends ReadServices {
-  readonly metrics: Metrics;
 }
 
 const SERVICE_NAME = 'tidemark.v1.DataPoints';
 
+const SERVER_OPTIONS = {
+  'grpc.max_receive_message_length': 4 << 20,
+  // A watch may be silent for long: a client that is gone without a word is noticed.
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+};
+
 /** @param port 0 picks a free one. TLS is ended in front of the service. */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
-  const server = new Server({
-    'grpc.max_receive_message_length': 4 << 20,
-    interceptors: [countCalls(services.metrics)],
-  });
+  const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });
+  const watching = startWatching(services);
   server.addService(loadServerService(), {
     ReadPoints: readPointsHandler(services) as UntypedHandleCall,
     ReadLast: readLastHandler(services) as UntypedHandleCall,
+    WatchPoints: watching.handler as UntypedHandleCall,
     ListVersions: listVersionsHandler(services) as UntypedHandleCall,
     ListRuns: listRunsHandler(services) as UntypedHandleCall,
   });
@@ -44,9 +51,11 @@ export async function startGrpcServer(services: DataPointsServices, host: string
     stop: async (graceMs) => {
       health.setStatus('', 'NOT_SERVING');
       const timer = setTimeout(() => server.forceShutdown(), graceMs);
-      await new Promise<void>((resolve) => {
+      const shutDown = new Promise<void>((resolve) => {
         server.tryShutdown(() => resolve());
       });
+      await watching.stop();
+      await shutDown;
       clearTimeout(timer);
     },
   };

@@ -34,6 +34,11 @@ function toReach(grants: readonly SiteGrant[]): Reach {
   };
 }
 
+/** Whether a source of a site is reached. */
+export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sourceId: number): boolean {
+  return siteIds === null || siteIds.includes(siteId) || sourceIds.includes(sourceId);
+}
+
 /**
  * SQL for a row of a source, true where it is reached.
  * @param siteIds parameters that hold the two lists, such as `$2` and `$3`.

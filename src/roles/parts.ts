@@ -19,6 +19,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/outbox.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
+import { openPointNewsSender } from '../points/read/point-news.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
 import { watchPlatform } from './watch-platform.ts';
@@ -65,7 +66,9 @@ export function openParts(config: Config, log: Log): Parts {
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
+  const pointNews = openPointNewsSender(queueOptions);
   const consumers = [
+    pointNews.consume,
     calculationTrigger(calculationQueue),
     webhookFanOut({ queue: webhookQueue, maxPending: config.WEBHOOK_MAX_PENDING }),
   ];
@@ -107,6 +110,7 @@ export function openParts(config: Config, log: Log): Parts {
     healthChecks,
     close: async () => {
       accessNews.close();
+      pointNews.close();
       const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([database.end(), readDatabase.end()]);

@@ -11,6 +11,7 @@ import {
   EIGHT_BYTES,
   FOUR_BYTES,
   type RowBlock,
+  type RowLayout,
   type RowRun,
   readDoubles,
   readInstants,
@@ -23,9 +24,16 @@ import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './sele
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
 // The variable's id comes from the row, so that every column of it is read (see `selectVersions`).
-const COLUMNS =
+export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
-const LAYOUT = rowLayout([FOUR_BYTES, EIGHT_BYTES, EIGHT_BYTES, EIGHT_BYTES, FOUR_BYTES, FOUR_BYTES]);
+export const POINT_LAYOUT: RowLayout = rowLayout([
+  FOUR_BYTES,
+  EIGHT_BYTES,
+  EIGHT_BYTES,
+  EIGHT_BYTES,
+  FOUR_BYTES,
+  FOUR_BYTES,
+]);
 const [DATE, VALUE, VERSION_TIMESTAMP, VERSION_TAG_ID, TAG_SET_ID] = [1, 2, 3, 4, 5] as const;
 
 /**
@@ -42,8 +50,8 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
   await streamFromIndexes(transaction);
   for (const variableIds of groupsOf(selection.variableIds)) {
     const statement = selectPoints(selection, variableIds, labels);
-    for await (const block of copyRows(transaction, statement, LAYOUT)) {
-      for (const run of runsOf(block)) yield toChunk(block, run, selection.scales?.get(run.variableId));
+    for await (const block of copyRows(transaction, statement, POINT_LAYOUT)) {
+      for (const run of runsOf(block)) yield toPointChunk(block, run, selection.scales?.get(run.variableId));
     }
   }
 }
@@ -80,10 +88,11 @@ export function selectPoints(selection: PointSelection, variableIds: readonly nu
   const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
   // Without an order of its own the page could be taken from rows in any order.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
-  return selectOfVariables(variableIds, COLUMNS, page);
+  return selectOfVariables(variableIds, POINT_COLUMNS, page);
 }
 
-function toChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {
+/** Rows of `POINT_COLUMNS` as columns. */
+export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {
   const values = readDoubles(block, run, VALUE);
   if (scale) scaleValues(values, scale, run.variableId);
   return {

@@ -25,9 +25,17 @@ export function textLiteral(text: string): string {
 
 /** An instant as a constant, so that the planner sees which chunks it leaves out. Beyond all dates it is infinite. */
 export function instantLiteral(micros: Micros): string {
-  if (micros < MIN_DATE_MICROS) return `timestamptz '-infinity'`;
-  if (micros > MAX_DATE_MICROS) return `timestamptz 'infinity'`;
-  return `timestamptz '${formatInstant(micros)}'`;
+  return `timestamptz '${instantBound(micros)}'`;
+}
+
+export function instantArrayLiteral(instants: readonly Micros[]): string {
+  return `'{${instants.map(instantBound).join(',')}}'::timestamptz[]`;
+}
+
+/** An instant as the text of a value. Beyond all dates it is infinite. */
+export function instantBound(micros: Micros): string {
+  if (micros < MIN_DATE_MICROS) return '-infinity';
+  return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);
 }
 
 /** A length of time. @throws Error unless it is a whole number. */

@@ -25,6 +25,8 @@ export interface WrittenSeries extends WrittenRange {
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
+  /** All dates are later than any stored before, and each was written once. */
+  readonly isAppend: boolean;
 }
 
 export interface WritePlan {
@@ -165,6 +167,7 @@ function toWritten(variable: VariableSurvey, maxKept: number): WrittenSeries {
     hasHistory: series.hasHistory || (series.isVersioned && addsVersions(variable, maxKept)),
     lastVersionTagId: Math.max(series.lastVersionTagId, variable.maxVersionTagId),
     versionBound: boundAfter(variable, maxKept),
+    isAppend: fromMicros > series.maxDateMicros && maxKept === 1,
   };
 }
 

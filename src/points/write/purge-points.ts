@@ -24,6 +24,7 @@ export function purgeDeletedVariable(database: Database): Promise<boolean> {
     // begins without it while this transaction has it; afterwards none finds the variable any more.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
+    await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);
     return purgeNextChunks(transaction, variableId);
   });
 }

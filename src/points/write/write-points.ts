@@ -10,6 +10,7 @@ import { copyTuples } from './copy-tuples.ts';
 import { findChunks, insertTargetOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { limitVersions, makeWay } from './make-way.ts';
+import { noteRewrites } from './note-rewrites.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
 import { prepareChunks } from './prepare-chunks.ts';
 
@@ -49,6 +50,7 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
   await limitVersions(transaction, plan.chunks);
   await saveSeries(transaction, plan.written);
+  await noteRewrites(transaction, plan.written);
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, fromMicros, toMicros, count };
   });

@@ -1,0 +1,96 @@
+/**
+ * The cursor of a watch: the reader's place in every variable, as bytes that mean nothing to clients. It says of itself all
+ * there is to know, so it outlives processes and the database's restarts.
+ *
+ *   byte 0      1: this format
+ *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
+ *               distance of the id from the one before; 0 where nothing was seen, else 1 + how far its VersionTimestamp lies
+ *               before the greatest; then, where something was seen, 0 for all dates, else 1 + date, counted from the first
+ *   4 bytes     CRC-32 of all before, little-endian
+ */
+import { crc32 } from 'node:zlib';
+import { MIN_DATE_MICROS } from '../../points/instant-rules.ts';
+import type { Place } from '../../points/read/read-changes.ts';
+
+const FORMAT = 1;
+const CRC_BYTES = 4;
+const MAX_ID = 2 ** 31 - 1;
+
+/** Nothing was seen. */
+export const AT_BEGINNING: Place = {
+  versionTimestamp: Number.NEGATIVE_INFINITY,
+  dateMicros: Number.POSITIVE_INFINITY,
+};
+
+export function encodeCursor(places: ReadonlyMap<number, Place>): Buffer {
+  const entries = [...places].sort(([a], [b]) => a - b);
+  let greatest = 0;
+  for (const [, { versionTimestamp }] of entries) greatest = Math.max(greatest, versionTimestamp);
+  const bytes = [FORMAT];
+  writeVarint(bytes, entries.length);
+  writeVarint(bytes, greatest);
+  let lastId = 0;
+  for (const [id, { versionTimestamp, dateMicros }] of entries) {
+    writeVarint(bytes, id - lastId);
+    lastId = id;
+    if (versionTimestamp === Number.NEGATIVE_INFINITY) {
+      writeVarint(bytes, 0);
+      continue;
+    }
+    writeVarint(bytes, 1 + greatest - versionTimestamp);
+    writeVarint(bytes, dateMicros === Number.POSITIVE_INFINITY ? 0 : 1 + dateMicros - MIN_DATE_MICROS);
+  }
+  const content = Buffer.from(bytes);
+  const checked = Buffer.concat([content, Buffer.alloc(CRC_BYTES)]);
+  checked.writeUInt32LE(crc32(content), content.length);
+  return checked;
+}
+
+/** @returns undefined for what is no cursor. */
+export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, Place> | undefined {
+  const bytes = Buffer.from(cursor.buffer, cursor.byteOffset, cursor.byteLength);
+  const end = bytes.length - CRC_BYTES;
+  if (end < 1 || bytes[0] !== FORMAT || crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)) return undefined;
+  const read = varintReader(bytes.subarray(1, end));
+  const places = new Map<number, Place>();
+  const [count, greatest] = [read(), read()];
+  let id = 0;
+  for (let entry = 0; entry < count; entry += 1) {
+    id += read();
+    const before = read();
+    const date = before === 0 ? 0 : read();
+    // A number that is none, since the bytes ended, is not safe either.
+    if (id > MAX_ID || !Number.isSafeInteger(id + before + date)) return undefined;
+    places.set(id, before === 0 ? AT_BEGINNING : toPlace(greatest + 1 - before, date));
+  }
+  return places;
+}
+
+function toPlace(versionTimestamp: number, date: number): Place {
+  return { versionTimestamp, dateMicros: date === 0 ? Number.POSITIVE_INFINITY : date - 1 + MIN_DATE_MICROS };
+}
+
+/** Seven bits a byte, the lowest first; the highest bit says that more follow. Up to 2^53. */
+function writeVarint(bytes: number[], value: number): void {
+  let rest = value;
+  while (rest >= 128) {
+    bytes.push((rest % 128) + 128);
+    rest = Math.floor(rest / 128);
+  }
+  bytes.push(rest);
+}
+
+/** Each call gives the next number, NaN behind the end. */
+function varintReader(bytes: Uint8Array): () => number {
+  let at = 0;
+  return () => {
+    let value = 0;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = bytes[at];
+      at += 1;
+      if (byte === undefined) return Number.NaN;
+      value += (byte % 128) * factor;
+      if (byte < 128) return value;
+    }
+  };
+}

@@ -1,0 +1,65 @@
+/** Puts `WatchPoints` together: its own connections, the turns at them, and what all watches of the process share. */
+import { openDatabase } from '../../platform/database.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import type { PointNewsOptions } from '../../points/read/point-news.ts';
+import { openTurns } from './turns.ts';
+import { openWatchHub } from './watch-hub.ts';
+import { type WatchServices, watchPointsHandler } from './watch-points.ts';
+
+export interface WatchingServices extends Pick<WatchServices, 'authentication' | 'log' | 'database'> {
+  readonly dictionary: Dictionary;
+  readonly queueOptions: PointNewsOptions;
+  readonly config: {
+    readonly DATABASE_URL: string;
+    readonly READ_STALL_SEC: number;
+    readonly WATCH_POOL_SIZE: number;
+    readonly WATCH_MAX_VARIABLES: number;
+    readonly WATCH_MAX_PER_USER: number;
+    readonly WATCH_POLL_MS: number;
+    readonly WATCH_HEARTBEAT_MS: number;
+  };
+}
+
+export interface Watching {
+  readonly handler: ReturnType<typeof watchPointsHandler>;
+  /** Ends every watch. */
+  stop(): Promise<void>;
+}
+
+export function startWatching(services: WatchingServices): Watching {
+  const { config, log, dictionary, authentication, database, queueOptions } = services;
+  const watchDatabase = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.WATCH_POOL_SIZE,
+    applicationName: 'tidemark-watch',
+    log,
+    readLimits: { stallMs: config.READ_STALL_SEC * 1000 },
+  });
+  // Whoever catches up takes as long as its reader: the others keep the rest of the connections.
+  const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
+  const reading = {
+    ...{ database: watchDatabase, dictionary },
+    short: openTurns(config.WATCH_POOL_SIZE - longCount),
+    long: openTurns(longCount),
+  };
+  const hub = openWatchHub({
+    ...{ database, authentication, log, news: queueOptions },
+    pollMs: config.WATCH_POLL_MS,
+    heartbeatMs: config.WATCH_HEARTBEAT_MS,
+    maxPerUser: config.WATCH_MAX_PER_USER,
+  });
+  return {
+    handler: watchPointsHandler({
+      database,
+      authentication,
+      log,
+      reading,
+      hub,
+      maxVariables: config.WATCH_MAX_VARIABLES,
+    }),
+    stop: async () => {
+      await hub.stop();
+      await watchDatabase.end();
+    },
+  };
+}

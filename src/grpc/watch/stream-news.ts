@@ -1,0 +1,32 @@
+/** What a watch has not seen yet, in one snapshot of the database. */
+import { type Database, streamInSnapshot, type Transaction } from '../../platform/database.ts';
+import type { LinearScale, PointChunk } from '../../points/point.ts';
+import {
+  type ChangedVariable,
+  findChanges,
+  groupChanges,
+  type Place,
+  readChanges,
+} from '../../points/read/read-changes.ts';
+
+export type News =
+  /** The next points of a variable, by VersionTimestamp and date. */
+  | { readonly kind: 'points'; readonly chunk: PointChunk }
+  /** There is no more of these variables. */
+  | { readonly kind: 'whole'; readonly changes: readonly ChangedVariable[] };
+
+/** @param places of the variables that may have news. */
+export function streamNews(
+  database: Database,
+  places: ReadonlyMap<number, Place>,
+  scales: ReadonlyMap<number, LinearScale> | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<News> {
+  const read = async function* (transaction: Transaction): AsyncGenerator<News> {
+    for (const changes of groupChanges(await findChanges(transaction, places))) {
+      for await (const chunk of readChanges(transaction, changes, scales)) yield { kind: 'points', chunk };
+      yield { kind: 'whole', changes };
+    }
+  };
+  return streamInSnapshot(database, read, signal);
+}

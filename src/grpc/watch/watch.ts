@@ -1,0 +1,201 @@
+/**
+ * One call of `WatchPoints` (R-J1, R-J2): it waits until something is said to be new of its variables, reads what that is
+ * from the database and writes it. Nothing is kept for the reader but where it is, so a slow one costs no memory.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { Caller } from '../../identity/caller.ts';
+import type { Database } from '../../platform/database.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import type { LinearScale } from '../../points/point.ts';
+import type { Place } from '../../points/read/read-changes.ts';
+import type { ReadVariable } from '../../reading/selection.ts';
+import { type Sink, writeMessage } from '../answer.ts';
+import type { PointRowsMessage } from '../point-rows.ts';
+import { encodeCursor } from './cursor.ts';
+import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
+import { type News, streamNews } from './stream-news.ts';
+import type { Turns } from './turns.ts';
+
+export interface WatchMessage {
+  /** Absent: nothing new, the cursor alone. */
+  readonly points?: PointRowsMessage;
+  readonly cursor: Buffer;
+}
+
+export interface WatchReading {
+  /** Apart from other readers, with as many connections as there are turns. */
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  /** Of reading little, and of reading as much as there is. */
+  readonly short: Turns;
+  readonly long: Turns;
+}
+
+export interface WatchOptions {
+  readonly caller: Caller;
+  /** The `authorization` of the call, looked at again while it lasts (R-B5). */
+  readonly authorization: string | undefined;
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+  readonly scales: ReadonlyMap<number, LinearScale> | undefined;
+  readonly places: ReadonlyMap<number, Place>;
+  readonly sink: Sink<WatchMessage> & Pick<ServerWritableStream<unknown, WatchMessage>, 'writableNeedDrain'>;
+  /** Aborted when the reader leaves. */
+  readonly leaving: AbortSignal;
+}
+
+// What comes in quick succession is sent together.
+const ROUND_INTERVAL_MS = 50;
+// More than that is not collected before it is sent.
+const MOST_COLLECTED = 10_000;
+
+export class Watch {
+  readonly options: WatchOptions;
+  readonly #reading: WatchReading;
+  readonly #places: Map<number, Place>;
+  readonly #news = new Set<number>();
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+  #wake: (() => void) | undefined;
+  #writtenMs = performance.now();
+  #points = 0;
+  #messages = 0;
+
+  constructor(reading: WatchReading, options: WatchOptions) {
+    this.options = options;
+    this.#reading = reading;
+    this.#places = new Map(options.places);
+    this.#signal = AbortSignal.any([options.leaving, this.#ending.signal]);
+    for (const variableId of this.#places.keys()) this.#news.add(variableId);
+  }
+
+  /** Where the reader is in a variable. */
+  placeOf(variableId: number): Place | undefined {
+    return this.#places.get(variableId);
+  }
+
+  /** Says that there may be something new of a variable. */
+  tell(variableId: number): void {
+    this.#news.add(variableId);
+    this.#wake?.();
+  }
+
+  /** Ends the call with an error, whatever it is doing. */
+  end(error: Error): void {
+    this.#ending.abort(error);
+  }
+
+  /** Sends the cursor if nothing was sent for a while; not to a reader that has not taken what was. */
+  beat(heartbeatMs: number): void {
+    const { sink } = this.options;
+    if (this.#signal.aborted || sink.writableNeedDrain) return;
+    if (performance.now() - this.#writtenMs >= heartbeatMs) this.#writeCursor();
+  }
+
+  /** Sends news until the reader leaves. @returns how many points were sent. @throws what it was ended with. */
+  async run(): Promise<number> {
+    this.#writeCursor();
+    while (!this.#signal.aborted) {
+      await this.#untilNews();
+      if (this.#signal.aborted) break;
+      const startMs = performance.now();
+      await this.#round();
+      const restMs = ROUND_INTERVAL_MS - (performance.now() - startMs);
+      if (restMs > 0) await pause(restMs, undefined, { signal: this.#signal }).catch(() => {});
+    }
+    if (!this.options.leaving.aborted) throw this.#ending.signal.reason;
+    return this.#points;
+  }
+
+  async #untilNews(): Promise<void> {
+    if (this.#news.size > 0) return;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        this.#wake = undefined;
+        this.#signal.removeEventListener('abort', go);
+        resolve();
+      };
+      this.#wake = go;
+      this.#signal.addEventListener('abort', go);
+    });
+  }
+
+  /** Reads and sends what is new. A reader that stalls loses its connection to the database, and goes on from its place. */
+  async #round(): Promise<void> {
+    const wanted = [...this.#news];
+    this.#news.clear();
+    const messagesBefore = this.#messages;
+    const { short, long } = this.#reading;
+    try {
+      const messages = await short.take(() => this.#collect(wanted));
+      if (messages) for (const message of messages) await this.#send(message);
+      else await long.take(() => this.#stream(wanted));
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      if (this.#messages === messagesBefore) throw error;
+      for (const variableId of wanted) this.#news.add(variableId);
+    }
+  }
+
+  /** @returns undefined when there is more than should be collected. */
+  async #collect(wanted: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
+    const builder = this.#builder();
+    const messages: BuiltMessage[] = [];
+    let points = 0;
+    for await (const news of this.#newsOf(wanted)) {
+      points += news.kind === 'points' ? news.chunk.dates.length : 0;
+      if (points > MOST_COLLECTED) return undefined;
+      messages.push(...(await take(builder, news)));
+    }
+    const last = await builder.finish();
+    return last ? [...messages, last] : messages;
+  }
+
+  async #stream(wanted: readonly number[]): Promise<void> {
+    const builder = this.#builder();
+    for await (const news of this.#newsOf(wanted)) {
+      for (const message of await take(builder, news)) await this.#send(message);
+    }
+    const last = await builder.finish();
+    if (last) await this.#send(last);
+  }
+
+  #builder(): MessageBuilder {
+    const { variables } = this.options;
+    return new MessageBuilder(this.#reading.dictionary, (variableId) => variables.get(variableId)?.unitId ?? null);
+  }
+
+  #newsOf(wanted: readonly number[]): AsyncGenerator<News> {
+    const places = new Map(
+      wanted.flatMap((variableId) => {
+        const place = this.#places.get(variableId);
+        return place ? [[variableId, place] as const] : [];
+      }),
+    );
+    return streamNews(this.#reading.database, places, this.options.scales, this.#signal);
+  }
+
+  async #send({ points, places }: BuiltMessage): Promise<void> {
+    if (this.#signal.aborted) return;
+    for (const [variableId, place] of places) this.#places.set(variableId, place);
+    const count = points.variableIds.length;
+    this.#points += count;
+    this.#messages += 1;
+    this.#writtenMs = performance.now();
+    const message = { ...(count > 0 && { points }), cursor: encodeCursor(this.#places) };
+    await writeMessage(this.options.sink, message, this.#signal);
+  }
+
+  #writeCursor(): void {
+    this.#writtenMs = performance.now();
+    this.options.sink.write({ cursor: encodeCursor(this.#places) });
+  }
+}
+
+async function take(builder: MessageBuilder, news: News): Promise<readonly BuiltMessage[]> {
+  if (news.kind === 'points') return builder.add(news.chunk);
+  for (const { variableId, lastVersionTimestamp } of news.changes) {
+    builder.reach(variableId, { versionTimestamp: lastVersionTimestamp, dateMicros: Number.POSITIVE_INFINITY });
+  }
+  return [];
+}

@@ -1,0 +1,67 @@
+/**
+ * Tells processes that points of variables were committed, so that they look at once. Redis may lose a message: whoever
+ * listens looks by itself now and then.
+ */
+import { Redis } from 'ioredis';
+import type { Log } from '../../platform/log.ts';
+import type { EventConsumer } from '../../platform/outbox.ts';
+import type { PointsWritten } from '../announce-points.ts';
+
+export interface PointNewsOptions {
+  readonly redisUrl: string;
+  readonly prefix: string;
+  readonly log: Log;
+}
+
+export interface PointNewsSender {
+  /** Of the relay: tells of what it relays, after its commit. */
+  readonly consume: EventConsumer;
+  close(): void;
+}
+
+export interface PointNewsListener {
+  close(): void;
+}
+
+const COMMAND_TIMEOUT_MS = 2000;
+// Beyond so many a message would be longer than looking is.
+const MAX_IDS = 20_000;
+
+const channelOf = ({ prefix }: PointNewsOptions): string => `${prefix}:points`;
+
+export function openPointNewsSender(options: PointNewsOptions): PointNewsSender {
+  const { redisUrl, log } = options;
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
+  redis.on('error', (error) => log.warn({ err: error }, 'news of points cannot be told; readers see them later'));
+  return {
+    consume: async (_transaction, events) => {
+      const written = events.filter(({ type }) => type === 'DataPointsWritten');
+      const ids = new Set(written.flatMap(({ payload }) => (payload as PointsWritten).variables.map(idOf)));
+      if (ids.size === 0) return undefined;
+      return async () => {
+        // Without waiting for a Redis that is away: readers look by themselves.
+        if (redis.status !== 'ready') return;
+        await redis.publish(channelOf(options), ids.size > MAX_IDS ? '' : [...ids].join());
+      };
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+const idOf = ({ variableId }: { readonly variableId: number }): number => variableId;
+
+/** @param onWritten undefined: any variable may have been written. */
+export function openPointNewsListener(
+  options: PointNewsOptions,
+  onWritten: (variableIds: readonly number[] | undefined) => void,
+): PointNewsListener {
+  const { redisUrl, log } = options;
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  const warn = (error: unknown) => log.warn({ err: error }, 'news of points are not heard; they are looked for');
+  redis.on('error', warn);
+  // What was told while the connection was down is not known.
+  redis.on('ready', () => onWritten(undefined));
+  redis.on('message', (_channel, text) => onWritten(text === '' ? undefined : text.split(',').map(Number)));
+  redis.subscribe(channelOf(options)).catch(warn);
+  return { close: () => redis.disconnect() };
+}

@@ -1,0 +1,48 @@
+/**
+ * What a write leaves for those who follow a variable (read-changes.ts): which dates it wrote, unless all it did was to append
+ * later ones, each once, which are found without a note.
+ */
+import type { Database, Transaction } from '../../platform/database.ts';
+import type { WrittenSeries } from './plan-write-rules.ts';
+
+export const NOTE_REWRITES = `
+  insert into point_rewrite (variable_id, version_timestamp, from_date, to_date)
+  select variable_id, timestamptz 'epoch' + version_timestamp * interval '1 microsecond',
+         timestamptz 'epoch' + from_micros * interval '1 microsecond',
+         timestamptz 'epoch' + to_micros * interval '1 microsecond'
+  from unnest($1::int[], $2::int8[], $3::int8[], $4::int8[]) written (variable_id, version_timestamp, from_micros, to_micros)`;
+
+/** In the transaction of the write. */
+export async function noteRewrites(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
+  const rewritten = written.filter(({ isAppend }) => !isAppend);
+  if (rewritten.length === 0) return;
+  await transaction.query(NOTE_REWRITES, [
+    rewritten.map(({ variableId }) => variableId),
+    rewritten.map(({ lastVersionTimestamp }) => lastVersionTimestamp),
+    rewritten.map(({ fromMicros }) => fromMicros),
+    rewritten.map(({ toMicros }) => toMicros),
+  ]);
+}
+
+// The latest hour stays as it is, for those who follow; of a day there is one for those who come back, and of all before
+// 32 days one. A wider period is looked through for nothing, but nothing is missed.
+const JOIN = `
+  with aged as (
+    select variable_id, version_timestamp,
+           case when version_timestamp < now() - interval '32 days' then '-infinity'
+                else date_bin('1 day', version_timestamp, 'epoch') end as day
+    from point_rewrite where version_timestamp < now() - interval '1 hour'
+  ), several as (
+    select variable_id, day from aged group by 1, 2 having count(*) > 1
+  ), joined as (
+    delete from point_rewrite using aged join several using (variable_id, day)
+    where point_rewrite.variable_id = aged.variable_id and point_rewrite.version_timestamp = aged.version_timestamp
+    returning point_rewrite.*, day
+  )
+  insert into point_rewrite (variable_id, version_timestamp, from_date, to_date)
+  select variable_id, max(version_timestamp), min(from_date), max(to_date) from joined group by variable_id, day`;
+
+/** Keeps the notes few. Whoever reads meanwhile sees them as they were, or joined. */
+export async function joinRewrites(database: Database): Promise<void> {
+  await database.query(JOIN);
+}

@@ -48,14 +48,28 @@ export async function ingestAccount(database: Database, accountId: number, maxRo
   return (await ingestPortion(database, accountId, maxRows)).batches;
 }
 
-/** Writes the waiting batches of an account, up to `maxRows` readings but at least one batch. */
-export async function ingestPortion(database: Database, accountId: number, maxRows: number): Promise<Portion> {
+/** Whoever writes the batches of an account, or decides about one, does so alone until the end of the transaction. */
+export async function lockIngest(transaction: Transaction, accountId: number): Promise<void> {
+  await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+}
+
+/**
+ * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
+ * @param onTaken told which they are before they are written: what fails then, fails with them.
+ */
+export async function ingestPortion(
+  database: Database,
+  accountId: number,
+  maxRows: number,
+  onTaken: (batchIds: readonly number[]) => void = () => {},
+): Promise<Portion> {
   return withTransaction(
     database,
     async (transaction) => {
-      await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+      await lockIngest(transaction, accountId);
       const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
       if (batches.length === 0) return NOTHING_WAITS;
+      onTaken(batches.map(({ id }) => id));
       const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
       const marking = markWhenSlow(database, operationIds);
       try {

@@ -45,10 +45,13 @@ export function startIngester(services: IngesterServices): Ingester {
     } catch (error) {
       log.warn({ err: error, accountId }, 'batches could not be written together');
     }
+    let taken: readonly number[] = [];
     try {
-      return await ingestPortion(database, accountId, 1);
+      return await ingestPortion(database, accountId, 1, (batchIds) => {
+        taken = batchIds;
+      });
     } catch (error) {
-      const isSetAside = await noteFailedBatch(database, accountId, error);
+      const isSetAside = await noteFailedBatch(database, accountId, taken[0], error);
       if (isSetAside) log.error({ accountId }, 'a batch was set aside: it cannot be written');
       if (isSetAside) metrics.setAside.inc();
       throw error;

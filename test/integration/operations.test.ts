@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { announceLateOperations, purgeOldOperations } from '../../src/ingest/operation-upkeep.ts';
 import { noteFailedBatch } from '../../src/ingest/set-aside.ts';
 import { eventually } from '../support/eventually.ts';
+import { firstBatchOf } from '../support/failed-batches.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createStructure, createVariable } from '../support/structure.ts';
 import type { TestClient } from '../support/test-client.ts';
@@ -90,7 +91,8 @@ describe('an operation', () => {
     await push(one(variableId), `?operationId=${label}`);
     const outcomes: boolean[] = [];
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      outcomes.push(await noteFailedBatch(api.database, api.accountId, new Error('no room')));
+      const batchId = await firstBatchOf(api.database, api.accountId);
+      outcomes.push(await noteFailedBatch(api.database, api.accountId, batchId, new Error('no room')));
     }
     expect(outcomes).toEqual([false, false, false, false, true]);
     expect((await find(label)).body).toMatchObject({ state: 'Failed', failure: 'no room' });

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/identity/caller.ts';
 import { ingestAccount } from '../../src/ingest/ingest-account.ts';
-import { noteFailedBatch } from '../../src/ingest/set-aside.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { openPushService, type PushService } from '../../src/push/push-service.ts';
 import type { NewOperation } from '../../src/push/store/new-operation.ts';
 import { storeBatches } from '../../src/push/store/store-batches.ts';
 import { eventually } from '../support/eventually.ts';
+import { ingestNotingFailures } from '../support/failed-batches.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createSite, createSource, createStructure, createVariable } from '../support/structure.ts';
 
@@ -262,13 +262,7 @@ describe('pushes that arrive together', () => {
     await storeBatches(api.database, [
       { accountId: api.accountId, structureVersion: null, isQueued: true, operations },
     ]);
-    for (let attempt = 0; attempt < 12; attempt += 1) {
-      try {
-        while ((await ingestOne()) > 0);
-      } catch (error) {
-        await noteFailedBatch(api.database, api.accountId, error);
-      }
-    }
+    await ingestNotingFailures(api.database, api.accountId, 12);
     expect(await countOf(variableId)).toBe(2);
     expect([await stateOf('part-0'), await stateOf('part-1'), await stateOf('part-2')]).toEqual([
       'Completed',
@@ -311,7 +305,7 @@ describe('a queue that is full', () => {
   });
 });
 
-const ingestOne = () => ingestAccount(api.database, api.accountId, 1);
+const _ingestOne = () => ingestAccount(api.database, api.accountId, 1);
 
 async function callerOfManager(): Promise<Caller> {
   const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);

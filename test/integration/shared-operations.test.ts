@@ -1,11 +1,10 @@
 /** Plain pushes that are stored together share a row, and are told apart by their labels (R-D7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ingestAccount } from '../../src/ingest/ingest-account.ts';
 import { announceLateOperations } from '../../src/ingest/operation-upkeep.ts';
-import { noteFailedBatch } from '../../src/ingest/set-aside.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { memberLabel, readMemberLabel } from '../../src/push/operations/operation-label.ts';
 import { type GroupOutcome, openGroupCommit } from '../../src/push/store/group-commit.ts';
+import { ingestNotingFailures } from '../support/failed-batches.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
 import { createStructure } from '../support/structure.ts';
 import type { TestClient } from '../support/test-client.ts';
@@ -143,13 +142,7 @@ describe('pushes that share a row', () => {
   it('and cannot be written are taken apart: only the one to blame is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
-    for (let attempt = 0; attempt < 14; attempt += 1) {
-      try {
-        while ((await ingestAccount(api.database, api.accountId, 1)) > 0);
-      } catch (error) {
-        await noteFailedBatch(api.database, api.accountId, error);
-      }
-    }
+    await ingestNotingFailures(api.database, api.accountId, 14);
     expect(await states(labels)).toEqual(['Completed', 'Failed', 'Completed', 'Completed']);
     const counts = await Promise.all(labels.map(async (label) => (await find(label)).body.accepted.readings));
     expect(counts).toEqual([1, 2, 3, 1]);

@@ -77,10 +77,19 @@ export function queryChoice<Name extends string>(
   choices: readonly Name[],
 ): Name | undefined {
   const text = query.find(name);
-  if (text === undefined) return undefined;
-  const choice = choices.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-  if (choice !== undefined) return choice;
-  throw placeError(query.placeOf(name), `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
+  return text === undefined ? undefined : toChoice(query.placeOf(name), text, choices);
+}
+
+/** Some of the given names, likewise, as `name=a&name=b` or `name=a,b`. @throws DomainError invalid_input. */
+export function queryChoices<Name extends string>(
+  query: Query,
+  name: string,
+  choices: readonly Name[],
+): readonly Name[] {
+  return query.all(name).flatMap((value, index) => {
+    const texts = value.split(',').flatMap((part) => part.trim() || []);
+    return texts.map((text) => toChoice(query.placeOf(name, index), text, choices));
+  });
 }
 
 /** A member of an enumeration, by name in any case or by number. @throws DomainError invalid_input naming the members. */
@@ -129,6 +138,12 @@ export function parseMembers<Parsed extends object>(
   if (others.length === 0) throw first;
   const details = problems.flatMap((problem) => problem.details ?? []);
   throw new DomainError(first.code, first.message, details);
+}
+
+function toChoice<Name extends string>(place: Place, text: string, choices: readonly Name[]): Name {
+  const choice = choices.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw placeError(place, `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
 }
 
 function toInteger(place: Place, text: string, min: number): number {

@@ -6,9 +6,8 @@ import { readJsonBody } from '../platform/http-body.ts';
 import { parseOperations } from '../platform/json-patch.ts';
 import { parseInput } from '../platform/lenient.ts';
 import { setTotalCount } from '../platform/listing-response.ts';
-import type { EventType } from '../platform/outbox.ts';
 import { parsePaging } from '../platform/paging.ts';
-import { parseMembers, parseQuery, placeError, type Query, queryChoice } from '../platform/query-string.ts';
+import { parseMembers, parseQuery, type Query, queryChoices, queryEnumeration } from '../platform/query-string.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
 import { EVENT_TYPES } from './event-type-rules.ts';
 import { planPatch } from './patch-webhook.ts';
@@ -27,8 +26,10 @@ export interface WebhookServices extends SaveServices {
   readonly targetPolicy: TargetPolicy;
 }
 
-type Level = 'Light' | 'Normal' | 'Verbose';
-export const LEVELS = ['Light', 'Normal', 'Verbose'] as const satisfies readonly Level[];
+/** WebhookDisplayLevel, with the numbers such levels have (R-A3). */
+const LEVEL_NUMBERS = { Light: 0, Normal: 1, Verbose: 2 } as const;
+type Level = keyof typeof LEVEL_NUMBERS;
+export const LEVELS = Object.keys(LEVEL_NUMBERS) as readonly Level[];
 
 const LIGHT = ['id', 'name', 'eventType', 'isEnabled'] as const;
 const NORMAL = [
@@ -86,7 +87,7 @@ async function getList(c: Context<Env>, { database }: WebhookServices): Promise<
   const query = parseQuery(c.req.url);
   const { level, eventTypes, paging } = parseMembers({
     level: () => parseLevel(query),
-    eventTypes: () => parseEventTypes(query),
+    eventTypes: () => queryChoices(query, 'eventType', EVENT_TYPES),
     paging: () => parsePaging(query),
   });
   const webhooks = await listVisible(database, c.var.caller, eventTypes);
@@ -96,18 +97,7 @@ async function getList(c: Context<Env>, { database }: WebhookServices): Promise<
 }
 
 function parseLevel(query: Query): Level {
-  return queryChoice(query, 'displayLevel', LEVELS) ?? 'Normal';
-}
-
-/** Repeated, or separated by commas. @throws DomainError invalid_input. */
-function parseEventTypes(query: Query): readonly EventType[] {
-  const texts = query.all('eventType').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
-  return texts.map((text) => {
-    const eventType = EVENT_TYPES.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-    if (eventType) return eventType;
-    const message = `must be one of ${EVENT_TYPES.join(', ')}, got ${JSON.stringify(text)}`;
-    throw placeError(query.placeOf('eventType'), message);
-  });
+  return queryEnumeration(query, 'displayLevel', LEVEL_NUMBERS) ?? 'Normal';
 }
 
 /** What the level shows, as far as the caller is shown it. */

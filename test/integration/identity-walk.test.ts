@@ -80,6 +80,7 @@ async function snapshot(): Promise<unknown> {
     ['invitation', 'select id, email, accepted_date from invitation order by id'],
     ['access', 'select user_id, site_id, level from site_access order by 1, 2'],
     ['webhook', 'select * from webhook order by id'],
+    ['attempt', 'select * from webhook_attempt order by id'],
     ['point', 'select variable_id, date, value from point order by 1, 2'],
   ] as const;
   const found: Record<string, unknown> = {};
@@ -92,7 +93,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
   ...{ views: 'view', invitations: 'invitation', mappers: 'mapper', generic: 'mapper', storage: 'file' },
-  ...{ operations: 'label', webhooks: 'webhook' },
+  ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest' },
 };
 
 /** The path with ids in it; undefined where what stands before a parameter is not known. */

@@ -194,7 +194,7 @@ describe('GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('shows what the display level says, in any case; Normal by default (§4.4, R-I1)', async () => {
+  it('shows what the display level says, in any case or by number; Normal by default (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,
@@ -209,6 +209,7 @@ describe('GET /account/webhooks', () => {
       ['DisplayLevel=light', light],
       ['filter.displayLevel=NORMAL', normal],
       ['displaylevel=Verbose', verbose],
+      ['displayLevel=0', light],
     ] as const) {
       expect((await named(api.manager, `EventType=UserLocked&${level}`)).body).toEqual([expected]);
       expect((await api.manager.get(`${path(webhook)}?${level}`)).body).toEqual(expected);
@@ -223,7 +224,7 @@ describe('GET /account/webhooks', () => {
     await createWebhook(api.manager, { name: 'd', eventType: 'SourceDeleted', filter: { siteIds: [siteId] } });
     for (const [query, names, total] of [
       ['EventType=sourcecreated', ['a', 'b', 'c'], '3'],
-      ['eventType=SourceCreated&eventType=SourceDeleted', ['a', 'b', 'c', 'd'], '4'],
+      ['eventType[0]=SourceCreated&eventType[1]=SourceDeleted', ['a', 'b', 'c', 'd'], '4'],
       ['eventType=SourceCreated,SourceDeleted&Paging.ItemsPerPage=3&Paging.PageNumber=1', ['d'], '4'],
       ['eventType=SourceCreated&itemsPerPage=2', ['a', 'b'], '3'],
       ['eventType=SourceUpdated', [], '0'],

@@ -21,6 +21,8 @@ export type Kind =
   | 'invitation'
   | 'mapper'
   | 'webhook'
+  | 'attempt'
+  | 'webhookTest'
   | 'file'
   | 'label';
 
@@ -34,18 +36,19 @@ export const NO_IDS: Ids = {
   ...{ site: '987654', source: '987654', variable: '987654', run: '987654', account: '987654' },
   ...{ user: 'nobody-at-all', view: 'nobody-at-all', invitation: 'nobody-at-all' },
   ...{ mapper: '00000000-0000-4000-8000-000000000000', file: '00000000-0000-4000-8000-000000000000' },
-  webhook: '00000000-0000-4000-8000-000000000000',
+  ...{ webhook: '00000000-0000-4000-8000-000000000000', webhookTest: '00000000-0000-4000-8000-000000000000' },
+  attempt: '987654',
   label: 'nobody-at-all',
 };
 
 /** From here on ids are numbers that stand for nothing else in an answer. */
 export async function startIdsHigh(database: Database): Promise<void> {
-  for (const [index, table] of ['site', 'source', 'variable', 'calculation_run'].entries()) {
+  for (const [index, table] of ['site', 'source', 'variable', 'calculation_run', 'webhook_attempt'].entries()) {
     await database.query(`alter table ${table} alter column id restart with ${700_001 + index * 10_000}`);
   }
 }
 
-/** A site with a source, a variable, points, a run and a webhook for it, all marked. @returns their ids. */
+/** A site with a source, a variable, points, a run and a webhook for it with its history and a test, all marked. @returns their ids. */
 export async function addSecretStructure(api: TestApi, client: TestClient, accountId: number, mark: string) {
   const name = { name: `${mark} name` };
   const site = await createSite(client, { ...name, city: `${mark} city`, clientData: { note: `${mark} data` } });
@@ -61,7 +64,8 @@ export async function addSecretStructure(api: TestApi, client: TestClient, accou
     filter,
     url: `https://receiver.example/${mark}`,
   });
-  return { site: String(site), source: String(source), variable: String(variable), run, webhook };
+  const told = await addTold(api.database, accountId, webhook, mark);
+  return { site: String(site), source: String(source), variable: String(variable), run, webhook, ...told };
 }
 
 /** The rest of what an account holds, marked. */
@@ -86,4 +90,23 @@ async function addRun(database: Database, accountId: number, variableId: number,
     [variableId, accountId, `${mark} run`],
   );
   return String(rows[0]?.id);
+}
+
+/** What a webhook was told, and a test. */
+async function addTold(database: Database, accountId: number, webhookId: string, mark: string) {
+  const attempt = await database.query<{ id: number }>(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       values ($1, $2, 'DataPointsWritten', now(), jsonb_build_object('mark', $3::text)) returning id
+     )
+     insert into webhook_attempt (event_id, webhook_id, state, error) select id, $1, 'Failed', $3::text from event
+     returning id`,
+    [webhookId, accountId, mark],
+  );
+  const test = await database.query<{ id: string }>(
+    `insert into webhook_test (account_id, webhook, data, state, error)
+     values ($1, '{}', '{}', 'Failed', $2) returning id`,
+    [accountId, mark],
+  );
+  return { attempt: String(attempt.rows[0]?.id), webhookTest: test.rows[0]?.id ?? '' };
 }

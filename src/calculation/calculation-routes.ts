@@ -12,6 +12,7 @@ import { appendEvents } from '../platform/outbox.ts';
 import { parsePaging } from '../platform/paging.ts';
 import { parseQuery } from '../platform/query-string.ts';
 import type { WakeQueue } from '../platform/queue.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
 import { getResource, type Resource } from '../structure/resource.ts';
 import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
@@ -37,10 +38,10 @@ const VARIABLES_OF = {
   Variable: 'select id from variable where id = $1',
 } as const;
 
-export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv> {
+export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv & RequestIdEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
-  return new Hono<CallerEnv>()
+  return new Hono<CallerEnv & RequestIdEnv>()
     .get('/variables/:id/runs', async (c) => {
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
@@ -72,7 +73,7 @@ async function isVisible(database: Database, caller: Caller, variableId: number)
 }
 
 function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, resource: Resource) {
-  return async (c: Context<CallerEnv>) => {
+  return async (c: Context<CallerEnv & RequestIdEnv>) => {
     const id = parsePathId(c, 'id');
     const hasBody = c.req.raw.body !== null && c.req.header('content-type') !== undefined;
     const range = parseInput(rangeSchema, hasBody ? await readJsonBody(c.req.raw) : {});
@@ -80,10 +81,13 @@ function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, 
       throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
     }
     const variableIds = await withTransaction(database, (transaction) =>
-      force(transaction, c.var.caller, resource, id, { from: range.from ?? undefined, to: range.to ?? undefined }),
+      force(transaction, c.var, resource, id, { from: range.from ?? undefined, to: range.to ?? undefined }),
     );
     await queue.wake(variableIds.map(String)).catch((error: unknown) => {
-      log.warn({ err: error }, 'the calculators were not woken; their sweeper finds the requests');
+      log.warn(
+        { err: error, requestId: c.var.requestId },
+        'the calculators were not woken; their sweeper finds the requests',
+      );
     });
     return c.json({ variableIds });
   };
@@ -91,7 +95,7 @@ function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, 
 
 async function force(
   transaction: Transaction,
-  caller: Caller,
+  { caller, requestId }: (CallerEnv & RequestIdEnv)['Variables'],
   resource: Resource,
   id: number,
   range: { readonly from: string | undefined; readonly to: string | undefined },
@@ -102,6 +106,7 @@ async function force(
     transaction,
     rows.map((row) => row.id),
     range,
+    requestId,
   );
   if (resource.kind === 'Variable' && variableIds.length === 0) {
     throw new DomainError('conflict', `variable ${id} is not calculated`);

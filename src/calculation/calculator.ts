@@ -36,6 +36,11 @@ export interface Calculator {
   stop(graceMs: number): Promise<void>;
 }
 
+/** `wait`, `load`, … → `waitMs`, `loadMs`, … */
+function toWholeMs(durations: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
+}
+
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);
@@ -48,7 +53,8 @@ export function startCalculator(services: CalculatorServices): Calculator {
     if (result.kind !== 'ended') return;
     const { run, report } = result;
     metrics.runEnded(report);
-    const fields = { runId: run.id, variableId: run.variableId, accountId: run.accountId, ...report.durations };
+    const { id: runId, requestId, variableId, accountId } = run;
+    const fields = { requestId, runId, variableId, accountId, ...toWholeMs(report.durations) };
     log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
     await outbox.relay();
     // One run a turn: a variable asked for again in every run must not keep the others, or a stop, waiting.

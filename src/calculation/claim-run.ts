@@ -22,6 +22,8 @@ export interface ClaimedRun {
   /** Calculated variables of the wave whose results led here (R-H11). */
   readonly ancestors: readonly number[];
   readonly attempt: number;
+  /** Of the first request that asked for it (R-A10); null: none did. */
+  readonly requestId: string | null;
   /** Milliseconds from the request to the claim. */
   readonly waitMs: number;
 }
@@ -29,6 +31,7 @@ export interface ClaimedRun {
 const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
 
 const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
+  request_id as "requestId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
@@ -65,9 +68,9 @@ const CLAIM = `
     returning *
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date, ancestors)
+                               default_version, requested_date, ancestors, request_id)
   select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date,
-         ancestors
+         ancestors, request_id
   from request returning ${RUN_COLUMNS}`;
 
 // Waiting requests, and runs whose session is gone: both want somebody to look at their variable.

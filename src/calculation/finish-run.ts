@@ -53,7 +53,8 @@ export async function succeedRun(
   const store = async (transaction: Transaction): Promise<RunReport> => {
     await holdRun(transaction, run);
     const ranges = await writeOutputs(transaction, dictionary, run, outputs);
-    await announcePoints(transaction, run.accountId, ranges, run.wave);
+    const origin = { wave: run.wave, ...(run.requestId !== null && { requestId: run.requestId }) };
+    await announcePoints(transaction, run.accountId, ranges, origin);
     const warnings = outputs.flatMap((output) => output.warnings());
     const report: RunReport = {
       ...parts,

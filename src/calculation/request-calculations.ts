@@ -21,15 +21,16 @@ const WIDEN = `
       trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
       wave = least(calculation_request.wave, excluded.wave),
       ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
-      trigger = excluded.trigger
+      trigger = excluded.trigger,
+      request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId"`;
 
 // What a result led to remembers the way it came, so that it does not lead back to itself (R-H11).
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way
-    from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[], $5::boolean[])
-         given (variable_id, from_date, to_date, wave, is_result)
+    from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[], $5::boolean[], $6::text[])
+         given (variable_id, from_date, to_date, wave, is_result, request_id)
     left join lateral (
       select run.ancestors || run.variable_id as way from calculation_run run
       where given.is_result and run.variable_id = given.variable_id and run.wave = given.wave
@@ -38,15 +39,18 @@ const CHANGES = `
     ) result on true
   ),
   reached as (
-    select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way
+    select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way,
+           change.request_id
     from change join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
     join variable on variable.id = edge.variable_id
   )`;
 
 const REQUEST_DEPENDENTS = `${CHANGES}
-  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors)
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors,
+                                   request_id)
   select reached.variable_id, account_id, 'Input', min(from_date), max(to_date), max(to_date), max(wave),
-         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}')
+         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}'),
+         (array_agg(request_id order by wave) filter (where request_id is not null))[1]
   from reached left join lateral unnest(way) ancestor on true
   where reached.variable_id <> all(way)
   group by reached.variable_id, account_id
@@ -55,19 +59,19 @@ const REQUEST_DEPENDENTS = `${CHANGES}
 
 const STOP_LOOPS = `${CHANGES}
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date, finished_date, outcome, message, ancestors)
+                               default_version, requested_date, finished_date, outcome, message, ancestors, request_id)
   select variable_id, account_id, 'Failed', 'Input', from_date, to_date, to_date, wave, 0, '', clock_timestamp(),
          clock_timestamp(), 'loop',
          'the variable was reached by its own result in the same wave and is not run again, by way of variables '
-           || array_to_string(way, ', '), way
+           || array_to_string(way, ', '), way, request_id
   from reached where variable_id = any(way)
   returning id`;
 
 // Without dates a forced run covers everything its inputs have. What is forced together is one wave.
 const FORCE = `
-  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id)
   select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
-         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id')))
+         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), $4
   from variable cross join lateral (
     select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
     from variable_input edge left join lateral (
@@ -127,6 +131,7 @@ async function requestDependents(transaction: Transaction, events: readonly Outb
     changes.map((change) => change.to),
     changes.map((change) => change.wave),
     changes.map((change) => change.isResult),
+    changes.map((change) => change.requestId ?? null),
   ];
   const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, values);
   if (changes.some(({ isResult }) => isResult)) await stopLoops(transaction, values);
@@ -149,14 +154,17 @@ async function findWaitingFor(transaction: Transaction, events: readonly OutboxE
 
 /**
  * Asks for runs of calculated variables over [from, to]; others among the ids are left out.
+ * @param requestId of the request that asks for them (R-A10).
  * @returns the ids of the variables that will run.
  */
 export async function forceUpdate(
   queryable: Queryable,
   variableIds: readonly number[],
   range: { readonly from?: string | undefined; readonly to?: string | undefined },
+  requestId?: string,
 ): Promise<readonly number[]> {
-  const { rows } = await queryable.query<{ variableId: number }>(FORCE, [variableIds, range.from, range.to]);
+  const values = [variableIds, range.from, range.to, requestId];
+  const { rows } = await queryable.query<{ variableId: number }>(FORCE, values);
   return rows.map(({ variableId }) => variableId);
 }
 
@@ -170,6 +178,7 @@ export interface RequestBack {
   readonly wave: number;
   readonly ancestors: readonly number[];
   readonly attempt: number;
+  readonly requestId: string | null;
   /** Seconds until it may run again. */
   readonly delaySec: number;
 }
@@ -185,9 +194,10 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
   await transaction.query(
     `insert into calculation_request
-       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors)
+       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors,
+        request_id)
      select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
-            clock_timestamp() + $9 * interval '1 second', $10
+            clock_timestamp() + $9 * interval '1 second', $10, $11
      from variable where id = $1
      ${WIDEN}`,
     [
@@ -201,11 +211,12 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
       request.attempt,
       request.delaySec,
       request.ancestors,
+      request.requestId,
     ],
   );
 }
 
 function toChanges({ id, payload }: OutboxEvent) {
-  const { variables, wave } = payload as PointsWritten;
-  return variables.map((variable) => ({ ...variable, wave: wave ?? id, isResult: wave !== undefined }));
+  const { variables, wave, requestId } = payload as PointsWritten;
+  return variables.map((variable) => ({ ...variable, wave: wave ?? id, isResult: wave !== undefined, requestId }));
 }

@@ -54,10 +54,8 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
-    const startMs = performance.now();
     const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
     if (!(await ingestFile(ingest, accountId, stopping.signal))) return;
-    log.info({ accountId, durationMs: Math.round(performance.now() - startMs) }, 'file processed');
     if (stopping.signal.aborted) return;
     await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
   };

@@ -6,6 +6,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
 import type { Database } from '../platform/database.ts';
 import type { Log } from '../platform/log.ts';
+import type { RequestIdEnv } from '../platform/request-id.ts';
 import { markStreamed } from '../platform/streamed-answer.ts';
 import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
 import { receiveUpload } from './receive-upload.ts';
@@ -27,14 +28,17 @@ export interface FileServices {
   readonly log: Log;
 }
 
-export function fileRoutes(services: FileServices): Hono<CallerEnv> {
+export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, maxBytes, wakeFileIngester, log } = services;
-  const routes = new Hono<CallerEnv>();
+  const routes = new Hono<CallerEnv & RequestIdEnv>();
   routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
     const { caller } = c.var;
-    const fileId = await storeFile(database, caller, await receiveUpload(c.req.raw, maxBytes), maxBytes);
+    const fileId = await storeFile(database, c.var, await receiveUpload(c.req.raw, maxBytes), maxBytes);
     await wakeFileIngester(caller.accountId).catch((error: unknown) => {
-      log.warn({ err: error, fileId }, 'the ingester was not woken; its sweeper finds the file');
+      log.warn(
+        { err: error, fileId, requestId: c.var.requestId },
+        'the ingester was not woken; its sweeper finds the file',
+      );
     });
     return c.json(fileId);
   });

@@ -39,6 +39,7 @@ export async function ingestFile(
   const { database, log } = services;
   const file = await takeFile(database, accountId);
   if (!file) return false;
+  const startMs = performance.now();
   try {
     if (file.attempts > MAX_ATTEMPTS) throw new FileRefusal('internal_error', 'the file could not be processed');
     // What was pushed before the file was sent takes effect before it.
@@ -47,11 +48,13 @@ export async function ingestFile(
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     const { code, message } = error;
-    await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
-    services.metrics.failed.inc();
-    log.info({ accountId, fileId: file.id, code }, 'a file was refused');
+    const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
+    if (hasEnded) services.metrics.failed.inc();
+    log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'a file was refused');
     await services.onWritten();
   }
+  const durationMs = Math.round(performance.now() - startMs);
+  log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processed');
   return true;
 }
 

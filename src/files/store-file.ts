@@ -14,6 +14,12 @@ export interface Upload {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
+/** Who sends it, with which request (R-A10). */
+export interface Sender {
+  readonly caller: Caller;
+  readonly requestId: string;
+}
+
 export const fileTooLarge = (maxBytes: number) => `a file may have at most ${maxBytes} bytes`;
 
 /**
@@ -22,11 +28,11 @@ export const fileTooLarge = (maxBytes: number) => `a file may have at most ${max
  */
 export async function storeFile(
   database: Database,
-  caller: Caller,
+  { caller, requestId }: Sender,
   { filename, format, content }: Upload,
   maxBytes: number,
 ): Promise<string> {
-  const fileId = await insertFile(database, caller, filename, format);
+  const fileId = await insertFile(database, { caller, requestId }, filename, format);
   const parts = storingParts(database, fileId);
   try {
     let sizeBytes = 0;
@@ -52,13 +58,18 @@ export async function storeFile(
   }
 }
 
-async function insertFile(database: Database, caller: Caller, filename: string, format: FileFormat): Promise<string> {
+async function insertFile(
+  database: Database,
+  { caller, requestId }: Sender,
+  filename: string,
+  format: FileFormat,
+): Promise<string> {
   const { accountId, userId } = caller;
   const { siteIds, sourceIds } = writeReach(caller);
   const { rows } = await database.query<{ id: string }>(
-    `insert into stored_file (account_id, user_id, sites, source_ids, filename, format)
-     values ($1, $2, $3, $4, $5, $6) returning id`,
-    [accountId, userId, siteIds, sourceIds, filename, format],
+    `insert into stored_file (account_id, user_id, sites, source_ids, filename, format, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+    [accountId, userId, siteIds, sourceIds, filename, format, requestId],
   );
   const [file] = rows;
   if (!file) throw new Error('the file was not inserted');

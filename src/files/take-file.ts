@@ -8,6 +8,8 @@ export interface TakenFile {
   readonly id: string;
   readonly accountId: number;
   readonly userId: string;
+  /** Of the request that sent it (R-A10); null: not known. */
+  readonly requestId: string | null;
   /** What its sender might push to when sending it. */
   readonly reach: Reach;
   readonly format: FileFormat;
@@ -30,7 +32,7 @@ export async function takeFile(database: Database, accountId: number): Promise<T
      where id = (select id from stored_file where account_id = $1 and state in ('Queued', 'Processing')
                  order by place limit 1)
      returning id, account_id as "accountId", user_id as "userId", sites as "siteIds",
-               source_ids as "sourceIds", format, size_bytes as "sizeBytes", attempts,
+               source_ids as "sourceIds", request_id as "requestId", format, size_bytes as "sizeBytes", attempts,
                position_bytes as bytes, position_rows as rows, position_row_number as "rowNumber"`,
     [accountId],
   );

@@ -28,7 +28,7 @@ const ADVANCE = `
  */
 export async function writeChunk(
   database: Database,
-  { id, accountId }: TakenFile,
+  { id, accountId, requestId }: TakenFile,
   done: FilePosition,
   chunk: ParsedChunk,
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function writeChunk(
       await storeErrors(transaction, id, errors);
       if (chunk.tuples.length > 0) {
         const { ranges } = await writePoints(transaction, inBatches(chunk.tuples));
-        await announcePoints(transaction, accountId, ranges);
+        await announcePoints(transaction, accountId, ranges, requestId === null ? {} : { requestId });
       }
       if (chunk.isLast) await endFile(transaction, id);
       return true;

@@ -1,9 +1,15 @@
 /** How calls are answered, whatever they ask: who calls, the answer or its status, one line in the log (R-J2, R-J3). */
 import { randomUUID } from 'node:crypto';
-import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import {
+  status as GrpcStatus,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
 import { type Authentication, authenticateBearer } from '../identity/authenticate.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Log } from '../platform/log.ts';
+import { isRequestId } from '../platform/request-id.ts';
 import { toStatus } from './status.ts';
 
 export interface AnswerServices {
@@ -27,8 +33,9 @@ export function unaryHandler<Request, Message>(
 ): (call: ServerUnaryCall<Request, Message>, callback: sendUnaryData<Message>) => void {
   return (call, callback) => {
     const leaving = abortOnCancel(call);
-    const work = async (): Promise<number> => {
+    const work = async (known: (caller: Caller) => void): Promise<number> => {
       const caller = await authenticateCall(services, call);
+      known(caller);
       const { message, count } = await answer(caller, call.request, leaving.signal);
       callback(null, message);
       return count;
@@ -45,8 +52,9 @@ export function streamHandler<Request, Message>(
 ): (call: ServerWritableStream<Request, Message>) => void {
   return (call) => {
     const leaving = abortOnCancel(call);
-    const work = async (): Promise<number> => {
+    const work = async (known: (caller: Caller) => void): Promise<number> => {
       const caller = await authenticateCall(services, call);
+      known(caller);
       let total = 0;
       for await (const { message, count } of answer(caller, call.request, leaving.signal)) {
         if (call.cancelled) break;
@@ -96,24 +104,41 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
   return leaving;
 }
 
-/** Runs the work of a call, logs how it went, and hands a failure on as the status the caller gets. */
+/**
+ * Runs the work of a call, logs how it went, and hands a failure on as the status the caller gets.
+ * @param work says who calls once it knows.
+ */
 export function track(
   { log }: AnswerServices,
   method: string,
   call: AnyCall,
-  work: () => Promise<number>,
+  work: (known: (caller: Caller) => void) => Promise<number>,
   fail: (status: ReturnType<typeof toStatus>) => void,
 ): void {
-  const requestId = String(call.metadata.get('x-request-id')[0] ?? randomUUID());
+  const requestId = requestIdOf(call);
   const startMs = performance.now();
-  work().then(
-    (count) => {
-      const durationMs = Math.round(performance.now() - startMs);
-      log.info({ requestId, method, count, durationMs, isCancelled: call.cancelled }, 'call');
-    },
+  let caller: Caller | undefined;
+  const note = (outcome: { readonly count: number } | { readonly code: string | undefined }): void => {
+    const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
+    const account = caller && { accountId: caller.accountId, userId: caller.userId, actorUserId: caller.actor?.userId };
+    log.info({ requestId, ...account, method, ...outcome, durationMs, isCancelled: call.cancelled }, 'call');
+  };
+  const known = (found: Caller): void => {
+    caller = found;
+  };
+  work(known).then(
+    (count) => note({ count }),
     (error: unknown) => {
       // What a cancellation makes fail, fails for nobody.
-      if (!call.cancelled) fail(toStatus(error, requestId, log));
+      const refusal = call.cancelled ? undefined : toStatus(error, requestId, log);
+      note({ code: refusal?.code === undefined ? undefined : GrpcStatus[refusal.code] });
+      if (refusal) fail(refusal);
     },
   );
+}
+
+/** As given, unless it could break a log line (R-A10). */
+function requestIdOf({ metadata }: AnyCall): string {
+  const given = String(metadata.get('x-request-id')[0] ?? '');
+  return isRequestId(given) ? given : randomUUID();
 }

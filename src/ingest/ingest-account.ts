@@ -17,21 +17,24 @@ const MARK_AFTER_MS = 200;
 const MAX_BATCHES = 1000;
 
 const TAKE_BATCHES = `
-  select id, "operationIds", found, count::int as readings,
-         case when total = count then (
-           select extract(epoch from clock_timestamp() - accepted_date)::float8 from push_operation
-           where push_operation.id = "operationIds"[1]
-         ) end as "waitedSec"
+  select id, "operationIds", found, count::int as readings, "waitedSec", "requestId"
   from (
     select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
            sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
     from (select id, operation_ids, place, rows from push_batch
           where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_BATCHES}) waiting
   ) counted
+  left join lateral (
+    select extract(epoch from clock_timestamp() - accepted_date)::float8 as "waitedSec",
+           coalesce(member_request_ids[1], request_id) as "requestId"
+    from push_operation where total = count and push_operation.id = "operationIds"[1]
+  ) first on true
   where total <= $2 or total = count
   order by place, id`;
 
 export interface Portion {
+  /** Of the push accepted first (R-A10); undefined: nothing waited. */
+  readonly requestId: string | undefined;
   readonly readings: number;
   /** Seconds the oldest of them had waited when the transaction began. */
   readonly waitedSec: number;
@@ -41,7 +44,10 @@ export interface Portion {
   readonly isMoreWaiting: boolean;
 }
 
-const NOTHING_WAITS: Portion = { batches: 0, readings: 0, waitedSec: 0, isMoreWaiting: false };
+const NOTHING_WAITS: Portion = {
+  ...{ batches: 0, readings: 0, waitedSec: 0, isMoreWaiting: false },
+  requestId: undefined,
+};
 
 /** As `ingestPortion`. @returns how many batches were written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
@@ -68,20 +74,22 @@ export async function ingestPortion(
     async (transaction) => {
       await lockIngest(transaction, accountId);
       const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
-      if (batches.length === 0) return NOTHING_WAITS;
+      const [first] = batches;
+      if (!first) return NOTHING_WAITS;
+      const { found, waitedSec } = first;
+      const requestId = first.requestId ?? undefined;
       onTaken(batches.map(({ id }) => id));
       const operationIds = batches.flatMap((batch) => batch.operationIds.map(Number));
       const marking = markWhenSlow(database, operationIds);
       try {
-        await writeBatches(transaction, accountId, batches);
+        await writeBatches(transaction, accountId, batches, requestId);
       } finally {
         clearTimeout(marking);
       }
       await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
-      const [{ found, waitedSec }] = batches as [WaitingBatch];
       const readings = batches.reduce((sum, batch) => sum + batch.readings, 0);
       const isMoreWaiting = found > batches.length || found === MAX_BATCHES;
-      return { batches: batches.length, readings, waitedSec: waitedSec ?? 0, isMoreWaiting };
+      return { batches: batches.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
@@ -92,6 +100,7 @@ interface WaitingBatch {
   readonly readings: number;
   /** Of the first one. */
   readonly waitedSec: number | null;
+  readonly requestId: string | null;
   /** As the driver gives an array of 64-bit integers. */
   readonly operationIds: readonly string[];
   /** Batches that were looked at. */
@@ -102,6 +111,7 @@ async function writeBatches(
   transaction: Transaction,
   accountId: number,
   batches: readonly WaitingBatch[],
+  requestId: string | undefined,
 ): Promise<void> {
   const ids = batches.map(({ id }) => id);
   const rows = await readBytea(
@@ -109,7 +119,7 @@ async function writeBatches(
     `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place, id`,
   );
   const { ranges } = await writePoints(transaction, rows);
-  await announcePoints(transaction, accountId, ranges);
+  await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
   await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
 }
 

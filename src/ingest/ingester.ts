@@ -60,7 +60,7 @@ export function startIngester(services: IngesterServices): Ingester {
   const drain = async (key: string): Promise<void> => {
     const accountId = Number(key);
     const startMs = performance.now();
-    const { batches, readings, waitedSec, isMoreWaiting } = await ingest(accountId);
+    const { batches, readings, waitedSec, requestId, isMoreWaiting } = await ingest(accountId);
     const tookSec = (performance.now() - startMs) / 1000;
     // Also when nothing waits: what is written as it is accepted has events of its own.
     await outbox.relay();
@@ -69,7 +69,10 @@ export function startIngester(services: IngesterServices): Ingester {
     metrics.readings.inc(readings);
     metrics.lagSeconds.observe(waitedSec + tookSec);
     metrics.transactionSeconds.observe(tookSec);
-    log.info({ accountId, batches, durationMs: Math.round(performance.now() - startMs) }, 'batches ingested');
+    log.info(
+      { requestId, accountId, batches, readings, durationMs: Math.round(performance.now() - startMs) },
+      'batches ingested',
+    );
     // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
     if (isMoreWaiting)
       await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));

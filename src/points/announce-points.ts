@@ -14,19 +14,28 @@ export interface PointsWritten {
   }[];
   /** Id of the event that began the wave of calculations this write belongs to; absent when it begins one. */
   readonly wave?: number;
+  /** Id of the request that led to the write; of several, of the first (R-A10). */
+  readonly requestId?: string;
 }
+
+/** Where a write comes from. */
+export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /** Announces what a write changed, in its transaction. */
 export async function announcePoints(
   transaction: Transaction,
   accountId: number,
   ranges: readonly WrittenRange[],
-  wave?: number,
+  { wave, requestId }: WriteOrigin = {},
 ): Promise<void> {
   if (ranges.length === 0) return;
   const variables = ranges.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, from: formatInstant(fromMicros), to: formatInstant(toMicros), count };
   });
-  const payload: PointsWritten = wave === undefined ? { variables } : { variables, wave };
+  const payload: PointsWritten = {
+    variables,
+    ...(wave !== undefined && { wave }),
+    ...(requestId !== undefined && { requestId }),
+  };
   await appendEvents(transaction, [{ accountId, type: 'DataPointsWritten', payload }]);
 }

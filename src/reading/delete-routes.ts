@@ -94,7 +94,7 @@ async function removePoints(
       await resolveSelection(transaction, by.caller, { ...removal, ...EVERYTHING });
       if (whatIf) return findRemoved(transaction, removal);
       const removed = await deletePoints(transaction, removal);
-      await announcePoints(transaction, by.caller.accountId, removed);
+      await announcePoints(transaction, by.caller.accountId, removed, { requestId: by.requestId });
       if (removed.length > 0) await audit(transaction, by, toAct(removed, period));
       return removed;
     },

@@ -81,7 +81,7 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
     announce: (variableId, at = [START], wave) =>
       withTransaction(database, (transaction) => {
         const range = { variableId, fromMicros: Math.min(...at), toMicros: Math.max(...at), count: at.length };
-        return announcePoints(transaction, accountId, [range], wave);
+        return announcePoints(transaction, accountId, [range], wave === undefined ? {} : { wave });
       }),
     relay: () => createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay(),
     runWith: (variableId, run, parts = {}) => {

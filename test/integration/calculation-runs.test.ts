@@ -53,7 +53,12 @@ async function addCalculated(inputs: readonly Input[]): Promise<number> {
 
 const write = (variableId: number, wave?: number) =>
   withTransaction(store.database, (transaction) =>
-    announcePoints(transaction, store.accountId, [{ variableId, fromMicros: START, toMicros: START, count: 1 }], wave),
+    announcePoints(
+      transaction,
+      store.accountId,
+      [{ variableId, fromMicros: START, toMicros: START, count: 1 }],
+      wave === undefined ? {} : { wave },
+    ),
   );
 
 const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
@@ -107,7 +112,7 @@ describe('a variable reached by two paths', () => {
         transaction,
         store.accountId,
         [{ variableId: between, fromMicros: START, toMicros: START, count: 1 }],
-        first?.wave,
+        first && { wave: first.wave },
       );
     });
     await relay();

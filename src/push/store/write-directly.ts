@@ -67,7 +67,9 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
         return await withTransaction(database, (transaction) => write(transaction, submission));
       } catch (error) {
         if (isDependencyError(error)) throw error;
-        if (!(error instanceof OvertakenError)) log.warn({ err: error }, 'a push could not be written directly');
+        const { accountId, operation } = submission;
+        const fields = { err: error, accountId, requestId: operation.requestId };
+        if (!(error instanceof OvertakenError)) log.warn(fields, 'a push could not be written directly');
         return undefined;
       } finally {
         slots.leave();
@@ -86,7 +88,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Sub
   const [[outcome] = []] = await storeBatches(transaction, [batch]);
   if (outcome?.kind !== 'stored') return outcome ?? { kind: 'stale' };
   const { ranges } = await writePoints(transaction, [spare(operation)]);
-  await announcePoints(transaction, accountId, ranges);
+  await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
   await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [plainArray([outcome.id])]);
   await transaction.query(TAKE_TURN, [`${accountId} ${operation.userId}`]);
   const { rows } = await transaction.query<{ isWaiting: boolean }>(HAS_WAITING, [accountId]);

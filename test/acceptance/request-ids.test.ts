@@ -1,0 +1,120 @@
+/** The id of a request is found in the log lines of everything that follows from it, in whatever role (R-A10, R-K4). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { createGrpcReader } from '../support/grpc-client.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const VALUE = 135_797.531;
+
+let world: World;
+let roles: RoleProcess;
+let api: ApiClient;
+let sourceId: number;
+let input: number;
+let doubled: number;
+let last: number;
+
+beforeAll(async () => {
+  world = await createWorld();
+  roles = await startRoles(['api', 'grpc', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
+  api = await signIn(roles.http);
+  ({ sourceId } = await createSource(api));
+  input = await createVariable(api, sourceId);
+  doubled = await addDoubled(input);
+  last = await addDoubled(doubled);
+}, 60_000);
+
+afterAll(async () => {
+  await roles?.kill();
+  await world?.close();
+});
+
+function addDoubled(variableId: number): Promise<number> {
+  const script =
+    'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
+  const inputs = [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Minute', canBeUsedAsATrigger: true }];
+  return createVariable(api, sourceId, { calculated: calculated(script, inputs) });
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+const linesOf = (requestId: string): readonly Line[] => {
+  const lines = roles.log().trim().split('\n');
+  return lines.map((text) => JSON.parse(text) as Line).filter((line) => line.requestId === requestId);
+};
+
+/** Waits for a line of the request. */
+const lineOf = (requestId: string, msg: string, fields: Line = {}) =>
+  eventually(`"${msg}" of ${requestId}`, async () => {
+    const isIt = (line: Line) => Object.entries({ msg, ...fields }).every(([name, value]) => line[name] === value);
+    return linesOf(requestId).find(isIt);
+  });
+
+const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } });
+
+describe('the id of a request (R-A10, R-K4)', () => {
+  test.each([1, 2_000])(
+    'that pushes %i readings is in the lines of the push, and of all runs it leads to',
+    async (count) => {
+      const requestId = `push-of-${count}`;
+      const start = Date.UTC(2026, 2, count % 28);
+      const data = Array.from({ length: count }, (_, index) => ({
+        date: new Date(start + index * 1000),
+        value: VALUE,
+      }));
+      await api.call('POST', '/api/data', [{ variableId: input, data }], withId(requestId));
+      await lineOf(requestId, 'request', { path: '/api/data', accountId: world.accountId, status: 200 });
+      for (const variableId of [doubled, last]) {
+        const line = await lineOf(requestId, 'calculation ended', {
+          variableId,
+          accountId: world.accountId,
+          outcome: 'ok',
+        });
+        expect(line).toMatchObject({ runId: expect.any(Number), waitMs: expect.any(Number), rMs: expect.any(Number) });
+      }
+      // Large pushes of new dates are written as they are accepted; there is no other work then.
+      if (count > 1) return;
+      const line = await lineOf(requestId, 'batches ingested', { accountId: world.accountId });
+      expect(line).toMatchObject({ readings: 1, durationMs: expect.any(Number) });
+    },
+  );
+
+  test('that forces an update is in the line of the run', async () => {
+    await api.call('POST', `/variables/${doubled}/forceUpdate`, {}, withId('force'));
+    await lineOf('force', 'calculation ended', { variableId: doubled });
+  });
+
+  test('that sends a file is in the line of the file, and of the runs it leads to', async () => {
+    const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
+    const headers = { 'content-type': 'text/csv', ...withId('file').headers };
+    const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
+    const line = await lineOf('file', 'file processed', { fileId, accountId: world.accountId });
+    expect(line).toMatchObject({ durationMs: expect.any(Number) });
+    await lineOf('file', 'calculation ended', { variableId: doubled });
+  });
+
+  test('of gRPC is in the line of the call, refused ones too, with account and duration', async () => {
+    const reader = createGrpcReader(roles.grpc, api.token);
+    await reader.readPoints({ variableIds: [input] });
+    const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });
+    expect(line).toMatchObject({ durationMs: expect.any(Number), count: expect.any(Number) });
+    await reader.refusalOf({ variableIds: [987_654] });
+    await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId, code: 'NOT_FOUND' });
+    reader.close();
+  });
+
+  test('that ends in an error is in the line and in the body', async () => {
+    const answer = await api.send<{ requestId: string }>('GET', '/sites/987654', undefined, withId('wrong'));
+    expect(answer.body.requestId).toBe('wrong');
+    await lineOf('wrong', 'request', { status: 404, accountId: world.accountId });
+  });
+
+  test('no line holds a value, a script, a token or a password (R-K4)', () => {
+    for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', 'test-secret', 'correct horse']) {
+      expect(roles.log()).not.toContain(secret);
+    }
+  });
+});

@@ -19,7 +19,7 @@ export interface WatchedPoint {
 export interface Watcher {
   /** All so far, in the order they came. */
   points(): readonly WatchedPoint[];
-  /** How many messages came. */
+  /** How many messages came. @throws Error when the server has ended the watch. */
   messageCount(): number;
   /** Of the last message. */
   cursor(): Buffer;
@@ -52,7 +52,10 @@ export function openWatcher(reader: GrpcReader, request: object): Watcher {
   };
   return {
     points: () => points,
-    messageCount: () => cursors.length,
+    messageCount: () => {
+      assertOpen();
+      return cursors.length;
+    },
     cursor: () => cursors.at(-1) ?? Buffer.alloc(0),
     begun: async () => {
       await eventually('the first message of a watch', async () => failure !== undefined || cursors.length > 0);

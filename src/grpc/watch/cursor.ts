@@ -5,11 +5,11 @@
  *   byte 0      1: this format
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
  *               distance of the id from the one before; 0 where nothing was seen, else 1 + how far its VersionTimestamp lies
- *               before the greatest; then, where something was seen, 0 for all dates, else 1 + date, counted from the first
+ *               before the greatest; then, where something was seen, 0 for all dates, 1 or 2 for up to one since or before
+ *               1970, and that date's distance from then
  *   4 bytes     CRC-32 of all before, little-endian
  */
 import { crc32 } from 'node:zlib';
-import { MIN_DATE_MICROS } from '../../points/instant-rules.ts';
 import type { Place } from '../../points/read/read-changes.ts';
 
 const FORMAT = 1;
@@ -38,7 +38,7 @@ export function encodeCursor(places: ReadonlyMap<number, Place>): Buffer {
       continue;
     }
     writeVarint(bytes, 1 + greatest - versionTimestamp);
-    writeVarint(bytes, dateMicros === Number.POSITIVE_INFINITY ? 0 : 1 + dateMicros - MIN_DATE_MICROS);
+    writeDate(bytes, dateMicros);
   }
   const content = Buffer.from(bytes);
   const checked = Buffer.concat([content, Buffer.alloc(CRC_BYTES)]);
@@ -58,16 +58,30 @@ export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, Place> | u
   for (let entry = 0; entry < count; entry += 1) {
     id += read();
     const before = read();
-    const date = before === 0 ? 0 : read();
-    // A number that is none, since the bytes ended, is not safe either.
-    if (id > MAX_ID || !Number.isSafeInteger(id + before + date)) return undefined;
-    places.set(id, before === 0 ? AT_BEGINNING : toPlace(greatest + 1 - before, date));
+    const place = before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
+    // Behind the end of the bytes a number is none.
+    if (!(id <= MAX_ID) || Number.isNaN(place.versionTimestamp) || Number.isNaN(place.dateMicros)) return undefined;
+    places.set(id, place);
   }
   return places;
 }
 
-function toPlace(versionTimestamp: number, date: number): Place {
-  return { versionTimestamp, dateMicros: date === 0 ? Number.POSITIVE_INFINITY : date - 1 + MIN_DATE_MICROS };
+const [ALL, SINCE_1970, BEFORE_1970] = [0, 1, 2] as const;
+
+// As a distance from 1970: from the first of all dates it could be more than a number holds exactly.
+function writeDate(bytes: number[], dateMicros: number): void {
+  if (dateMicros === Number.POSITIVE_INFINITY) {
+    bytes.push(ALL);
+    return;
+  }
+  bytes.push(dateMicros < 0 ? BEFORE_1970 : SINCE_1970);
+  writeVarint(bytes, Math.abs(dateMicros));
+}
+
+function readDate(read: () => number): number {
+  const kind = read();
+  if (kind === ALL) return Number.POSITIVE_INFINITY;
+  return kind === BEFORE_1970 ? -read() : read();
 }
 
 /** Seven bits a byte, the lowest first; the highest bit says that more follow. Up to 2^53. */

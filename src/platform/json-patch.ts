@@ -43,15 +43,20 @@ export function parseOperations(body: unknown): readonly PatchOperation[] {
   return parseInput(patchSchema, body);
 }
 
-/** The operations with the first name of every path as it is in `names`, which are given in any case (R-A3). */
+/**
+ * The operations with the names of members as they are in `names`, which are given in any case (R-A3).
+ * @param parent pointer of what has the members; by default the document.
+ */
 export function withMemberNames(
   operations: readonly PatchOperation[],
   names: readonly string[],
+  parent = '',
 ): readonly PatchOperation[] {
   const rename = (pointer: string): string => {
-    const [, first = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? [];
+    if (!pointer.startsWith(`${parent}/`)) return pointer;
+    const [first = '', ...rest] = pointer.slice(parent.length + 1).split('/');
     const name = names.find((candidate) => candidate.toLowerCase() === first.toLowerCase());
-    return name === undefined ? pointer : `/${name}${rest}`;
+    return [parent, name ?? first, ...rest].join('/');
   };
   return operations.map((operation) => ({
     ...operation,

@@ -5,11 +5,12 @@
 import { applyOperations, operationError, type PatchOperation, withMemberNames } from '../platform/json-patch.ts';
 import { parseInput } from '../platform/lenient.ts';
 import type { TargetPolicy } from './sending/target-url-rules.ts';
-import type { Webhook } from './webhook.ts';
+import type { Webhook, WebhookFilter } from './webhook.ts';
 import { type WebhookChange, webhookChangeSchema } from './webhook-schema.ts';
 
 const WRITABLE = ['name', 'url', 'eventType', 'isEnabled', 'httpMethod', 'headers', 'filter', 'bodyTemplate'] as const;
 const READ_ONLY = ['id', 'disabledReason', 'createdDate', 'modifiedDate'] as const;
+const FILTER_LISTS = ['siteIds', 'sourceIds', 'variableIds'] as const satisfies readonly (keyof WebhookFilter)[];
 const SECRET = 'secret';
 
 /**
@@ -21,7 +22,8 @@ export function planPatch(
   operations: readonly PatchOperation[],
   policy: TargetPolicy,
 ): WebhookChange {
-  const named = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
+  const inFields = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
+  const named = withMemberNames(inFields, FILTER_LISTS, '/filter');
   for (const [index, operation] of named.entries()) assertReadable(operation, index);
   // Null where the secret would be: it can be written there, and no operation that reads comes this far.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
@@ -44,16 +46,12 @@ function assertReadable(operation: PatchOperation, index: number): void {
 }
 
 function assertMember(pointer: string, names: readonly string[], index: number, member: 'path' | 'from'): void {
-  const name = memberOf(pointer);
-  if (names.includes(name)) return;
+  const [, name = '', list] = pointer.split('/', 3);
+  const isList = name !== 'filter' || list === undefined || FILTER_LISTS.some((one) => one === list);
+  if (names.includes(name) && isList) return;
   const isReadOnly = READ_ONLY.some((readOnly) => readOnly === name);
   const problem = isReadOnly ? `${name} cannot be changed` : `${pointer || 'the whole'} is no field of a webhook`;
   throw operationError(index, member, problem);
-}
-
-/** The first name of a pointer, as it is written: none of the fields' needs escaping. */
-function memberOf(pointer: string): string {
-  return pointer.split('/', 2)[1] ?? '';
 }
 
 function pick(webhook: Webhook, names: readonly (keyof Webhook)[]): object {

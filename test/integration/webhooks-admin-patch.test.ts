@@ -30,7 +30,7 @@ it('applies RFC 6902 to the fields that are read, 200 and empty (R-I6, R-A6)', a
     { op: 'replace', path: '/isEnabled', value: false },
     { op: 'remove', path: '/headers/X-A' },
     { op: 'move', from: '/headers/X-B', path: '/headers/X-C' },
-    { op: 'add', path: '/filter/siteIds/-', value: other },
+    { op: 'add', path: '/Filter/SITEIDS/-', value: other },
     { op: 'remove', path: '/bodyTemplate' },
     { op: 'replace', path: '/EventType', value: 'sitedeleted' },
   ];
@@ -73,6 +73,8 @@ describe('is refused, all or nothing,', () => {
     ['a test that fails', 409, { op: 'test', path: '/name', value: 'other' }],
     ['a test of what is not there', 409, { op: 'test', path: '/headers/X-Z', value: 'z' }],
     ['a path outside the fields', 400, { op: 'add', path: '/colour', value: 'red' }],
+    ['a list no filter has', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
+    ['a copy from a list no filter has', 400, { op: 'copy', from: '/filter/userIds', path: '/bodyTemplate' }],
     ['a test outside the fields', 400, { op: 'test', path: '/accountId', value: 1 }],
     ['the whole document', 400, { op: 'replace', path: '', value: {} }],
     ['a test of the whole document', 400, { op: 'test', path: '', value: {} }],

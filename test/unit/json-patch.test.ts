@@ -100,8 +100,11 @@ it('copies of a document into itself end before they fill the memory (R-I6)', ()
   expect(refusalOf({ a: { x: 1 } }, ...copies)).toEqual({ code: 'invalid_input', paths: ['$[16].from'] });
 });
 
-it('the first name of a path is read in any case, further ones as they are (R-A3)', () => {
+it('names of members are read in any case, further ones as they are (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });
+  const [inner] = withMemberNames(parseOperations([{ op: 'remove', path: '/Name/LIST/a' }]), ['list'], '/Name');
+  expect(inner?.path).toBe('/Name/list/a');
+  expect(withMemberNames(operations, ['list'], '/other')).toEqual(operations);
 });

@@ -1,0 +1,230 @@
+/** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
+import { openReceiver, SECRET, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const SETTINGS = {
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  WEBHOOK_TIMEOUT_MS: '1500',
+  WEBHOOK_RETRY_SEC: '0.5,0.5,0.5',
+};
+
+let world: World;
+let doors: RoleProcess;
+let api: ApiClient;
+let receiver: WebhookReceiver;
+let webhookId: string;
+const workers: RoleProcess[] = [];
+
+beforeAll(async () => {
+  world = await createWorld();
+  doors = await startRoles(['api'], { ...world.environment, ...SETTINGS });
+  api = await signIn(doors.http);
+}, 60_000);
+afterAll(async () => {
+  await doors?.kill();
+  await world?.close();
+});
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.kill();
+  await world.database.query('delete from webhook; delete from outbox_event');
+  await receiver.close();
+});
+
+async function start(role: 'ingester' | 'deliverer', environment = {}): Promise<RoleProcess> {
+  const process = await startRoles([role], { ...world.environment, ...SETTINGS, ...environment });
+  workers.push(process);
+  return process;
+}
+
+/** A receiver, and a webhook for sites that are created. */
+async function subscribe(): Promise<void> {
+  receiver = await openReceiver();
+  const webhook = { name: 'crash', url: receiver.url, eventType: 'SiteCreated', secret: SECRET };
+  ({ id: webhookId } = await api.call<{ id: string }>('POST', '/account/webhooks', webhook));
+}
+
+async function createSites(count: number): Promise<readonly number[]> {
+  const ids: number[] = [];
+  for (let made = 0; made < count; made += 1) {
+    ids.push(await api.call<number>('POST', '/sites', { name: 'Mill', timeZoneId: 'UTC' }));
+  }
+  return ids;
+}
+
+/** The sites the webhook has messages of, in order of their ids: a message stored twice is there twice. */
+async function storedSites(): Promise<readonly number[]> {
+  const { rows } = await world.database.query<{ id: number }>(
+    `select (data ->> 'id')::int as id from webhook_event where webhook_id = $1 order by 1`,
+    [webhookId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function triesOf(): Promise<readonly { readonly attempt: number; readonly state: string }[]> {
+  const { rows } = await world.database.query(
+    'select attempt, state from webhook_attempt where webhook_id = $1 order by id',
+    [webhookId],
+  );
+  return rows;
+}
+
+const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
+
+/** Every site was told of, and no two messages tell of the same: what came twice has the same id. */
+async function expectAllTold(sites: readonly number[]): Promise<void> {
+  await eventually(
+    'every site to be told of',
+    async () => new Set(receiver.received.map(siteOf)).size === sites.length,
+    40_000,
+  );
+  expect(await storedSites()).toEqual(sites);
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(sites.length);
+  expect(receiver.forged).toEqual([]);
+}
+
+const allEnded = () =>
+  eventually('every try to end', async () => {
+    const tries = await triesOf();
+    return tries.length > 0 && tries.every(({ state }) => state !== 'Pending') && tries;
+  });
+
+/** Holds the webhook's row, as somebody who changes it, until `work` is done. */
+async function whileHeld(work: () => Promise<void>): Promise<void> {
+  const blocker = await world.database.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query('select from webhook where id = $1 for update', [webhookId]);
+    await work();
+  } finally {
+    await blocker.query('rollback');
+    blocker.release();
+  }
+}
+
+const isWaiting = (statement: string) =>
+  eventually(`a wait in ${statement}`, async () => {
+    const { rows } = await world.database.query<{ count: number }>(
+      `select count(*) as count from pg_stat_activity
+       where wait_event_type = 'Lock' and query like $1 and datname = current_database()`,
+      [statement],
+    );
+    return (rows[0]?.count ?? 0) > 0;
+  });
+
+describe('a deliverer killed', () => {
+  test('while a receiver has not answered: the message is sent again, under the same id (R-I3, R-K3)', async () => {
+    await subscribe();
+    receiver.answer('hang', 200);
+    const sites = await createSites(1);
+    const victim = await start('deliverer');
+    await receiver.waitFor(1);
+    await victim.kill();
+    expect(await triesOf()).toEqual([{ attempt: 1, state: 'Pending' }]);
+    await start('deliverer');
+    await receiver.waitFor(2);
+    await expectAllTold(sites);
+    expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
+  }, 60_000);
+
+  test('between the answer and its commit: the message is sent again, under the same id (R-I3, R-K3)', async () => {
+    await subscribe();
+    const victim = await start('deliverer');
+    const sites = await createSites(1);
+    // Stored before the row is held, which the relay would wait for.
+    await eventually('the message', async () => (await storedSites()).length === 1);
+    receiver.answer(500, 200);
+    await eventually('a failure', async () => (await triesOf()).length > 1);
+    const before = receiver.received.length;
+    await whileHeld(async () => {
+      await receiver.waitFor(before + 1);
+      await isWaiting('%given (id, claimed_until, webhook_id%');
+      await victim.kill();
+    });
+    const answered = receiver.received.length;
+    await start('deliverer');
+    await receiver.waitFor(answered + 1);
+    await expectAllTold(sites);
+    expect((await allEnded()).at(-1)).toEqual({ attempt: 2, state: 'Succeeded' });
+  }, 60_000);
+});
+
+describe('a process killed while it relays', () => {
+  test('inside its transaction: no event is lost, and none told twice (R-I8, R-K3)', async () => {
+    await subscribe();
+    const sites = await createSites(20);
+    await whileHeld(async () => {
+      const victim = await start('ingester');
+      await isWaiting('%for key share of webhook%');
+      await victim.kill();
+    });
+    expect(await storedSites()).toEqual([]);
+    await start('ingester');
+    await eventually('the messages', async () => (await storedSites()).length >= sites.length);
+    await start('deliverer');
+    await expectAllTold(sites);
+    expect(await allEnded()).toHaveLength(sites.length);
+  }, 60_000);
+
+  test('again and again, wherever it is just then, and the deliverer with it (R-I8, R-K3)', async () => {
+    await subscribe();
+    const sites: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const victims = [await start('ingester'), await start('deliverer')];
+      sites.push(...(await createSites(25)));
+      for (const victim of victims) await victim.kill();
+    }
+    await Promise.all([start('ingester'), start('deliverer')]);
+    await expectAllTold(sites);
+    await allEnded();
+  }, 90_000);
+});
+
+test('after the database was away while a receiver was answering, everything goes on (R-K3)', async () => {
+  await subscribe();
+  const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
+  receiver.answer('hang', 200);
+  const sites = await createSites(5);
+  await start('deliverer', { DATABASE_URL: gate.url });
+  await receiver.waitFor(1);
+  await gate.shut();
+  const later = await createSites(5);
+  await gate.open();
+  await expectAllTold([...sites, ...later]);
+  await allEnded();
+  await gate.shut();
+}, 60_000);
+
+test('after Redis was away: what happened meanwhile is told once it is back (R-K3)', async () => {
+  await subscribe();
+  const gate = await openTcpGate(world.environment.REDIS_URL ?? '');
+  await start('deliverer', { REDIS_URL: gate.url });
+  const sites = [...(await createSites(2))];
+  await receiver.waitFor(2);
+  await gate.shut();
+  sites.push(...(await createSites(5)));
+  await eventually('the messages to be stored', async () => (await storedSites()).length === sites.length);
+  await gate.open();
+  await expectAllTold(sites);
+  await gate.shut();
+}, 60_000);
+
+test('SIGTERM: nothing new is begun, what is claimed is handed back, and the process ends in good order (R-K2)', async () => {
+  await subscribe();
+  receiver.answer('hang');
+  await createSites(30);
+  const first = await start('deliverer', { SHUTDOWN_TIMEOUT_MS: '3000' });
+  await receiver.waitFor(1);
+  expect(await first.kill('SIGTERM')).toBe(0);
+  expect(first.log()).toContain('"msg":"stopped"');
+  const { rows } = await world.database.query(
+    `select from webhook_attempt where webhook_id = $1 and state = 'Pending' and claimed_until > now()`,
+    [webhookId],
+  );
+  expect(rows).toEqual([]);
+}, 60_000);

@@ -1,0 +1,218 @@
+/** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashLinkToken, makeLinkToken } from '../../src/identity/password-reset.ts';
+import { EVENT_TYPES } from '../../src/webhooks/event-type-rules.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { openReceiver, type ReceivedMessage, SECRET, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+let world: World;
+let roles: RoleProcess;
+let api: ApiClient;
+let receiver: WebhookReceiver;
+/** What the events are about. */
+let place: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
+let doubledId: number;
+let failingId: number;
+
+const DOUBLE =
+  'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';
+
+beforeAll(async () => {
+  world = await createWorld();
+  roles = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], {
+    ...world.environment,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+    R_ROOT: testRRoot(),
+  });
+  api = await signIn(roles.http);
+  receiver = await openReceiver();
+  const { siteId, sourceId } = await createSource(api);
+  const variableId = await createVariable(api, sourceId, { name: 'input' });
+  place = { siteId, sourceId, variableId };
+  const input = [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Minute', canBeUsedAsATrigger: true }];
+  doubledId = await createVariable(api, sourceId, { calculated: calculated(DOUBLE, input) });
+  failingId = await createVariable(api, sourceId, { calculated: calculated('stop("no such day")', input) });
+}, 60_000);
+
+afterAll(async () => {
+  await roles?.kill();
+  await receiver?.close();
+  await world?.close();
+});
+
+const site = () => ({ name: 'Told', timeZoneId: 'UTC' });
+const newSource = (name: string) => api.call<{ id: number }>('POST', '/sources', { siteId: place.siteId, name });
+const push = (label: string) =>
+  api.call('POST', `/api/data?operationId=${label}`, [
+    { variableId: place.variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] },
+  ]);
+const invite = (email: string) => api.call<{ id: string }>('POST', '/account/invitations', { email });
+const newUser = (userName: string) =>
+  api.call<{ id: string } | string>('POST', '/account/user/create', { userName, email: userName, roles: ['USER'] });
+
+async function userIdOf(userName: string): Promise<string> {
+  const { rows } = await world.database.query<{ id: string }>('select id from app_user where user_name = $1', [
+    userName,
+  ]);
+  return rows[0]?.id ?? '';
+}
+
+/** Follows the link of an invitation as its mail would hold it: no mail server is set, so it was not made yet. */
+async function acceptInvitation(email: string): Promise<void> {
+  await invite(email);
+  const token = makeLinkToken();
+  await world.database.query(
+    `update invitation set token_hash = $1, expires_date = now() + interval '1 day' where email = $2`,
+    [hashLinkToken(token), email],
+  );
+  await api.call('POST', `/account/user/register?invitationToken=${token}`);
+}
+
+const CASES: readonly (readonly [type: string, happen: () => Promise<unknown>, data: () => unknown])[] = [
+  ['SiteCreated', () => api.call('POST', '/sites', site()), () => ({ id: expect.any(Number), name: 'Told' })],
+  [
+    'SiteUpdated',
+    () => api.call('PUT', `/sites/${place.siteId}`, { name: 'Renamed' }),
+    () => ({ id: place.siteId, name: 'Renamed' }),
+  ],
+  [
+    'SiteDeleted',
+    async () => api.call('DELETE', `/sites/${await api.call<number>('POST', '/sites', site())}`),
+    () => ({ id: expect.any(Number), name: 'Told' }),
+  ],
+  ['SourceCreated', () => newSource('New'), () => ({ id: expect.any(Number), name: 'New', siteId: place.siteId })],
+  [
+    'SourceUpdated',
+    () => api.call('PUT', `/sources/${place.sourceId}`, { name: 'Renamed' }),
+    () => ({ id: place.sourceId, name: 'Renamed', siteId: place.siteId }),
+  ],
+  [
+    'SourceDeleted',
+    async () => api.call('DELETE', `/sources/${(await newSource('Gone')).id}`),
+    () => ({ id: expect.any(Number), name: 'Gone', siteId: place.siteId }),
+  ],
+  [
+    'VariableCreated',
+    () => createVariable(api, place.sourceId, { name: 'new' }),
+    () => ({ id: expect.any(Number), name: 'new', sourceId: place.sourceId, siteId: place.siteId }),
+  ],
+  [
+    'VariableUpdated',
+    () => api.call('PUT', `/sources/${place.sourceId}/variables/${place.variableId}`, { name: 'renamed' }),
+    () => ({ id: place.variableId, name: 'renamed', sourceId: place.sourceId, siteId: place.siteId }),
+  ],
+  [
+    'VariableDeleted',
+    async () => {
+      const id = await createVariable(api, place.sourceId, { name: 'gone' });
+      return api.call('DELETE', `/sources/${place.sourceId}/variables/${id}`);
+    },
+    () => ({ id: expect.any(Number), name: 'gone', sourceId: place.sourceId, siteId: place.siteId }),
+  ],
+  [
+    'DataPointsWritten',
+    () => push('written'),
+    () => ({
+      variables: [{ ...place, count: 1, from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }],
+    }),
+  ],
+  [
+    'DataPushCompleted',
+    () => push('completed'),
+    () => ({
+      ...{ operationId: 'completed', userId: expect.any(String), state: 'Completed', rejected: 0 },
+      accepted: { elements: 1, readings: 1 },
+      ...{ acceptedDate: expect.stringMatching(/Z$/), completedDate: expect.stringMatching(/Z$/) },
+    }),
+  ],
+  [
+    'FileIngested',
+    () =>
+      api.call('POST', '/storage?filename=told.csv', undefined, {
+        raw: `variable_id,date,value\n${place.variableId},2026-03-01T01:00:00Z,1\n`,
+        headers: { 'content-type': 'text/csv' },
+      }),
+    () => ({
+      ...{ fileId: expect.any(String), filename: 'told.csv', userId: expect.any(String), state: 'Completed' },
+      counts: { rows: 1, ingested: 1, rejected: 0, warnings: 0 },
+    }),
+  ],
+  [
+    'CalculationCompleted',
+    () => push('triggers'),
+    () => ({
+      ...{ ...place, variableId: doubledId, runId: expect.any(Number), trigger: 'Input', outcome: 'ok', message: null },
+      ...{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' },
+    }),
+  ],
+  [
+    'CalculationFailed',
+    () => push('fails'),
+    () => ({
+      ...{ ...place, variableId: failingId, runId: expect.any(Number), trigger: 'Input', outcome: 'script_error' },
+      message: expect.stringContaining('no such day'),
+      ...{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' },
+    }),
+  ],
+  [
+    'CalculationForceUpdate',
+    () => api.call('POST', `/variables/${doubledId}/forceUpdate`, { from: '2026-03-01T00:00:00Z' }),
+    () => ({ variableId: doubledId, from: '2026-03-01T00:00:00Z', variables: [{ ...place, variableId: doubledId }] }),
+  ],
+  [
+    'UserCreated',
+    () => newUser('new@told.example'),
+    () => ({
+      ...{ id: expect.any(String), userName: 'new@told.example', email: 'new@told.example' },
+      ...{ firstName: null, lastName: null },
+    }),
+  ],
+  [
+    'UserLocked',
+    async () => {
+      await newUser('locked@told.example');
+      const id = await userIdOf('locked@told.example');
+      return api.call('POST', `/account/user/${id}/lock`, { isLocked: true, reason: 'left' });
+    },
+    () => ({ id: expect.any(String), userName: 'locked@told.example', until: null, reason: 'left' }),
+  ],
+  [
+    'InvitationAccepted',
+    () => acceptInvitation('guest@told.example'),
+    () => ({
+      ...{ id: expect.any(String), userId: expect.any(String) },
+      ...{ userName: 'guest@told.example', email: 'guest@told.example' },
+    }),
+  ],
+];
+
+test.each(CASES)('%s reaches who asked for it, and says what happened (R-I2)', async (type, happen, data) => {
+  const before = receiver.received.length;
+  const webhook = { name: type, url: receiver.url, eventType: type, secret: SECRET };
+  const { id } = await api.call<{ id: string }>('POST', '/account/webhooks', webhook);
+  await happen();
+  const told = await eventually(`a message of ${type}`, async () => {
+    return receiver.received.slice(before).find(({ body }) => isAbout(body, data()));
+  });
+  expect(told.body).toEqual({ type, timestamp: expect.stringMatching(/Z$/), accountId: world.accountId, data: data() });
+  await api.call('DELETE', `/account/webhooks/${id}`);
+});
+
+/** Events of before the webhook may still be on their way: those are not waited for. */
+function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
+  try {
+    expect(body.data).toEqual(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('there is no event that is not told of above (R-I2)', () => {
+  expect(CASES.map(([type]) => type).toSorted()).toEqual([...EVENT_TYPES].toSorted());
+});

@@ -283,6 +283,10 @@ const SETTINGS = {
     integer(0, 720).default(24),
     'Hours the former secret of a webhook signs deliveries beside the one that replaced it.',
   ),
+  WEBHOOK_TESTS_PER_MINUTE: setting(
+    integer(0, 1_000_000).default(30),
+    'Tests of webhooks an account may ask for in a minute, evenly or in one go; 0: any number.',
+  ),
   WEBHOOK_ALLOW_HTTP: setting(flag.default(false), 'true lets receivers of webhooks be http:// too. For local use.'),
   WEBHOOK_ALLOWED_RANGES: setting(
     addressRanges.default([]),

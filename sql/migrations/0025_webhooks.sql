@@ -119,7 +119,7 @@ create table webhook_test (
   created_date timestamptz not null default clock_timestamp()
 );
 comment on table webhook_test is 'A try of a webhook that is not, or not yet, one of the account''s; kept 24 h (R-I7)';
-comment on column webhook_test.webhook is 'The fields to try, its secret included';
+comment on column webhook_test.webhook is 'The fields to try; its secrets among them until it ended';
 comment on column webhook_test.data is '`data` of the body';
 comment on column webhook_test.request is 'As in webhook_attempt, likewise response, error and claimed_until';
 -- The sweep of old ones.

@@ -23,12 +23,11 @@ import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
-import { historyRoutes } from '../webhooks/history-routes.ts';
-import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import { startAccounts } from './account-services.ts';
 import { describeApi } from './api-description.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
+import { webhookServices } from './webhook-services.ts';
 
 const KEY_INTERVAL_MS = 60_000;
 
@@ -91,16 +90,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
         }),
       ],
       ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
-      [
-        '/account',
-        webhookRoutes({
-          database,
-          audit: writeAudit,
-          secretOverlapHours: config.WEBHOOK_SECRET_OVERLAP_HOURS,
-          targetPolicy: { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES },
-        }),
-      ],
-      ['/account', historyRoutes({ database, queue: parts.webhookQueue, audit: writeAudit, log })],
+      ...webhookServices(parts, limiter),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ database, declarations, audit: writeAudit })],

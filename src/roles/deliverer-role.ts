@@ -2,11 +2,12 @@
 import { systemClock } from '../platform/clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';
+import { startTester } from '../webhooks/tests/tester.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 
 export function startDelivererRole(parts: Parts): Role {
-  const { config, database, log, metrics, outbox, queueOptions, webhookQueue } = parts;
+  const { config, database, log, metrics, outbox, queueOptions, webhookQueue, webhookTestQueue } = parts;
   const sender = openSender({
     allowHttp: config.WEBHOOK_ALLOW_HTTP,
     allowedRanges: config.WEBHOOK_ALLOWED_RANGES,
@@ -31,9 +32,18 @@ export function startDelivererRole(parts: Parts): Role {
     },
     log,
   });
+  const tester = startTester({
+    database,
+    send: sender.send,
+    queue: webhookTestQueue,
+    queueOptions,
+    settings: { timeoutMs: config.WEBHOOK_TIMEOUT_MS, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
+    log,
+  });
   return {
     stop: async () => {
-      await deliverer.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
+      const graceMs = config.SHUTDOWN_TIMEOUT_MS / 4;
+      await Promise.all([deliverer.stop(graceMs), tester.stop(graceMs)]);
       sender.close();
     },
   };

@@ -22,6 +22,7 @@ import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointNewsSender } from '../points/read/point-news.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
+import { WEBHOOK_TEST_QUEUE } from '../webhooks/tests/tester.ts';
 import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {
@@ -37,6 +38,7 @@ export interface Parts {
   readonly calculationQueue: WakeQueue;
   readonly fileQueue: WakeQueue;
   readonly webhookQueue: WakeQueue;
+  readonly webhookTestQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   readonly recallCaller: RecallCaller;
@@ -66,6 +68,7 @@ export function openParts(config: Config, log: Log): Parts {
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
+  const webhookTestQueue = openWakeQueue(WEBHOOK_TEST_QUEUE, queueOptions);
   const pointNews = openPointNewsSender(queueOptions);
   const consumers = [
     pointNews.consume,
@@ -89,6 +92,7 @@ export function openParts(config: Config, log: Log): Parts {
       [CALCULATION_QUEUE]: calculationQueue,
       [FILE_QUEUE]: fileQueue,
       [WEBHOOK_QUEUE]: webhookQueue,
+      [WEBHOOK_TEST_QUEUE]: webhookTestQueue,
     },
   });
   return {
@@ -103,6 +107,7 @@ export function openParts(config: Config, log: Log): Parts {
     calculationQueue,
     fileQueue,
     webhookQueue,
+    webhookTestQueue,
     outbox: createOutboxRelay(database, consumers, log),
     authentication: { verifier, callers },
     recallCaller: createRecallCaller(verifier, callers),
@@ -111,7 +116,7 @@ export function openParts(config: Config, log: Log): Parts {
     close: async () => {
       accessNews.close();
       pointNews.close();
-      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue];
+      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, webhookTestQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([database.end(), readDatabase.end()]);
     },

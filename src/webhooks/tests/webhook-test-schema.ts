@@ -1,0 +1,26 @@
+/** What clients write of a test (R-I7): the fields of a webhook, of which no name is needed, and `data` to send. */
+import { z } from 'zod';
+import { lenientObject } from '../../platform/lenient.ts';
+import { isStorableJson, STORABLE_RULE } from '../../platform/storable-text.ts';
+import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import { newWebhookShape } from '../webhook-schema.ts';
+
+export function webhookTestSchema(policy: TargetPolicy) {
+  const { name, ...shape } = newWebhookShape(policy);
+  return lenientObject({
+    ...shape,
+    name: name.nullish().transform((given) => given ?? 'test'),
+    /** Of who tries out a webhook as they read it: it lends its secret, see createTest. */
+    id: z
+      .unknown()
+      .optional()
+      .transform((id) => (typeof id === 'string' ? id.toLowerCase() : null)),
+    data: z
+      .unknown()
+      .optional()
+      .refine(isStorableJson, { error: STORABLE_RULE })
+      .transform((data) => data ?? null),
+  });
+}
+
+export type WrittenTest = z.output<ReturnType<typeof webhookTestSchema>>;

@@ -22,6 +22,7 @@ import { startFileRole } from './roles/file-role.ts';
 import { healthApp } from './roles/health-app.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
+import { warmTimeZones } from './structure/time-zones.ts';
 
 const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];
@@ -70,6 +71,8 @@ async function startRoles(
   roles: Role[],
   listener: HttpListener | undefined,
 ): Promise<Ready> {
+  // Now, while nobody waits for an answer.
+  warmTimeZones();
   const { config, log, database } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
   let ready: Ready = { kind: 'ready' };

@@ -151,6 +151,15 @@ export function zoneOffset(timeZoneId: string): ZoneOffset {
 }
 
 /**
+ * Looks a zone up as reads and pushes do. The first time a process does so the runtime loads its time zone data, whichever
+ * zone it is: measured 14–61 ms in which nobody else is served, then below 1 ms (2026-11-21).
+ */
+export function warmTimeZones(): void {
+  const zone = findTimeZone('Europe/Brussels') ?? 'UTC';
+  for (const lookUp of [zoneOffset(zone), localClock(zone), startOfDay(zone)]) lookUp(0);
+}
+
+/**
  * The first instant of a civil date of a zone: of two midnights the first, where there is none the end of the gap.
  * @param localMidnight the date's midnight as if the zone were UTC.
  */

@@ -3,27 +3,13 @@
  * Running without that lock was abandoned by a process that died; whoever notices puts its request back.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../platform/database.ts';
-import type { Micros } from '../points/point.ts';
 import { announceEnd } from './announce-end.ts';
-import { MAX_ATTEMPTS, requestAgain } from './request-calculations.ts';
+import { MAX_ATTEMPTS, type RunRequest, requestAgain } from './request-calculations.ts';
 
 export const RUN_LOCK_CLASS = 0x7275;
 
-export interface ClaimedRun {
+export interface ClaimedRun extends RunRequest {
   readonly id: number;
-  readonly variableId: number;
-  readonly accountId: number;
-  readonly trigger: string;
-  /** Changed dates, both inclusive. */
-  readonly fromMicros: Micros;
-  readonly toMicros: Micros;
-  readonly triggerMicros: Micros;
-  readonly wave: number;
-  /** Calculated variables of the wave whose results led here (R-H11). */
-  readonly ancestors: readonly number[];
-  readonly attempt: number;
-  /** Of the first request that asked for it (R-A10); null: none did. */
-  readonly requestId: string | null;
   /** Milliseconds from the request to the claim. */
   readonly waitMs: number;
 }

@@ -168,17 +168,24 @@ export async function forceUpdate(
   return rows.map(({ variableId }) => variableId);
 }
 
-export interface RequestBack {
+/** What is to be calculated, and why. */
+export interface RunRequest {
   readonly variableId: number;
   readonly accountId: number;
   readonly trigger: string;
+  /** Changed dates, both inclusive. */
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
+  /** Calculated variables of the wave whose results led here (R-H11). */
   readonly ancestors: readonly number[];
   readonly attempt: number;
+  /** Of the first request that asked for it (R-A10); null: none did. */
   readonly requestId: string | null;
+}
+
+export interface RequestBack extends RunRequest {
   /** Seconds until it may run again. */
   readonly delaySec: number;
 }

@@ -1,6 +1,6 @@
-/** Granularity and aggregation of inputs (R-H1) in the words of the store. */
-import type { AggregateFunction, Bucket } from '../../points/read/bucket.ts';
-import type { Aggregate, Granularity } from '../../structure/enumerations.ts';
+/** Granularity and aggregation (R-C8), as reads and the inputs of calculations ask for them, in the words of the store. */
+import type { AggregateFunction, Bucket } from '../points/read/bucket.ts';
+import type { Aggregate, Granularity } from './enumerations.ts';
 
 /** Undefined: raw points. */
 export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {

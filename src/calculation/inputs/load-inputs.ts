@@ -7,12 +7,12 @@ import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../
 import { aggregatePoints } from '../../points/read/aggregate-points.ts';
 import type { AggregateChunk, Buckets } from '../../points/read/bucket.ts';
 import { readPoints } from '../../points/read/read-points.ts';
+import { BUCKETS, FUNCTIONS } from '../../structure/bucket-words.ts';
 import { startOfDay } from '../../structure/time-zones.ts';
 import type { InputDeclaration } from '../declaration.ts';
 import type { DateRange } from '../formula-period-rules.ts';
 import type { SandboxInput } from '../sandbox/sandbox-types.ts';
 import { chooseVersion } from './choose-version.ts';
-import { BUCKETS, FUNCTIONS } from './input-buckets.ts';
 import { InputColumns } from './input-columns.ts';
 import { findInputScales } from './input-scales.ts';
 import type { KnownVariable } from './variable-infos.ts';

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { SetupError } from '../setup-error.ts';
 import { isRoot, type LauncherKind, launch, prepareState, runToEnd, SERVICE_ID, type State } from './launcher.ts';
 import { findFreePort } from './ports.ts';
-import { awaitService, type Service, withLog } from './service.ts';
+import { awaitService, type Service, type StackServiceOptions, withLog } from './service.ts';
 
 /** Directory of PostgreSQL's programs inside the database root file system. */
 export const POSTGRES_PROGRAMS = '/usr/lib/postgresql/17/bin';
@@ -22,21 +22,8 @@ const MEBIBYTE = 1 << 20;
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-export interface PostgresOptions {
-  readonly launcher: LauncherKind;
-  readonly root: string;
-  /** Directory of this stack's cluster. */
-  readonly directory: string;
-  readonly logFile: string;
-  readonly password: string;
-  readonly lock: number;
-  readonly wantedPort: number | undefined;
-  /** Whether data must survive a crash; tests trade that for speed. */
-  readonly isDurable: boolean;
-}
-
 /** Starts the server. @returns the service; its url leads to the database `postgres`. */
-export async function startPostgres(options: PostgresOptions): Promise<Service> {
+export async function startPostgres(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   await initialise(options, state);
   const port = await findFreePort(options.wantedPort);
@@ -57,7 +44,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Service> 
 }
 
 /** The cluster is made beside its place and renamed, so an interrupted initdb is not taken for one. */
-async function initialise(options: PostgresOptions, state: State): Promise<void> {
+async function initialise(options: StackServiceOptions, state: State): Promise<void> {
   const cluster = join(state.hostPath, 'cluster');
   if (existsSync(cluster)) return;
   const suffix = randomBytes(4).toString('hex');
@@ -84,7 +71,7 @@ async function initialise(options: PostgresOptions, state: State): Promise<void>
   }
 }
 
-function serverArguments(options: PostgresOptions, state: State, port: number): readonly string[] {
+function serverArguments(options: StackServiceOptions, state: State, port: number): readonly string[] {
   const settings = { ...commonSettings(options.launcher, port), ...(options.isDurable ? DURABLE : VOLATILE) };
   return [
     `${POSTGRES_PROGRAMS}/postgres`,

@@ -1,26 +1,14 @@
 /** Redis of one stack, from the database root file system: for BullMQ, so nothing may be evicted. */
 import { Redis } from 'ioredis';
-import { type LauncherKind, launch, prepareState } from './launcher.ts';
+import { launch, prepareState } from './launcher.ts';
 import { findFreePort } from './ports.ts';
-import { awaitService, type Service, withLog } from './service.ts';
+import { awaitService, type Service, type StackServiceOptions, withLog } from './service.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-export interface RedisOptions {
-  readonly launcher: LauncherKind;
-  readonly root: string;
-  readonly directory: string;
-  readonly logFile: string;
-  readonly password: string;
-  readonly lock: number;
-  readonly wantedPort: number | undefined;
-  /** Whether jobs survive a restart. */
-  readonly isDurable: boolean;
-}
-
 /** Starts the server on loopback, asking for `password`. */
-export async function startRedis(options: RedisOptions): Promise<Service> {
+export async function startRedis(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   const port = await findFreePort(options.wantedPort);
   const program = withLog(options.logFile, (output) =>
@@ -39,7 +27,7 @@ export async function startRedis(options: RedisOptions): Promise<Service> {
   });
 }
 
-function serverArguments(options: RedisOptions, directory: string, port: number): readonly string[] {
+function serverArguments(options: StackServiceOptions, directory: string, port: number): readonly string[] {
   const settings = {
     bind: '127.0.0.1',
     port: String(port),

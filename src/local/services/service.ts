@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, s
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SetupError } from '../setup-error.ts';
-import type { RunningProgram } from './launcher.ts';
+import type { LauncherKind, RunningProgram } from './launcher.ts';
 
 const POLL_MS = 50;
 const SHOWN_LOG_LINES = 12;
@@ -17,6 +17,20 @@ export interface Service {
   readonly ended: Promise<void>;
   /** Asks it to stop in good order, and kills it after `timeoutMs`. */
   stop(): Promise<void>;
+}
+
+/** What the services of a stack are started with. */
+export interface StackServiceOptions {
+  readonly launcher: LauncherKind;
+  readonly root: string;
+  /** Directory of this stack's own. */
+  readonly directory: string;
+  readonly logFile: string;
+  readonly password: string;
+  readonly lock: number;
+  readonly wantedPort: number | undefined;
+  /** Whether what it holds must survive a crash; tests trade that for speed. */
+  readonly isDurable: boolean;
 }
 
 export interface ServiceOptions {

@@ -72,10 +72,10 @@ export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
 export const CALCULATION_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (
-              select from calculation_request where not_before_date <= clock_timestamp() limit ${MAX_COUNTED}) due)::int as due,
+              select from calculation_request where not_before_date <= now() limit ${MAX_COUNTED}) due)::int as due,
            coalesce((
-             select extract(epoch from clock_timestamp() - not_before_date) from calculation_request
-             where not_before_date <= clock_timestamp() order by not_before_date limit 1), 0)::float8 as age,
+             select extract(epoch from now() - not_before_date) from calculation_request
+             where not_before_date <= now() order by not_before_date limit 1), 0)::float8 as age,
            (select count(*) from calculation_run where state = 'Running')::int as running`,
   gauges: [
     { column: 'due', name: 'tidemark_calculation_due', help: 'Variables that wait for a run, up to 100000.' },

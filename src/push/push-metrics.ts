@@ -68,7 +68,7 @@ export const PUSH_BACKLOG: BacklogQuery = {
            count(*) filter (where set_aside_date is not null)::int as "setAside",
            coalesce(sum(length(rows)) filter (where set_aside_date is null), 0)::float8 as bytes,
            coalesce((
-             select extract(epoch from clock_timestamp() - accepted_date) from push_operation
+             select extract(epoch from now() - accepted_date) from push_operation
              where id = (select operation_ids[1] from push_batch where set_aside_date is null order by id limit 1)
            ), 0)::float8 as age
     from push_batch`,

@@ -30,8 +30,8 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
 
 export const WEBHOOK_BACKLOG: BacklogQuery = {
   sql: `
-    select count(*)::int as due, coalesce(extract(epoch from clock_timestamp() - min(due_date)), 0)::float8 as age
-    from (select due_date from webhook_attempt where state = 'Pending' and due_date <= clock_timestamp()
+    select count(*)::int as due, coalesce(extract(epoch from now() - min(due_date)), 0)::float8 as age
+    from (select due_date from webhook_attempt where state = 'Pending' and due_date <= now()
           limit ${MAX_COUNTED}) due`,
   gauges: [
     { column: 'due', name: 'tidemark_webhook_attempts_due', help: 'Deliveries whose time has come, up to 100000.' },

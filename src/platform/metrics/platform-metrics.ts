@@ -60,7 +60,7 @@ export function watchQueues(metrics: Metrics, queues: Readonly<Record<string, Wa
 export const OUTBOX_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from outbox_event order by id limit ${MAX_COUNTED}) waiting)::int as events,
-           coalesce((select extract(epoch from clock_timestamp() - created_date) from outbox_event order by id limit 1), 0)
+           coalesce((select extract(epoch from now() - created_date) from outbox_event order by id limit 1), 0)
              ::float8 as age`,
   gauges: [
     { column: 'events', name: 'tidemark_outbox_events', help: 'Events that wait to be handed on, up to 100000.' },
@@ -71,7 +71,7 @@ export const OUTBOX_BACKLOG: BacklogQuery = {
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,
-           (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= clock_timestamp()
+           (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= now()
                                   limit ${MAX_COUNTED}) due)::int as due`,
   gauges: [
     { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not sent yet, delayed ones included.' },

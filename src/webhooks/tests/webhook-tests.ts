@@ -72,7 +72,7 @@ export async function findLentSecrets(
   url: string,
 ): Promise<readonly string[] | undefined> {
   const { rows } = await queryable.query<WebhookTarget>(
-    `select ${TARGET_COLUMNS} from webhook where account_id = $1 and id::text = $2 and url = $3`,
+    `select ${TARGET_COLUMNS} from webhook where account_id = $1 and id::text = $2 and url = $3 and deleted_date is null`,
     [accountId, id, url],
   );
   return rows[0]?.secrets;

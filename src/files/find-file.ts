@@ -2,8 +2,8 @@
 import type { Caller } from '../identity/caller.ts';
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { isGuid } from '../platform/guid.ts';
 import type { FileFormat, RowError, RowWarning } from './standard-file.ts';
-import { isFileId } from './stored-parts.ts';
 
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'Failed';
 
@@ -59,7 +59,7 @@ const FIND = `
 export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
   const isManager = caller.role !== 'USER';
   const values = [fileId, caller.accountId, isManager, caller.userId];
-  const [row] = isFileId(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
+  const [row] = isGuid(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
   if (!row) throw new DomainError('not_found', `there is no file ${fileId}`);
   return toStatus(row);
 }

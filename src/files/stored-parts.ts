@@ -2,19 +2,13 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { type Database, withTransaction } from '../platform/database.ts';
+import { isGuid } from '../platform/guid.ts';
 import { readBytea } from '../platform/read-bytea.ts';
 
 /** Every part of a file but the last has this many bytes. */
 export const PART_BYTES = 1 << 20;
 
 const PARTS_ON_THEIR_WAY = 3;
-
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
-
-/** Whether a text can be the id of a file. */
-export function isFileId(text: string): boolean {
-  return UUID.test(text);
-}
 
 const compress = promisify(zstdCompress);
 const inflate = promisify(zstdDecompress);
@@ -74,7 +68,7 @@ export interface StoredPart {
 /** @throws Error when there is no such part: the file was purged meanwhile. */
 export async function readPart(database: Database, fileId: string, part: number): Promise<StoredPart> {
   // COPY takes no parameters.
-  if (!isFileId(fileId) || !Number.isSafeInteger(part)) throw new Error('no file has such a part');
+  if (!isGuid(fileId) || !Number.isSafeInteger(part)) throw new Error('no file has such a part');
   const query = `select case when is_compressed then '\\x01' else '\\x00' end::bytea || bytes from stored_file_part
                  where file_id = '${fileId}' and part = ${part}`;
   const [found] = await withTransaction(database, (transaction) => readBytea(transaction, query), { readOnly: true });

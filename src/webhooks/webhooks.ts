@@ -1,6 +1,7 @@
 /** The webhooks of an account as they are stored (R-I1). Who may see what of them: visible-webhooks.ts. */
 import type { Queryable, Transaction } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { isGuid } from '../platform/guid.ts';
 import type { EventType } from '../platform/outbox.ts';
 import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
 
@@ -23,8 +24,6 @@ export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_t
 
 /** Of an account: they are read as a whole when an event is to be told. */
 const MAX_WEBHOOKS = 100;
-
-const GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** @throws DomainError not_found, in the same words for a webhook of another account and for what is no id. */
 export async function getWebhook(queryable: Queryable, accountId: number, id: string): Promise<StoredWebhook> {
@@ -164,7 +163,7 @@ function toColumns({ filter, ...fields }: WebhookFields): readonly unknown[] {
 
 /** @throws DomainError not_found: what is no id names nothing. */
 function parseId(id: string): string {
-  if (!GUID.test(id)) throw noSuchWebhook();
+  if (!isGuid(id)) throw noSuchWebhook();
   return id;
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { isGuid } from '../../platform/guid.ts';
 import { booleanSchema, lenientObject } from '../../platform/lenient.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
 
@@ -30,7 +31,6 @@ export const mapperSchema = lenientObject({
 });
 export type MapperFields = z.output<typeof mapperSchema>;
 
-const GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as "isEnabled",
   created_date as "createdDate", modified_date as "modifiedDate"`;
 
@@ -44,7 +44,7 @@ export async function listMappers(queryable: Queryable, accountId: number): Prom
 
 /** @throws DomainError not_found, also for a mapper of another account. */
 export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
-  if (!GUID.test(id)) throw notFound();
+  if (!isGuid(id)) throw notFound();
   const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
     accountId,
     id,
@@ -68,7 +68,7 @@ export async function updateMapper(
   id: string,
   fields: MapperFields,
 ): Promise<void> {
-  if (!GUID.test(id)) throw notFound();
+  if (!isGuid(id)) throw notFound();
   const { rowCount } = await queryable.query(
     `update mapper set name = $3, expression = $4, has_header = $5, is_enabled = $6, modified_date = clock_timestamp()
      where account_id = $1 and id = $2`,
@@ -79,10 +79,9 @@ export async function updateMapper(
 
 /** @throws DomainError not_found. */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {
-  const isGuid = GUID.test(id);
   const { rowCount } = await queryable.query('delete from mapper where account_id = $1 and id::text = $2', [
     accountId,
-    isGuid ? id.toLowerCase() : '',
+    isGuid(id) ? id.toLowerCase() : '',
   ]);
   if (rowCount === 0) throw notFound();
 }

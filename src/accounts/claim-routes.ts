@@ -11,7 +11,7 @@ import { type AuditAction, writeAudit } from './audit.ts';
 import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claims.ts';
 import { claimSchema, claimsSchema, type WrittenClaim } from './field-schemas.ts';
 import type { AccountServices } from './services.ts';
-import { assertMember, getTargetUser, lockTargetUser } from './users/target-user.ts';
+import { assertMember, getTargetUser, lockTargetUser, lockUsers } from './users/target-user.ts';
 
 const DATA_PUSHER = /^datapusher\./;
 
@@ -58,9 +58,10 @@ async function removeFromSeveral(c: Context<AccountEnv>, services: AccountServic
     const userId = requireUserId(claim, `$[${index}]`);
     byUser.set(userId, [...(byUser.get(userId) ?? []), claim]);
   }
-  // All or nothing, in one order for everybody: two such requests cannot wait for each other.
+  // All or nothing.
   await withTransaction(services.database, async (transaction) => {
-    for (const userId of [...byUser.keys()].sort()) {
+    await lockUsers(transaction, c.var.caller, [...byUser.keys()]);
+    for (const userId of byUser.keys()) {
       await changeInTransaction(transaction, c, userId, 'ClaimsRemoved', byUser.get(userId) ?? []);
     }
   });

@@ -20,6 +20,11 @@ const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => i
 export const shortTextSchema = z.string().max(MAX_NAME).refine(isStorableText, { error: STORABLE_RULE });
 export const nameSchema = shortTextSchema.trim().min(1, 'must not be empty');
 
+/** What is typed at a sign-in and read in mails and logs: on one line. */
+export const userNameSchema = nameSchema.regex(/^\P{Cc}*$/u, {
+  error: 'must not contain line breaks or control characters',
+});
+
 /** One address, as mail servers take it; nothing that could be read as two, or as a name. */
 export const emailSchema = shortTextSchema.trim().regex(/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u, {
   error: 'must be a mail address',

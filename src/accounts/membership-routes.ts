@@ -12,7 +12,7 @@ import { writeAudit } from './audit.ts';
 import { nameSchema } from './field-schemas.ts';
 import type { AccountServices } from './services.ts';
 import { settleActiveAccount } from './users/settle-active-account.ts';
-import { assertMayChange, assertOther, lockVisibleUser, type TargetUser } from './users/target-user.ts';
+import { assertMayChange, assertOther, getVisibleUser, lockUsers, type TargetUser } from './users/target-user.ts';
 
 const MAX_USERS = 1000;
 
@@ -41,12 +41,12 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));
   const { caller } = c.var;
   await withTransaction(services.database, async (transaction) => {
+    await lockUsers(transaction, caller, userIds);
     if (!(await isAllowedOn(transaction, caller, accountId))) {
       throw new DomainError('not_found', `account ${accountId} does not exist`);
     }
-    // In one order for everybody: two such requests cannot wait for each other.
-    for (const userId of [...new Set(userIds)].sort()) {
-      const target = await lockVisibleUser(transaction, caller, userId);
+    for (const userId of new Set(userIds)) {
+      const target = await getVisibleUser(transaction, caller, userId);
       if (!(await work(transaction, c, accountId, target))) continue;
       await settleActiveAccount(transaction, services.directory, userId);
       const action = work === addMember ? 'UserAddedToAccount' : 'UserRemovedFromAccount';

@@ -167,6 +167,7 @@ describe('POST /account/user/{userId}', () => {
     [{ email: 'nobody' }, '$.email'],
     [{ email: 'a@x.example,b@x.example' }, '$.email'],
     [{ userName: ' ' }, '$.userName'],
+    [{ userName: 'two\r\nlines' }, '$.userName'],
     [{ language: 'klingon' }, '$.language'],
     [{ roles: ['KING'] }, '$.roles[0]'],
     [{ claims: [{ claimType: '' }] }, '$.claims[0].claimType'],

@@ -15,6 +15,9 @@ import type { RoleName } from '../users/user-rules.ts';
 import { writeUserSites } from '../users/user-sites.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
+/** Keeps these locks apart from others. */
+const ADDRESS_LOCK_SEED = 7;
+
 export interface RegisterUserResult {
   readonly userId: string;
   readonly userName: string;
@@ -45,6 +48,8 @@ export async function acceptInvitation(
   const invitation = await findOpenInvitation(transaction, token, 'for update');
   if (!invitation) throw new DomainError('not_found', 'the invitation does not exist, was used or has expired');
   const { accountId, email } = invitation;
+  // Who accepts two invitations at once becomes one user, a member of both accounts.
+  await transaction.query('select pg_advisory_xact_lock(hashtextextended(lower($1), $2))', [email, ADDRESS_LOCK_SEED]);
   const known = await findKnownUser(transaction, invitation);
   const userId = known
     ? await joinAccount(transaction, directory, invitation, known)

@@ -3,7 +3,7 @@ import type { Caller } from '../../identity/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isStorableText } from '../../platform/storable-text.ts';
-import { type ChangeDecision, planUserChange, type RoleName } from './user-rules.ts';
+import { type ChangeDecision, planRoleGrant, planUserChange, type RoleName } from './user-rules.ts';
 
 export interface TargetUser {
   readonly userId: string;
@@ -34,9 +34,42 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
   return requireUser(
     userId,
-    await findTargetUser(database, userId, ''),
+    await findTargetUser(database, userId),
     (user) => user.accountIds.includes(caller.accountId) || caller.role === 'ADMIN',
   );
+}
+
+/**
+ * Locks users about to be changed, and the caller, all in one order, so that no two requests wait for each other. Then looks
+ * at the caller again: what is remembered of them may have ended (R-B5), and of two managers who take each other's role
+ * away one comes second.
+ * @throws DomainError permission_denied when the caller is no longer what they were.
+ */
+export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
+  const ids = userIds.filter(isStorableText);
+  const lock = (side: '<' | '>') =>
+    transaction.query(`select from app_user where id = any($1) and id ${side} $2 order by id for no key update`, [
+      ids,
+      caller.userId,
+    ]);
+  await lock('<');
+  await lockCaller(transaction, caller, ids.includes(caller.userId) ? 'no key update' : 'share');
+  await lock('>');
+}
+
+async function lockCaller(
+  transaction: Transaction,
+  { userId, role }: Caller,
+  strength: 'no key update' | 'share',
+): Promise<void> {
+  const { rows } = await transaction.query<{ role: RoleName }>(
+    `select role from app_user where id = $1 and not (is_locked and coalesce(locked_until > now(), true))
+     for ${strength}`,
+    [userId],
+  );
+  const [now] = rows;
+  if (now && planRoleGrant(now, role).kind === 'allowed') return;
+  throw new DomainError('permission_denied', `this needs the role ${role}, which the user no longer has`);
 }
 
 /**
@@ -44,23 +77,18 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
  * @throws DomainError not_found, permission_denied.
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
-  const user = await findTargetUser(transaction, userId, 'for no key update of u');
-  const target = requireUser(
-    userId,
-    user,
-    ({ accountIds }) => accountIds.includes(caller.accountId) || caller.role === 'ADMIN',
-  );
+  await lockUsers(transaction, caller, [userId]);
+  const target = await getTargetUser(transaction, caller, userId);
   await assertMayChange(transaction, caller, target);
   return target;
 }
 
-/** A user on any account of the caller's. @throws DomainError not_found. */
-export async function lockVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
+/** A user on any account of the caller's, locked before. @throws DomainError not_found. */
+export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   const mine = await findAccountIds(transaction, caller.userId);
-  const user = await findTargetUser(transaction, userId, 'for no key update of u');
   return requireUser(
     userId,
-    user,
+    await findTargetUser(transaction, userId),
     ({ accountIds }) => caller.role === 'ADMIN' || accountIds.some((id) => mine.includes(id)),
   );
 }
@@ -99,17 +127,13 @@ function requireUser(
   throw new DomainError('not_found', `user ${userId} does not exist`);
 }
 
-async function findTargetUser(
-  database: Queryable,
-  userId: string,
-  locking: '' | 'for no key update of u',
-): Promise<TargetUser | undefined> {
+async function findTargetUser(database: Queryable, userId: string): Promise<TargetUser | undefined> {
   if (!isStorableText(userId)) return undefined;
   const { rows } = await database.query<TargetUser>(
     `select u.id as "userId", u.user_name as "userName", u.email, u.first_name as "firstName",
        u.last_name as "lastName", u.language, u.role, u.is_locked as "isLocked",
        array(select m.account_id from account_member m where m.user_id = u.id order by 1) as "accountIds"
-     from app_user u where u.id = $1 ${locking}`,
+     from app_user u where u.id = $1`,
     [userId],
   );
   return rows[0];

@@ -8,15 +8,15 @@ import {
   emailSchema,
   featuresSchema,
   languageSchema,
-  nameSchema,
   roleSchema,
   shortTextSchema,
   sitesSchema,
+  userNameSchema,
 } from '../field-schemas.ts';
 
 /** Absent keeps what is stored, null clears, but not what every user has. Read-only members (lock, accounts, dates) are ignored. */
 export const userSchema = lenientObject({
-  userName: z.preprocess((name) => name ?? undefined, nameSchema.optional()),
+  userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),
   pseudo: shortTextSchema.nullish(),
   firstName: shortTextSchema.nullish(),
   lastName: shortTextSchema.nullish(),

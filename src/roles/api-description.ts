@@ -19,6 +19,7 @@ import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/version-docs.ts';
+import { HISTORY_OPERATIONS } from '../webhooks/history-docs.ts';
 import { WEBHOOK_OPERATIONS } from '../webhooks/webhook-docs.ts';
 import { apiUrl } from './account-services.ts';
 
@@ -84,6 +85,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...USER_OPERATIONS,
     ...INVITATION_OPERATIONS,
     ...WEBHOOK_OPERATIONS,
+    ...HISTORY_OPERATIONS,
     ...HEALTH_OPERATIONS,
     ...SERVICE_OPERATIONS,
   ];

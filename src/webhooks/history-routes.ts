@@ -23,9 +23,9 @@ export interface HistoryServices {
   readonly log: Log;
 }
 
-const DEFAULT_ITEMS = 100;
+export const DEFAULT_ITEMS = 100;
 // Each may hold a request of 64 KiB.
-const MAX_ITEMS = 500;
+export const MAX_ITEMS = 500;
 
 export function historyRoutes(services: HistoryServices): Hono<Env> {
   const manager = requireRole('MANAGER');

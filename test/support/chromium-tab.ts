@@ -25,6 +25,8 @@ export interface Tab {
   typeHere(text: string): Promise<void>;
   /** Enter sends a form, Tab goes on to the next field. */
   press(key: 'Enter' | 'Tab'): Promise<void>;
+  /** Puts the cursor on the first thing a selector finds. */
+  focusOn(selector: string): Promise<void>;
   /** Presses the first button of the page. */
   pressButton(): Promise<void>;
   /** HTML of the page. */
@@ -37,8 +39,8 @@ export interface Tab {
   look(looks: Looks): Promise<void>;
   /** How many pixels the page is wider than the window. */
   overflow(): Promise<number>;
-  /** Texts of the page whose contrast WCAG 2 finds too low. */
-  lowContrast(): Promise<readonly string[]>;
+  /** Texts of the page whose contrast WCAG 2 finds too low. @param texts selector of those that are looked at. */
+  lowContrast(texts?: string): Promise<readonly string[]>;
   /** A PNG of the window. */
   screenshot(): Promise<Buffer>;
   /** What the page's policy forbade, and other complaints of the browser. */
@@ -81,7 +83,9 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
     await send('Input.dispatchKeyEvent', { type: 'keyDown', key: 'a', modifiers: 2, commands: ['selectAll'] });
     await send('Input.insertText', { text });
   };
-  const focus = async (selector: string) => send('DOM.focus', { nodeId: await findNode(send, selector) });
+  const focus = async (selector: string): Promise<void> => {
+    await send('DOM.focus', { nodeId: await findNode(send, selector) });
+  };
   return {
     ...{ complaints, html, press, typeHere },
     open: async (url) => void (await send('Page.navigate', { url })),
@@ -100,6 +104,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
       await focus(`#${id}`);
       await typeHere(text);
     },
+    focusOn: focus,
     pressButton: async () => {
       await focus('button');
       await press('Enter');
@@ -120,7 +125,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
       const { cssContentSize, cssLayoutViewport } = await getMetrics(send);
       return cssContentSize.width - cssLayoutViewport.clientWidth;
     },
-    lowContrast: () => findLowContrast(send),
+    lowContrast: (texts = TEXTS) => findLowContrast(send, texts),
     screenshot: async () =>
       Buffer.from((await send<{ data: string }>('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
   };
@@ -179,9 +184,9 @@ async function look(send: SendCommand, { width, height, scheme, isWholePage = fa
 }
 
 /** Texts that are not shown have no background. */
-async function findLowContrast(send: SendCommand): Promise<readonly string[]> {
+async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
   const found = await Promise.all(
-    (await findNodes(send, TEXTS)).map(async (nodeId) => {
+    (await findNodes(send, texts)).map(async (nodeId) => {
       const [{ backgroundColors = [] }, { computedStyle }] = await Promise.all([
         send<{ backgroundColors?: readonly string[] }>('CSS.getBackgroundColors', { nodeId }),
         send<{ computedStyle: readonly { name: string; value: string }[] }>('CSS.getComputedStyleForNode', { nodeId }),

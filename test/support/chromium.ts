@@ -13,6 +13,8 @@ import { createTab, type Tab } from './chromium-tab.ts';
 
 export interface Chromium {
   readonly tab: Tab;
+  /** Every address that was asked for. */
+  readonly requests: readonly string[];
   /** Ends the browser and removes its profile. */
   close(): Promise<void>;
 }
@@ -34,6 +36,10 @@ interface Connection {
   close(): void;
 }
 
+interface SentRequest {
+  readonly request: { readonly url: string };
+}
+
 type OnEvent = (method: string, parameters: unknown) => void;
 
 const FLAGS = [
@@ -43,6 +49,8 @@ const FLAGS = [
   '--no-sandbox',
   '--remote-debugging-pipe',
 ];
+const DOMAINS = ['Page', 'DOM', 'CSS', 'Log', 'Audits', 'Accessibility', 'Network', 'Runtime'];
+const COMPLAINTS: ReadonlySet<string> = new Set(['Log.entryAdded', 'Audits.issueAdded', 'Runtime.exceptionThrown']);
 const END_TIMEOUT_MS = 5000;
 const PROFILE_PREFIX = 'tidemark-chromium-';
 
@@ -59,7 +67,8 @@ export function findChromium(): string | undefined {
   });
 }
 
-export async function startChromium(program: string): Promise<Chromium> {
+/** @param isScripted pages may run their scripts; those of the issuer have none. */
+export async function startChromium(program: string, { isScripted = false } = {}): Promise<Chromium> {
   await removeLeftProfiles();
   const profile = await mkdtemp(join(tmpdir(), `${PROFILE_PREFIX}${process.pid}-`));
   const child = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -67,8 +76,10 @@ export async function startChromium(program: string): Promise<Chromium> {
     env: { ...process.env, HOME: profile },
   });
   const complaints: string[] = [];
+  const requests: string[] = [];
   const connection = connect(child, (method, parameters) => {
-    if (method === 'Log.entryAdded' || method === 'Audits.issueAdded') complaints.push(JSON.stringify(parameters));
+    if (COMPLAINTS.has(method)) complaints.push(JSON.stringify(parameters));
+    if (method === 'Network.requestWillBeSent') requests.push((parameters as SentRequest).request.url);
   });
   const close = async () => {
     connection.close();
@@ -76,7 +87,7 @@ export async function startChromium(program: string): Promise<Chromium> {
     await rm(profile, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    return { tab: createTab(await attach(connection), complaints), close };
+    return { tab: createTab(await attach(connection, isScripted), complaints), requests, close };
   } catch (error) {
     await close();
     throw error;
@@ -93,12 +104,12 @@ async function removeLeftProfiles(): Promise<void> {
 }
 
 /** @returns a way to a page of ours. */
-async function attach({ send }: Connection): Promise<SendCommand> {
+async function attach({ send }: Connection, isScripted: boolean): Promise<SendCommand> {
   const { targetId } = await send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await send<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
   const sendToPage: SendCommand = (method, parameters) => send(method, parameters, sessionId);
-  for (const domain of ['Page', 'DOM', 'CSS', 'Log', 'Audits', 'Accessibility']) await sendToPage(`${domain}.enable`);
-  await sendToPage('Emulation.setScriptExecutionDisabled', { value: true });
+  for (const domain of DOMAINS) await sendToPage(`${domain}.enable`);
+  await sendToPage('Emulation.setScriptExecutionDisabled', { value: !isScripted });
   return sendToPage;
 }
 

@@ -1,7 +1,8 @@
-/** `/openapi.json` (R-A9): made when it is first asked for, then kept. It needs no token. */
+/** `/openapi.json` and `/docs` (R-A9): made when they are first asked for, then kept. Neither needs a token. */
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { buildDocument, type Description } from './build-document.ts';
+import { renderDocs } from './docs-page/render-docs.ts';
 
 interface Kept {
   readonly body: string;
@@ -16,7 +17,11 @@ const CACHE_CONTROL = 'public, max-age=300';
 export function descriptionRoutes(describe: () => Description): Hono {
   const document = once(() => buildDocument(describe()));
   const json = once(() => keep(JSON.stringify(document()), { 'Content-Type': 'application/json; charset=utf-8' }));
-  return new Hono().get('/openapi.json', (c) => answer(c, json()));
+  const docs = once(() => {
+    const { html, headers } = renderDocs(document());
+    return keep(html, headers);
+  });
+  return new Hono().get('/openapi.json', (c) => answer(c, json())).get('/docs', (c) => answer(c, docs()));
 }
 
 function keep(body: string, headers: Kept['headers']): Kept {

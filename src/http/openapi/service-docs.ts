@@ -20,6 +20,10 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ],
   },
   {
+    ...{ ...shared, path: '/docs', operationId: 'getDocs', summary: 'This description, for people' },
+    answers: [{ status: 200, description: 'A page.', types: { 'text/html': z.string() }, headers: ETAG }, SAME],
+  },
+  {
     ...{ ...shared, path: '/metrics', operationId: 'getMetrics', summary: 'What this process does, for Prometheus' },
     description: 'A scraper shows the token of the setting METRICS_TOKEN instead.',
     access: ADMINS,

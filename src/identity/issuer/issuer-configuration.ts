@@ -63,10 +63,11 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     // A confidential client authenticates on every refresh; rotating would only punish a lost answer (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // A program in a browser is a public client: its own origin may ask for its tokens.
+    // A program in a browser is a public client: its own origin may ask for its tokens. /docs is of ours, and tries all.
     clientBasedCORS: (_ctx, origin, client) =>
-      client.clientAuthMethod === 'none' &&
-      (client.redirectUris ?? []).some((address) => URL.parse(address)?.origin === origin),
+      origin === new URL(context.issuer).origin ||
+      (client.clientAuthMethod === 'none' &&
+        (client.redirectUris ?? []).some((address) => URL.parse(address)?.origin === origin)),
     renderError: showError,
   };
 }

@@ -1,0 +1,49 @@
+/** An example of what a schema describes: what must be there, and where nothing must, what may be. */
+import type { JsonSchema } from '../json-schemas.ts';
+import { componentOf } from './schema-html.ts';
+
+type Components = Readonly<Record<string, JsonSchema>>;
+
+// Deeper is said by the schema; an example is to be read at a glance.
+const MAX_DEPTH = 6;
+const MAX_OPTIONAL = 4;
+
+/** @returns plain JSON. */
+export function exampleOf(schema: JsonSchema, components: Components, depth = 0): unknown {
+  const component = componentOf(schema);
+  if (component !== undefined) return exampleOf(components[component] ?? {}, components, depth);
+  if (depth > MAX_DEPTH) return null;
+  const { default: otherwise, examples, const: only, enum: names, anyOf, allOf } = schema;
+  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (otherwise !== undefined) return otherwise;
+  if (only !== undefined) return only;
+  if (Array.isArray(names)) return names[0];
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, depth);
+  if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map((part) => exampleOf(part, components, depth)));
+  return exampleOfType([schema.type].flat()[0], schema, components, depth);
+}
+
+function exampleOfType(type: unknown, schema: JsonSchema, components: Components, depth: number): unknown {
+  switch (type) {
+    case 'object':
+      return exampleObject(schema, components, depth);
+    case 'array':
+      return [exampleOf((schema.items ?? {}) as JsonSchema, components, depth + 1)];
+    case 'integer':
+    case 'number':
+      return typeof schema.minimum === 'number' ? schema.minimum : 1;
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return 'text';
+  }
+}
+
+function exampleObject({ properties = {}, required }: JsonSchema, components: Components, depth: number): unknown {
+  const members = Object.entries(properties as Components);
+  const needed = members.filter(([name]) => ((required ?? []) as readonly string[]).includes(name));
+  const shown = needed.length > 0 ? needed : members.slice(0, MAX_OPTIONAL);
+  return Object.fromEntries(shown.map(([name, member]) => [name, exampleOf(member, components, depth + 1)]));
+}

@@ -19,7 +19,9 @@ import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/version-docs.ts';
+import { SENT_EVENTS } from '../webhooks/event-docs.ts';
 import { HISTORY_OPERATIONS } from '../webhooks/history-docs.ts';
+import { WEBHOOK_TEST_OPERATIONS } from '../webhooks/tests/webhook-test-docs.ts';
 import { WEBHOOK_OPERATIONS } from '../webhooks/webhook-docs.ts';
 import { apiUrl } from './account-services.ts';
 
@@ -51,6 +53,8 @@ export function describeApi(config: Config): Description {
   const issuer = ownIssuer(config);
   return {
     operations: listOperations(config),
+    events: SENT_EVENTS,
+    eventTag: 'Webhooks',
     tags: TAGS,
     addresses: {
       api,
@@ -86,6 +90,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...INVITATION_OPERATIONS,
     ...WEBHOOK_OPERATIONS,
     ...HISTORY_OPERATIONS,
+    ...WEBHOOK_TEST_OPERATIONS,
     ...HEALTH_OPERATIONS,
     ...SERVICE_OPERATIONS,
   ];

@@ -57,7 +57,7 @@ const made = z
   .meta({ id: 'WebhookMade', description: 'The secret is shown this once, when the service made it.' });
 
 /** What the operator lets in does not change what it looks like. */
-const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
+export const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(ANY_TARGET).meta({ id: 'WebhookWritten' });
 const changed = webhookChangeSchema(ANY_TARGET, { url: '' }).meta({
   id: 'WebhookChanged',

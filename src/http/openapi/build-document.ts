@@ -9,13 +9,18 @@ import {
   idSchema,
   type Operation,
   type Parameter,
+  type SentEvent,
 } from '../../platform/openapi/operation.ts';
+import { describeEvents } from './describe-events.ts';
 import { collectSchemas, type Direction, type JsonSchema, type SchemaCollector } from './json-schemas.ts';
 import { findErrors } from './operation-errors.ts';
 import { type Addresses, INTRODUCTION, PARAMETERS, RESPONSE_HEADERS, securitySchemes } from './shared-parts.ts';
 
 export interface Description {
   readonly operations: readonly Operation[];
+  /** What is sent to webhooks, and the tag it is under. */
+  readonly events: readonly SentEvent[];
+  readonly eventTag: string;
   /** Tag → what belongs to it, in the order they are shown. */
   readonly tags: Readonly<Record<string, string>>;
   readonly addresses: Addresses;
@@ -27,6 +32,8 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
+  /** By type of event. */
+  readonly webhooks: Readonly<Record<string, JsonSchema>>;
   /** By kind and name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
 }
@@ -39,7 +46,7 @@ interface Parts extends SchemaCollector {
 }
 
 /** @throws Error for two operations at one place, and two schemas of one name. */
-export function buildDocument({ operations, tags, addresses }: Description): OpenApiDocument {
+export function buildDocument({ operations, events, eventTag, tags, addresses }: Description): OpenApiDocument {
   const parts: Parts = { ...collectSchemas(), responses: {} };
   parts.toJsonSchema(errorSchema, 'output');
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -60,6 +67,7 @@ export function buildDocument({ operations, tags, addresses }: Description): Ope
     servers: [{ url: addresses.api }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: describeEvents(events, eventTag),
     components: {
       schemas: parts.components,
       responses: parts.responses,

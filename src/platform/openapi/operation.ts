@@ -67,6 +67,13 @@ export interface Operation {
   readonly isDeprecated?: true;
 }
 
+/** What the service tells receivers of its own accord. */
+export interface SentEvent {
+  readonly type: string;
+  /** An example. */
+  readonly data: unknown;
+}
+
 const JSON_TYPE = 'application/json';
 const MAX_INT4 = 2_147_483_647;
 

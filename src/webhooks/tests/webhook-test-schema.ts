@@ -14,12 +14,14 @@ export function webhookTestSchema(policy: TargetPolicy) {
     id: z
       .unknown()
       .optional()
-      .transform((id) => (typeof id === 'string' ? id.toLowerCase() : null)),
+      .transform((id) => (typeof id === 'string' ? id.toLowerCase() : null))
+      .meta({ description: 'Of a webhook with the same address: it is signed with the secret of that one.' }),
     data: z
       .unknown()
       .optional()
       .refine(isStorableJson, { error: STORABLE_RULE })
-      .transform((data) => data ?? null),
+      .transform((data) => data ?? null)
+      .meta({ description: 'What is told; without it an example of the type.' }),
   });
 }
 

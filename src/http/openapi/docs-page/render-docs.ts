@@ -43,6 +43,7 @@ ${toolsHtml()}
 <div id="operations">
 ${document.tags.map((tag) => tagHtml(tag, document)).join('\n')}
 </div>
+${eventsHtml(document)}
 ${schemasHtml(document)}
 </main>
 </div>
@@ -75,7 +76,7 @@ function docsHeaders(script: string): Readonly<Record<string, string>> {
 
 function navigationHtml({ tags }: OpenApiDocument): string {
   const links = tags.map(({ name }) => `<li><a href="#tag-${name}">${escapeHtml(name)}</a></li>`);
-  return `<nav aria-label="Parts of the API"><ul>${links.join('')}<li><a href="#schemas">Schemas</a></li></ul></nav>`;
+  return `<nav aria-label="Parts of the API"><ul>${links.join('')}<li><a href="#events">Events</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>`;
 }
 
 function authorizationHtml({ components, servers }: OpenApiDocument): string {
@@ -111,6 +112,26 @@ function operationsOf({ paths }: OpenApiDocument): readonly PlacedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) => (METHODS.has(method) ? [{ method, path, operation }] : [])),
   );
+}
+
+function eventsHtml({ webhooks }: OpenApiDocument): string {
+  const events = Object.entries(webhooks).map(([type, { post }]) => {
+    const { requestBody } = post as { readonly requestBody: EventBody };
+    const { example } = requestBody.content['application/json'];
+    return `<details id="event-${type}">
+<summary><code class="path">${type}</code></summary>
+<div class="inside"><pre tabindex="0"><code>${escapeHtml(JSON.stringify(example, null, 2))}</code></pre></div>
+</details>`;
+  });
+  return `<section aria-labelledby="events">
+<h2 id="events">Events</h2>
+<p>What webhooks are told, signed as Standard Webhooks are, at least once: <code>webhook-id</code> is the same on every try.</p>
+${events.join('\n')}
+</section>`;
+}
+
+interface EventBody {
+  readonly content: { readonly 'application/json': { readonly example: unknown } };
 }
 
 function schemasHtml({ components }: OpenApiDocument): string {

@@ -1,0 +1,42 @@
+/** The description of tests of webhooks (R-A9, §4.4, R-I7). */
+import { z } from 'zod';
+import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
+import { ATTEMPT_STATES } from '../history.ts';
+import { receivedResponseSchema, sentRequestSchema } from '../history-docs.ts';
+import { ANY_TARGET } from '../webhook-docs.ts';
+import { webhookTestSchema } from './webhook-test-schema.ts';
+import type { WebhookTest } from './webhook-tests.ts';
+
+const tag = 'Webhooks';
+
+const started = z
+  .object({
+    id: z.string(),
+    secret: z.string().optional().meta({ description: 'What it is signed with, where the service made one.' }),
+  })
+  .meta({ id: 'WebhookTestStarted' });
+const test = z
+  .object({
+    id: z.string(),
+    state: z.enum(ATTEMPT_STATES),
+    request: sentRequestSchema.nullable().meta({ description: 'null until it was sent.' }),
+    response: receivedResponseSchema.exactOptional(),
+    error: z.string().exactOptional(),
+  })
+  .meta({ id: 'WebhookTest' }) satisfies z.ZodType<WebhookTest>;
+
+export const WEBHOOK_TEST_OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'post', path: '/account/webhooks/test', operationId: 'testWebhook', tag, access: MANAGERS },
+    summary: 'Send a receiver an example, before there is a webhook',
+    body: jsonBody(webhookTestSchema(ANY_TARGET).meta({ id: 'WebhookTestWritten' })),
+    answers: [answersJson('It is under way.', started, { headers: { Location: 'Where its outcome will be.' } })],
+    errors: ['not_found'],
+  },
+  {
+    ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },
+    summary: 'How a test went',
+    inPath: { id: textId('The id of the test.') },
+    answers: [answersJson('Kept for 24 hours.', test)],
+  },
+];

@@ -230,6 +230,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
       ['POST', '/account/users/account', (given) => ({ accountId: api.accountId, userIds: [given.user] })],
       ['DELETE', '/account/users/account', (given) => ({ accountId: Number(given.account), userIds: [given.user] })],
       ['POST', '/account/webhooks', ({ site }) => webhookFor({ siteIds: [site] })],
+      ['POST', '/account/webhooks/test', ({ site }) => webhookFor({ siteIds: [site] })],
       ['POST', '/account/webhooks', ({ source }) => webhookFor({ sourceIds: [source] })],
       ['POST', '/account/webhooks', ({ variable }) => webhookFor({ variableIds: [variable] })],
       ['POST', '/account/invitations', ({ site }) => ({ email: 'a@x.example', sites: [{ siteId: Number(site) }] })],

@@ -2,6 +2,7 @@
  * BullMQ carries ids only. A job says "look at this key", not what to do: what to do stands in the database, so a job
  * lost, doubled or late changes nothing but the delay. One job per key runs and at most one more waits.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
@@ -33,6 +34,9 @@ const STALLED_INTERVAL_MS = 3000;
 // BullMQ itself would wait for Redis without end, and a push with it.
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
+
+// A worker waits for Redis to hear how its work ended, without end when Redis is away; who comes next finds out anyway.
+const FAREWELL_MS = 1000;
 
 interface WakeJob {
   readonly key: string;
@@ -105,7 +109,13 @@ export function openWakeWorker(
 ): WakeWorker {
   const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
   connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
-  const worker = new Worker<WakeJob>(name, (job) => work(job.data.key), {
+  const underWay = new Set<Promise<void>>();
+  const perform = async (key: string): Promise<void> => {
+    const job = work(key);
+    underWay.add(job);
+    await job.finally(() => underWay.delete(job));
+  };
+  const worker = new Worker<WakeJob>(name, (job) => perform(job.data.key), {
     connection,
     prefix,
     concurrency,
@@ -117,8 +127,13 @@ export function openWakeWorker(
   worker.on('failed', (job, error) => log.error({ err: error, queue: name, key: job?.data.key }, 'work failed'));
   return {
     close: async () => {
-      await worker.close();
+      const closed = worker.close();
+      await Promise.race([closed, hasEnded(underWay).then(() => pause(FAREWELL_MS))]);
       connection.disconnect();
     },
   };
+}
+
+async function hasEnded(underWay: ReadonlySet<Promise<void>>): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled(underWay);
 }

@@ -1,0 +1,90 @@
+/** SIGTERM while something is open or away: every role ends by itself, in time and without an error (R-K2). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { createGrpcReader } from '../support/grpc-client.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
+import { openWatcher } from '../support/watcher.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+/** R-K2 gives 30 s, most of it for what is under way: runs, files, answers. */
+const TIMEOUT_MS = 12_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+}, 60_000);
+afterAll(() => world?.close());
+
+const start = (roles: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  startRoles(roles, { ...world.environment, SHUTDOWN_TIMEOUT_MS: String(TIMEOUT_MS), ...environment });
+
+/** Exit code and the messages of the last lines. */
+async function stop(roles: RoleProcess) {
+  const startMs = performance.now();
+  const code = await roles.kill('SIGTERM');
+  expect(performance.now() - startMs, 'it ended before it was ended').toBeLessThan(TIMEOUT_MS);
+  return { code, last: JSON.parse(roles.log().trim().split('\n').at(-1) ?? '{}') as { readonly msg?: string } };
+}
+
+const STOPPED = { code: 0, last: { msg: 'stopped' } };
+
+describe('SIGTERM (R-K2)', () => {
+  test('ends an API whose clients follow a file and keep connections open', async () => {
+    const api = await start(['api']);
+    const client: ApiClient = await signIn(api.http);
+    const { sourceId } = await createSource(client);
+    const variableId = await createVariable(client, sourceId);
+    const raw = `date;value;variable_id\n2026-04-01T00:00:00Z;1;${variableId}\n`;
+    const headers = { 'content-type': 'text/csv' };
+    const fileId = await client.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
+    const events = await fetch(`${api.http}/storage/${fileId}/events`, {
+      headers: { authorization: `Bearer ${client.token}` },
+    });
+    const reader = events.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('progress');
+    expect(await stop(api)).toMatchObject(STOPPED);
+    const rest = async () => {
+      while (!(await reader?.read())?.done);
+      return 'ended';
+    };
+    // A stream that does not end by itself is cut off; either way nobody is left waiting.
+    expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
+  }, 60_000);
+
+  test('ends gRPC while somebody watches', async () => {
+    const grpc = await start(['api', 'grpc']);
+    const client = await signIn(grpc.http);
+    const { sourceId } = await createSource(client);
+    const reader = createGrpcReader(grpc.grpc, client.token);
+    const watcher = openWatcher(reader, { variableIds: [await createVariable(client, sourceId)] });
+    await eventually('the watch', async () => watcher.messageCount() > 0);
+    expect(await stop(grpc)).toMatchObject(STOPPED);
+    reader.close();
+  }, 60_000);
+
+  test.each([[['api', 'grpc']], [['ingester']], [['deliverer']], [['calculator']]])(
+    'ends %s while Redis is away, with what is under way in the database',
+    async (roles) => {
+      const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
+      const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
+      await redis.shut();
+      await eventually('it to be noticed', async () => running.log().includes('Redis is unreachable'));
+      expect(await stop(running)).toMatchObject(STOPPED);
+    },
+    60_000,
+  );
+
+  test.each([[['api', 'grpc']], [['ingester', 'deliverer']], [['calculator']]])(
+    'ends %s while the database is away',
+    async (roles) => {
+      const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
+      const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });
+      await database.shut();
+      expect(await stop(running)).toMatchObject(STOPPED);
+    },
+    60_000,
+  );
+});

@@ -11,6 +11,7 @@ import { DomainError } from '../platform/errors.ts';
 import { parseInput } from '../platform/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from './account.ts';
 import { type Auditor, writeAudit } from './audit.ts';
+import { CLIENT_SCOPES, findClientProblem } from './client-rules.ts';
 import { createAccount } from './create-account.ts';
 import { emailSchema, nameSchema } from './field-schemas.ts';
 import { insertClient, replaceClientSecret } from './register-client.ts';
@@ -32,7 +33,8 @@ export const ADMIN_USAGE = `admin <command>
   create-account --name NAME --manager MAIL [--language en] [--time-zone Europe/Brussels] [--currency EUR]
                  [--client CLIENT_ID]    an account, its first manager and, if named, a client for it
   create-user --account ID --email MAIL [--user-name NAME] [--role USER|MANAGER|ADMIN]
-  create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--public] [--name NAME]
+  create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--logout-uri URL]…
+                [--public] [--name NAME]  a program; after signing out a browser may return to a --logout-uri
   rotate-client-secret --client CLIENT_ID
   rotate-keys                            a new signing key; it signs once it has been published for a quarter of an hour
   help                                   this
@@ -40,7 +42,6 @@ export const ADMIN_USAGE = `admin <command>
   --as NAME                              who you are, for the audit trail; default: your name on this machine
 `;
 
-const SCOPES = ['datahub-api', 'push-data'];
 const GRANTS = ['password', 'refresh_token'];
 const SECRET_BYTES = 24;
 const MAX_ACCOUNT_ID = 2 ** 31 - 1;
@@ -59,6 +60,7 @@ const OPTIONS = {
   scope: { type: 'string', multiple: true },
   grant: { type: 'string', multiple: true },
   'redirect-uri': { type: 'string', multiple: true },
+  'logout-uri': { type: 'string', multiple: true },
   public: { type: 'boolean' },
   as: { type: 'string' },
 } as const;
@@ -149,6 +151,7 @@ async function createClientCommand({ database, say, auditor }: CommandServices, 
     scopes: values.scope,
     grantTypes: values.grant,
     redirectUris: values['redirect-uri'],
+    logoutUris: values['logout-uri'],
     isPublic: values.public,
   };
   say(await withTransaction(database, (transaction) => makeClient(transaction, auditor(), client)));
@@ -205,21 +208,20 @@ interface MadeClient {
   readonly scopes?: readonly string[] | undefined;
   readonly grantTypes?: readonly string[] | undefined;
   readonly redirectUris?: readonly string[] | undefined;
+  readonly logoutUris?: readonly string[] | undefined;
   readonly isPublic?: boolean | undefined;
 }
 
 async function makeClient(transaction: Transaction, auditor: Auditor, client: MadeClient): Promise<string> {
-  const { clientId, name, scopes = SCOPES, redirectUris = [], isPublic = false } = client;
-  const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-  if (unknown.length > 0) throw new DomainError('invalid_input', `--scope must be one of ${SCOPES.join(', ')}`);
+  const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
   const byBrowser = redirectUris.length > 0 ? ['authorization_code'] : [];
   const grantTypes = client.grantTypes ?? [...(isPublic ? ['refresh_token'] : GRANTS), ...byBrowser];
-  if (grantTypes.includes('authorization_code') && redirectUris.length === 0) {
-    throw new DomainError('invalid_input', '--redirect-uri is needed for the grant authorization_code');
-  }
+  const wish = { clientId, scopes, grantTypes, redirectUris, logoutUris };
+  const problem = findClientProblem(wish);
+  if (problem !== undefined) throw new DomainError('invalid_input', problem);
   const secret = isPublic ? undefined : makeSecret();
-  await insertClient(transaction, { clientId, secret, name, scopes, grantTypes, redirectUris });
-  const details = { scopes, grantTypes, redirectUris, isPublic };
+  await insertClient(transaction, { ...wish, secret, name });
+  const details = { scopes, grantTypes, redirectUris, logoutUris, isPublic };
   const targetName = name ?? clientId;
   await writeAudit(transaction, auditor, { action: 'ClientCreated', targetId: clientId, targetName, details });
   return `client ${clientId}, ${secret === undefined ? 'public' : `secret ${secret}`}, scopes ${scopes.join(' ')}`;

@@ -1,6 +1,7 @@
 import type { Queryable } from '../platform/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { hashSecret } from '../platform/secret-hash.ts';
+import type { ClientWish } from './client-rules.ts';
 
 export interface NewClient {
   readonly clientId: string;
@@ -24,24 +25,21 @@ export async function registerClient(database: Queryable, client: NewClient): Pr
   );
 }
 
-export interface IssuedClient {
-  readonly clientId: string;
+export interface IssuedClient extends ClientWish {
   /** Stored as a hash only; undefined: a public client. */
   readonly secret: string | undefined;
   readonly name: string | undefined;
-  readonly scopes: readonly string[];
-  readonly grantTypes: readonly string[];
-  /** Addresses a sign-in by browser may return to. */
-  readonly redirectUris: readonly string[];
 }
 
 /** @throws DomainError conflict when the name is taken. */
 export async function insertClient(database: Queryable, client: IssuedClient): Promise<void> {
-  const { clientId, secret, name, scopes, grantTypes, redirectUris } = client;
+  const { clientId, secret, name, scopes, grantTypes, redirectUris, logoutUris } = client;
+  const hash = secret === undefined ? null : await hashSecret(secret);
   const { rowCount } = await database.query(
-    `insert into oidc_client (client_id, secret_hash, name, allowed_scopes, grant_types, redirect_uris)
-     values ($1, $2, $3, $4, $5, $6) on conflict (client_id) do nothing`,
-    [clientId, secret === undefined ? null : await hashSecret(secret), name, scopes, grantTypes, redirectUris],
+    `insert into oidc_client (client_id, secret_hash, name, allowed_scopes, grant_types, redirect_uris,
+       post_logout_redirect_uris)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (client_id) do nothing`,
+    [clientId, hash, name, scopes, grantTypes, redirectUris, logoutUris],
   );
   if (rowCount !== 1) throw new DomainError('conflict', `client ${clientId} exists already`);
 }

@@ -101,6 +101,48 @@ describe('admin create-client and rotate-client-secret', () => {
   });
 });
 
+describe('a client that signs people in and out by browser', () => {
+  it('returns to the addresses it was registered with (R-B2)', async () => {
+    const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
+    await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
+    const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
+    const ask = async (post_logout_redirect_uri: string) => {
+      address.search = String(new URLSearchParams({ client_id: 'portal', post_logout_redirect_uri }));
+      return fetch(address, { headers: { accept: 'text/html' } });
+    };
+    expect((await ask('https://portal.example/other')).status).toBe(400);
+    const page = await ask(bye);
+    expect(page.status).toBe(200);
+    const xsrf = found(/name="xsrf" value="([^"]+)"/, await page.text());
+    const signedOut = await fetch(`${address.origin}${address.pathname}/confirm`, {
+      method: 'POST',
+      body: new URLSearchParams({ xsrf, logout: 'yes' }),
+      headers: {
+        cookie: page.headers
+          .getSetCookie()
+          .map((line) => line.split(';', 1)[0])
+          .join('; '),
+      },
+      redirect: 'manual',
+    });
+    expect(signedOut.headers.get('location')).toBe(bye);
+  });
+
+  it.each([
+    ['a name HTTP Basic cannot hold', ['--client', 'a:b']],
+    ['a name that is not ASCII', ['--client', 'büro']],
+    ['an unknown grant', ['--client', 'x', '--grant', 'implicit']],
+    ['a relative address', ['--client', 'x', '--redirect-uri', '/cb']],
+    ['a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
+    ['another scheme', ['--client', 'x', '--redirect-uri', 'javascript:alert(1)']],
+    ['a sign-out to another scheme', ['--client', 'x', '--logout-uri', 'data:text/html,x']],
+  ])('is not made with %s, which the issuer would refuse at every sign-in (R-B2)', async (_case, words) => {
+    await expect(admin('create-client', ...words)).rejects.toMatchObject({ code: 'invalid_input' });
+    const { rows } = await api.database.query('select from oidc_client where client_id = $1', [words[1]]);
+    expect(rows).toEqual([]);
+  });
+});
+
 describe('admin create-user', () => {
   it('makes an ADMIN of the operator’s (R-B8)', async () => {
     const words = ['--account', String(api.accountId), '--email', 'ops@tidemark.example', '--role', 'admin'];

@@ -6,10 +6,17 @@ import { type Database, withTransaction } from '../platform/database.ts';
 import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
 import type { Log } from '../platform/log.ts';
 import { pageOffset } from '../platform/paging.ts';
-import { parseMembers, parseQuery, placeError, type Query, queryInteger } from '../platform/query-string.ts';
+import {
+  parseMembers,
+  parseQuery,
+  placeError,
+  type Query,
+  queryChoices,
+  queryInteger,
+} from '../platform/query-string.ts';
 import type { WakeQueue } from '../platform/queue.ts';
 import type { RequestIdEnv } from '../platform/request-id.ts';
-import { ATTEMPT_STATES, type AttemptState, countHistory, listHistory } from './history.ts';
+import { ATTEMPT_STATES, countHistory, listHistory } from './history.ts';
 import { replayEntry } from './replay.ts';
 import { getWebhook } from './webhooks.ts';
 
@@ -46,7 +53,7 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
 async function getHistory(c: Context<Env>, { database }: HistoryServices, id: string): Promise<Response> {
   const query = parseQuery(c.req.url);
   const page = parseMembers({
-    states: () => parseStates(query),
+    states: () => queryChoices(query, 'state', ATTEMPT_STATES),
     limit: () => parseItems(query),
     pageNumber: () => queryInteger(query, 'pageNumber', 0) ?? 0,
   });
@@ -61,15 +68,4 @@ function parseItems(query: Query): number {
   const items = queryInteger(query, 'itemsPerPage', 1) ?? DEFAULT_ITEMS;
   if (items <= MAX_ITEMS) return items;
   throw placeError(query.placeOf('itemsPerPage'), `must be at most ${MAX_ITEMS}, got ${items}`);
-}
-
-/** Repeated, or separated by commas. @throws DomainError invalid_input. */
-function parseStates(query: Query): readonly AttemptState[] {
-  const texts = query.all('state').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
-  return texts.map((text) => {
-    const state = ATTEMPT_STATES.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-    if (state) return state;
-    const message = `must be one of ${ATTEMPT_STATES.join(', ')}, got ${JSON.stringify(text)}`;
-    throw placeError(query.placeOf('state'), message);
-  });
 }

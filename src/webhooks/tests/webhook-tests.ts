@@ -1,6 +1,7 @@
 /** Tests as they are stored: what is to be tried, by whom it is being tried, and what came of it; for 24 h (R-I7). */
 import type { Queryable } from '../../platform/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { isGuid } from '../../platform/guid.ts';
 import type { EventType } from '../../platform/outbox.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
@@ -31,7 +32,6 @@ export type TestOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> &
 
 const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
 const IS_WAITING = `state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp()) and ${IS_KEPT}`;
-const GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const MAX_FOUND = 1000;
 
 /** @returns its id. */
@@ -52,7 +52,7 @@ export async function insertTest(
 
 /** @throws DomainError not_found, for a test of another account and for one of yesterday too. */
 export async function getTest(queryable: Queryable, accountId: number, id: string): Promise<WebhookTest> {
-  const { rows } = GUID.test(id)
+  const { rows } = isGuid(id)
     ? await queryable.query<WebhookTest & { error: string | null }>(
         `select id, state, request, response, error from webhook_test where id = $1 and account_id = $2 and ${IS_KEPT}`,
         [id, accountId],

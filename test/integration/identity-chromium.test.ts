@@ -205,6 +205,9 @@ describe.skipIf(program === undefined)(
         await tab.open(authorization({ redirect_uri: 'https://elsewhere.example/' }).address);
         await tab.untilTitle(texts.failedTitle);
         await shot('error');
+        await tab.open(realm('/nowhere'));
+        await tab.untilTitle(texts.missingTitle);
+        await shot('missing');
       });
 
       async function choose(password: string, repeated: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** What a person sees of an authorization or a sign-out that cannot go on. */
 import { type ErrorOut, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import { paragraphHtml } from './form-html.ts';
 import { languageOf, sendExpired, sendPage } from './page-context.ts';
 import { PAGE_TEXTS } from './page-texts.ts';
@@ -19,7 +20,9 @@ export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error):
   const { failedTitle: title, faultLead, refusedLead } = PAGE_TEXTS[language];
   const { status } = ctx;
   const reason = [out.error, out.error_description].filter(Boolean).join(': ');
-  const body = status >= 500 ? paragraphHtml(faultLead) : [refusedLead, reason].map(paragraphHtml).join('\n');
+  // What went wrong is for the makers of the program, in the words of the standard.
+  const refused = `${paragraphHtml(refusedLead)}\n<p lang="en">${escapeHtml(reason)}</p>`;
+  const body = status >= 500 ? paragraphHtml(faultLead) : refused;
   sendPage(ctx, { language, title, body, status });
 }
 

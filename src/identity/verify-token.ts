@@ -98,12 +98,11 @@ function refuse(error: errors.JOSEError): DomainError {
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
   const { sub = '', iat, account, scope, roles, realm_access: realmAccess, act } = payload;
-  const accountId = Number(account);
   return {
     issuer,
     subject: sub,
     issuedSec: iat,
-    accountId: Number.isSafeInteger(accountId) && accountId > 0 ? accountId : undefined,
+    accountId: readAccount(account),
     scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
     // An actor without a name is nobody, and refused later: it must not be read as the user alone.
@@ -111,6 +110,12 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
     businessId: text(payload.businessId),
   };
+}
+
+/** Also 0, which no account has: a token for what is no account must not be for the active one. */
+function readAccount(claim: unknown): number | undefined {
+  const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
+  return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;
 }
 
 function text(value: unknown): string | undefined {

@@ -265,6 +265,21 @@ describe('an invitation of a user of another account', () => {
   });
 });
 
+describe('the account a token of Keycloak names', () => {
+  it('is the one meant, a membership being asked of our database, not of Keycloak (R-B4, R-B5)', async () => {
+    await create('claire');
+    const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
+    for (const [account, status] of [
+      [api.accountId, 200],
+      [api.otherAccountId, 403],
+      [0, 403],
+    ] as const) {
+      keycloak.users.set(user.id, { ...user, attributes: { ...user.attributes, account: [String(account)] } });
+      expect([account, (await (await signInAt('claire')).get('/account')).status]).toEqual([account, status]);
+    }
+  });
+});
+
 describe('GET /user/updatePasswordLink', () => {
   it('leads to Keycloak’s page for it and back (§4.6, R-B13)', async () => {
     await create('paul');

@@ -136,7 +136,11 @@ describe('verification against key sets over HTTP', () => {
     const verified = await verify(token);
     expect(verified).toMatchObject({ accountId: 12 });
     expect([...verified.roles]).toEqual(['MANAGER']);
-    expect((await verify(await old.sign('k1', { account: 'x' }))).accountId).toBeUndefined();
+    for (const account of ['x', '', null, -1, 1.5, [7]]) {
+      expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
+    }
+    // Nobody's: the active account would be another than the one meant.
+    for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 
   it('a token without subject or expiry is refused (R-B1)', async () => {

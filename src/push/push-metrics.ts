@@ -54,7 +54,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
       bytes.inc(push.bytes);
       readings.inc(push.readings);
       accepted.inc(push.elements);
-      rejected.inc(push.rejectedElements);
+      if (push.rejectedElements > 0) rejected.inc(push.rejectedElements);
     },
     queueFull: refused({ full: 'queue' }),
     memoryFull: refused({ full: 'memory' }),

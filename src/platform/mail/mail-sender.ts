@@ -97,8 +97,8 @@ function planPause(attempts: number): number {
   return Math.min(FIRST_PAUSE_SEC * 2 ** (attempts - 1), LONGEST_PAUSE_SEC);
 }
 
-function report({ id, kind, attempts }: WaitingMail, outcome: MailOutcome, log: Log): void {
-  const what = { mailId: id, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
+function report({ id, kind, attempts, accountId }: WaitingMail, outcome: MailOutcome, log: Log): void {
+  const what = { mailId: id, accountId, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
   if (outcome.kind === 'Failed') log.error(what, 'mail given up');
   else if (outcome.kind === 'Waiting') log.warn(what, 'mail not sent, it waits');
   else log.info(what, outcome.kind === 'Sent' ? 'mail sent' : 'mail not needed any more');

@@ -1,0 +1,94 @@
+/** `/health` on HEALTH_PORT, for roles without HTTP: what each needs, and which of it is down (R-A9). */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { testRRoot } from '../support/stack.ts';
+import { openTcpGate, type TcpGate } from '../support/tcp-gate.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+let world: World;
+let databaseGate: TcpGate;
+let redisGate: TcpGate;
+let calculator: RoleProcess;
+let ingester: RoleProcess;
+
+beforeAll(async () => {
+  world = await createWorld();
+  const { DATABASE_URL = '', REDIS_URL = '' } = world.environment;
+  [databaseGate, redisGate] = [await openTcpGate(DATABASE_URL), await openTcpGate(REDIS_URL)];
+  const gates = { DATABASE_URL: databaseGate.url, REDIS_URL: redisGate.url, HEALTH_PORT: '0' };
+  calculator = await startRoles(['calculator'], { ...world.environment, ...gates, R_ROOT: testRRoot() });
+  ingester = await startRoles(['ingester'], { ...world.environment, ...gates });
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([calculator?.kill(), ingester?.kill()]);
+  await Promise.all([databaseGate?.shut(), redisGate?.shut()]);
+  await world?.close();
+});
+
+async function ready({ health }: RoleProcess) {
+  const answer = await fetch(`${health}/health/ready`);
+  const body = (await answer.json()) as { status: string; checks: Readonly<Record<string, string>> };
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    retryAfter: answer.headers.get('retry-after'),
+    body,
+  };
+}
+
+/** Processes that came of one. */
+function descendantsOf(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+describe('readiness (R-A9)', () => {
+  test('names what the role needs: R for a calculator alone', async () => {
+    expect(await ready(calculator)).toMatchObject({
+      ...{ status: 200, type: 'application/json', retryAfter: null },
+      body: { status: 'up', checks: { database: 'up', queue: 'up', r: 'up' } },
+    });
+    expect((await ready(ingester)).body).toEqual({ status: 'up', checks: { database: 'up', queue: 'up' } });
+  });
+
+  test('of a calculator whose R hangs is 503 and says so, until it goes on', async () => {
+    const processes = descendantsOf(calculator.pid);
+    expect(processes.length).toBeGreaterThan(0);
+    for (const pid of processes) process.kill(pid, 'SIGSTOP');
+    const hanging = await eventually('it to be noticed', async () => {
+      const answer = await ready(calculator);
+      return answer.status === 503 && answer;
+    });
+    for (const pid of processes) process.kill(pid, 'SIGCONT');
+    expect(hanging).toMatchObject({
+      ...{ type: 'application/json', retryAfter: expect.stringMatching(/^\d+$/) },
+      body: { status: 'down', checks: { database: 'up', queue: 'up', r: 'down' } },
+    });
+    await eventually('R', async () => (await ready(calculator)).status === 200);
+  }, 60_000);
+
+  test.each([
+    ['database', () => databaseGate],
+    ['queue', () => redisGate],
+  ] as const)(
+    'of every role is 503 while the %s is away, and live it is all the same',
+    async (name, gate) => {
+      await gate().shut();
+      for (const role of [calculator, ingester]) {
+        const answer = await eventually('it to be noticed', async () => {
+          const found = await ready(role);
+          return found.status === 503 && found;
+        });
+        const down = Object.entries(answer.body.checks).flatMap(([check, state]) => (state === 'down' ? [check] : []));
+        expect(down).toEqual([name]);
+        expect((await fetch(`${role.health}/health/live`)).status).toBe(200);
+      }
+      await gate().open();
+      for (const role of [calculator, ingester]) await eventually('it', async () => (await ready(role)).status === 200);
+    },
+    60_000,
+  );
+});

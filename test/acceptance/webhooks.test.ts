@@ -1,7 +1,9 @@
 /** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashLinkToken, makeLinkToken } from '../../src/identity/password-reset.ts';
+import type { EventType } from '../../src/platform/outbox.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type-rules.ts';
+import { SAMPLE_DATA } from '../../src/webhooks/tests/sample-data-rules.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
@@ -73,7 +75,7 @@ async function acceptInvitation(email: string): Promise<void> {
   await api.call('POST', `/account/user/register?invitationToken=${token}`);
 }
 
-const CASES: readonly (readonly [type: string, happen: () => Promise<unknown>, data: () => unknown])[] = [
+const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>, data: () => unknown])[] = [
   ['SiteCreated', () => api.call('POST', '/sites', site()), () => ({ id: expect.any(Number), name: 'Told' })],
   [
     'SiteUpdated',
@@ -200,6 +202,8 @@ test.each(CASES)('%s reaches who asked for it, and says what happened (R-I2)', a
     return receiver.received.slice(before).find(({ body }) => isAbout(body, data()));
   });
   expect(told.body).toEqual({ type, timestamp: expect.stringMatching(/Z$/), accountId: world.accountId, data: data() });
+  // What a test of a webhook sends where no data are given tells of the same things (R-I7).
+  expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(told.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 

@@ -19,12 +19,16 @@ import { benchReads } from './read-bench.ts';
 import { type Figure, report } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
 import { benchSmallPush } from './small-push-bench.ts';
+import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './webhook-bench.ts';
 
 const PASSED_ON = ['DATABASE_URL', 'REDIS_URL', 'R_ROOT'] as const;
 
 const log = createLog('error', 'bench');
 const config = readConfig(process.env);
-const environment = Object.fromEntries(PASSED_ON.flatMap((name) => (config[name] ? [[name, config[name]]] : [])));
+const environment = {
+  ...Object.fromEntries(PASSED_ON.flatMap((name) => (config[name] ? [[name, config[name]]] : []))),
+  ...WEBHOOK_BENCH_ENVIRONMENT,
+};
 
 interface Service {
   readonly api: ApiClient;
@@ -65,6 +69,10 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>
     withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),
+  webhooks: async (database) => {
+    const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
+    return [await withService(['api', 'deliverer'], () => benchWebhooks(database, queueOptions))];
+  },
 };
 
 /** @throws Error when a section is named that does not exist. */

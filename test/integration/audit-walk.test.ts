@@ -45,6 +45,17 @@ const newView = () => made('/account/users/views', { name: 'View', filter: {} })
 const newMapper = () => made('/account/mappers', { name: 'Mapper', expression: '[]' });
 const webhook = { name: 'Hook', url: 'https://receiver.example/', eventType: 'SiteCreated' };
 const newWebhook = () => made('/account/webhooks', webhook);
+const replayWebhook: Deed = async () => {
+  const id = await newWebhook();
+  const { rows } = await api.database.query<{ id: string }>(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       values ($1, $2, 'SiteCreated', now(), '{}') returning id)
+     insert into webhook_attempt (event_id, webhook_id, state) select id, $1, 'Failed' from event returning id::text`,
+    [id, api.accountId],
+  );
+  return manager.post(`/account/webhooks/${id}/history/${rows[0]?.id}/replay`, undefined);
+};
 const invite = () => manager.post<{ id: string }>('/account/invitations', { email: `guest${++count}@x.example` });
 const invitation = async () => (await invite()).body.id;
 
@@ -157,6 +168,8 @@ const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
     'WebhookDeleted',
     async () => manager.delete(`/account/webhooks/${await newWebhook()}`),
   ],
+  'POST /account/webhooks/:id/history/:historyId/replay': ['WebhookReplayed', replayWebhook],
+  'POST /account/webhooks/test': ['WebhookTested', () => manager.post('/account/webhooks/test', webhook)],
   'DELETE /sites/:id': ['SiteDeleted', async () => manager.delete(`/sites/${await createSite(manager)}`)],
   'DELETE /sources/:id': [
     'SourceDeleted',

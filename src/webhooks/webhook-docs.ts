@@ -99,7 +99,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     inPath,
     body: jsonBody(changed),
     answers: [answersJson('The webhook as it is now.', shown)],
-    errors: ['conflict'],
   },
   {
     ...{ method: 'patch', path: '/account/webhooks/:webhookId', operationId: 'patchWebhook', tag },

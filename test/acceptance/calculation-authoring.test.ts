@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containerCommand, makeSocketDirectory } from '../../src/calculation/sandbox/launcher-bwrap.ts';
+import { fetchAnswerChecker } from '../support/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
@@ -36,7 +37,7 @@ let input: number;
 beforeAll(async () => {
   world = await createWorld();
   roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
-  api = await signIn(roles.http);
+  api = await signIn(roles.http, await fetchAnswerChecker(roles.http));
   ({ sourceId } = await createSource(api));
   input = await createVariable(api, sourceId);
   const data = Array.from({ length: 8 }, (_, index) => ({

@@ -1,5 +1,6 @@
 /** A calculator that is stopped in the middle of a run hands it back; the next one runs it (R-K2, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fetchAnswerChecker } from '../support/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
@@ -15,7 +16,7 @@ let api: ApiClient;
 beforeAll(async () => {
   world = await createWorld();
   front = await startRoles(['api', 'ingester'], world.environment);
-  api = await signIn(front.http);
+  api = await signIn(front.http, await fetchAnswerChecker(front.http));
 }, 60_000);
 afterAll(async () => {
   await front?.kill('SIGTERM');

@@ -1,5 +1,6 @@
 /** Calculated variables from the outside: push an input, read the result (R-H2–H5, R-H8, §9.4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchAnswerChecker } from '../support/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
@@ -40,7 +41,7 @@ let sourceId: number;
 beforeAll(async () => {
   world = await createWorld();
   roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
-  api = await signIn(roles.http);
+  api = await signIn(roles.http, await fetchAnswerChecker(roles.http));
   ({ sourceId } = await createSource(api));
 }, 60_000);
 

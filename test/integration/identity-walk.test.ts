@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../src/roles/api-role.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
+import { fillPath } from '../support/fill-path.ts';
 import { createGrpcReader } from '../support/grpc-client.ts';
 import {
   addSecretPeople,
@@ -86,24 +87,6 @@ async function snapshot(): Promise<unknown> {
   const found: Record<string, unknown> = {};
   for (const [name, sql] of tables) found[name] = (await api.database.query(sql)).rows;
   return found;
-}
-
-/** What stands before a parameter → what its ids are of. */
-const KINDS: Readonly<Record<string, Kind>> = {
-  ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
-  ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
-  ...{ views: 'view', invitations: 'invitation', mappers: 'mapper', generic: 'mapper', storage: 'file' },
-  ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest' },
-};
-
-/** The path with ids in it; undefined where what stands before a parameter is not known. */
-function fillPath(path: string, ids: Ids): string | undefined {
-  const parts = path.split('/');
-  const filled = parts.map((part, index) => {
-    const kind = KINDS[parts[index - 1] ?? ''];
-    return part.startsWith(':') ? kind && ids[kind] : part;
-  });
-  return filled.includes(undefined) ? undefined : filled.join('/');
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -60,6 +60,12 @@ export function answerChecker(document: OpenApiDocument): CheckAnswer {
   };
 }
 
+/** Of a service that runs elsewhere. */
+export async function fetchAnswerChecker(origin: string): Promise<CheckAnswer> {
+  const response = await fetch(`${origin}/openapi.json`);
+  return answerChecker((await response.json()) as OpenApiDocument);
+}
+
 interface Found {
   readonly operation: DescribedOperation;
   readonly pointer: string;

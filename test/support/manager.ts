@@ -4,6 +4,7 @@ import { createAccount } from '../../src/accounts/create-account.ts';
 import { registerClient } from '../../src/accounts/register-client.ts';
 import { createUser } from '../../src/accounts/users/create-user.ts';
 import type { Database } from '../../src/platform/database.ts';
+import type { CheckAnswer } from './described-answers.ts';
 import { createTestClient, requestToken, type SendOptions, type TestClient } from './test-client.ts';
 
 const CLIENT = { clientId: 'test-client', secret: 'test-secret', scopes: ['datahub-api', 'push-data'] };
@@ -25,8 +26,8 @@ export interface ApiClient extends TestClient {
   call<Body>(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Body>;
 }
 
-/** Signs in by the password grant, as shipped clients do. */
-export async function signIn(http: string): Promise<ApiClient> {
+/** Signs in by the password grant, as shipped clients do. @param check sees every answer. */
+export async function signIn(http: string, check?: CheckAnswer): Promise<ApiClient> {
   const token = await requestToken(http, {
     grant_type: 'password',
     client_id: CLIENT.clientId,
@@ -35,7 +36,7 @@ export async function signIn(http: string): Promise<ApiClient> {
     username: MANAGER,
     password: PASSWORD,
   });
-  const client = createTestClient(http, token);
+  const client = createTestClient(http, token, check);
   return {
     ...client,
     call: async <Body>(method: string, path: string, body?: unknown, options: SendOptions = {}) => {

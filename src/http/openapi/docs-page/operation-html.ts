@@ -64,7 +64,7 @@ function parametersHtml({ parameters }: JsonSchema, { components }: OpenApiDocum
   if (shown.length === 0) return '';
   const rows = shown.map(({ name, in: place, description, required, schema }) => {
     const must = required ? ' <em>required</em>' : '';
-    return `<li data-name="${escapeHtml(name)}" data-in="${place}"><code>${escapeHtml(name)}</code> <span class="type">${typeHtml(schema)}, in ${place}</span>${must} <span class="words">${inlineHtml(description)}</span>${notesHtml(schema)}</li>`;
+    return `<li data-name="${escapeHtml(name)}" data-in="${place}"><code>${escapeHtml(name)}</code> <span class="type">${typeHtml(schema)}, in ${place}</span>${must}${notesHtml(schema)} <span class="words">${inlineHtml(description)}</span></li>`;
   });
   return `<h4>Parameters</h4>\n<ul class="members">${rows.join('\n')}</ul>\n`;
 }

@@ -85,5 +85,5 @@ function memberHtml(name: string, schema: JsonSchema, isRequired: boolean): stri
   const must = isRequired ? ' <em>required</em>' : '';
   const words = typeof description === 'string' ? ` <span class="words">${inlineHtml(description)}</span>` : '';
   const type = `<span class="type">${typeHtml(schema)}</span>`;
-  return `<li><code>${escapeHtml(name)}</code> ${type}${must}${words}${notesHtml(schema)}${membersHtml(schema)}</li>`;
+  return `<li><code>${escapeHtml(name)}</code> ${type}${must}${notesHtml(schema)}${words}${membersHtml(schema)}</li>`;
 }

@@ -84,7 +84,7 @@ const SETTINGS = {
     'Milliseconds between looks for news of watched variables that Redis lost.',
   ),
   WATCH_HEARTBEAT_MS: setting(
-    integer(100, 3_600_000).default(15_000),
+    integer(100, 3_600_000).default(30_000),
     'Milliseconds without news after which a watch sends its cursor.',
   ),
   HEALTH_HOST: setting(z.string().default('127.0.0.1'), 'Address of the health port of roles without HTTP.'),

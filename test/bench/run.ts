@@ -19,6 +19,7 @@ import { benchReads } from './read-bench.ts';
 import { type Figure, report } from './report.ts';
 import { benchSandbox } from './sandbox-bench.ts';
 import { benchSmallPush } from './small-push-bench.ts';
+import { benchWatch, WATCH_ENVIRONMENT } from './watch-bench.ts';
 import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './webhook-bench.ts';
 
 const PASSED_ON = ['DATABASE_URL', 'REDIS_URL', 'R_ROOT'] as const;
@@ -33,6 +34,8 @@ const environment = {
 interface Service {
   readonly api: ApiClient;
   readonly http: string;
+  /** host:port of the gRPC role, when started. */
+  readonly grpc: string;
   readonly pid: number;
   /** Delays of its event loop since the last call. */
   readonly readDelays: () => Promise<Delays>;
@@ -42,12 +45,18 @@ interface Service {
 async function withService<Result>(
   roles: Parameters<typeof startRoles>[0],
   bench: (service: Service) => Promise<Result>,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
   const eventLoop = watchEventLoop();
-  const service = await startRoles(roles, { ...environment, ...eventLoop.environment, LOG_LEVEL: 'error' });
-  const { http, pid } = service;
+  const service = await startRoles(roles, {
+    ...environment,
+    ...eventLoop.environment,
+    ...settings,
+    LOG_LEVEL: 'error',
+  });
+  const { http, grpc, pid } = service;
   try {
-    return await bench({ api: await signIn(http), http, pid, readDelays: () => eventLoop.read(service) });
+    return await bench({ api: await signIn(http), http, grpc, pid, readDelays: () => eventLoop.read(service) });
   } finally {
     await service.kill('SIGTERM');
   }
@@ -66,6 +75,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   ],
   files: (database) => withService(['api', 'ingester'], (service) => benchFiles({ ...service, database })),
   'file-memory': (database) => withService(['api', 'ingester'], (service) => benchFileMemory({ ...service, database })),
+  watch: () => withService(['api', 'ingester', 'grpc'], benchWatch, WATCH_ENVIRONMENT),
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>
     withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),

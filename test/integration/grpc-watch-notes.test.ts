@@ -181,7 +181,9 @@ describe('notes', () => {
     ]);
     await age(variableId, '1 day');
     const before = await placeOf(variableId);
-    for (const value of [1, 2, 3]) await store.write(variableId, [[day(value), value]]);
+    for (const value of [1, 2]) await store.write(variableId, [[day(value), value]]);
+    const between = await placeOf(variableId);
+    await store.write(variableId, [[day(3), 3]]);
     const seen = { versionTimestamp: before.versionTimestamp, dateMicros: before.dateMicros };
     expect(await newsOf(variableId, seen)).toEqual([1, 2, 3]);
     await joinRewrites(store.database);
@@ -191,6 +193,8 @@ describe('notes', () => {
     await joinRewrites(store.database);
     expect(await notesOf(variableId)).toEqual([[1, 3]]);
     expect(await newsOf(variableId, aged)).toEqual([1, 2, 3]);
+    const agedBetween = { ...between, versionTimestamp: between.versionTimestamp - 2 * DAY };
+    expect(await newsOf(variableId, agedBetween)).toEqual([3]);
     await store.write(variableId, [[day(30), 4]]);
     await age(variableId, '40 days');
     await joinRewrites(store.database);

@@ -26,6 +26,9 @@ export interface Watching {
   stop(): Promise<void>;
 }
 
+// The first row comes when all of a variable are sorted: from the beginning that may be a hundred million.
+const SORT_MS = 600_000;
+
 export function startWatching(services: WatchingServices): Watching {
   const { config, log, dictionary, authentication, database, queueOptions } = services;
   const watchDatabase = openDatabase({
@@ -33,7 +36,7 @@ export function startWatching(services: WatchingServices): Watching {
     poolSize: config.WATCH_POOL_SIZE,
     applicationName: 'tidemark-watch',
     log,
-    readLimits: { stallMs: config.READ_STALL_SEC * 1000 },
+    readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
   // Whoever catches up takes as long as its reader: the others keep the rest of the connections.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);

@@ -61,9 +61,13 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
         found.set(row.variableId, row);
       }
     }
+    const before = whereabouts;
     whereabouts = found;
-    for (const variableId of ids)
-      for (const entry of byVariable.get(variableId) ?? []) compare(entry, variableId, found);
+    for (const variableId of ids) {
+      const now = found.get(variableId);
+      if (now && isSame(before.get(variableId), now)) continue;
+      for (const entry of byVariable.get(variableId) ?? []) compare(entry, variableId, now);
+    }
   };
   const look = async (): Promise<void> => {
     await checkAccess(entries, authentication);
@@ -134,9 +138,19 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
   };
 }
 
+/** What has not changed since the last look was compared then, or seen by a watch that began since. */
+function isSame(before: Whereabouts | undefined, now: Whereabouts): boolean {
+  return (
+    before !== undefined &&
+    before.lastVersionTimestamp === now.lastVersionTimestamp &&
+    before.sourceId === now.sourceId &&
+    before.siteId === now.siteId &&
+    before.accountId === now.accountId
+  );
+}
+
 /** Wakes a watch that has not heard of something, and ends one whose reader may not see the variable any more. */
-function compare({ watch, caller }: Entry, variableId: number, found: ReadonlyMap<number, Whereabouts>): void {
-  const now = found.get(variableId);
+function compare({ watch, caller }: Entry, variableId: number, now: Whereabouts | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(hidden(variableId));
     return;
@@ -158,9 +172,9 @@ function applyAccess(
     return;
   }
   entry.checkedMs = startMs;
-  const isSame = caller.sites === entry.caller.sites && caller.accountId === entry.caller.accountId;
+  const isChanged = caller.sites !== entry.caller.sites || caller.accountId !== entry.caller.accountId;
   entry.caller = caller;
-  if (isSame) return;
+  if (!isChanged) return;
   for (const variableId of watch.options.variables.keys()) {
     const now = whereabouts.get(variableId);
     if (now && !isVisible(caller, now)) watch.end(hidden(variableId));

@@ -32,17 +32,23 @@ const ADDRESS_TRY_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Asks the name servers. The threads that `dns.lookup` would block for a name that hangs are those of every file. */
-export const resolveName: Resolve = async (host) => {
-  // RFC 6761 §6.3: never asked of a name server.
-  if (/(^|\.)localhost\.?$/i.test(host)) return LOOPBACK;
-  const resolver = new Resolver({ timeout: LOOKUP_TRY_MS, tries: LOOKUP_TRIES });
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const failure = answers.find((answer) => answer.status === 'rejected' && !isNoSuchName(answer.reason));
-  if (addresses.length === 0 && failure?.status === 'rejected') throw failure.reason;
-  return addresses;
-};
+/**
+ * Asks the name servers. The threads that `dns.lookup` would block for a name that hangs are those of every file.
+ * @param servers `address:port` of them; default: those of the machine.
+ */
+export function nameResolver(servers?: readonly string[]): Resolve {
+  return async (host) => {
+    // RFC 6761 §6.3: never asked of a name server.
+    if (/(^|\.)localhost\.?$/i.test(host)) return LOOPBACK;
+    const resolver = new Resolver({ timeout: LOOKUP_TRY_MS, tries: LOOKUP_TRIES });
+    if (servers) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const failure = answers.find((answer) => answer.status === 'rejected' && !isNoSuchName(answer.reason));
+    if (addresses.length === 0 && failure?.status === 'rejected') throw failure.reason;
+    return addresses;
+  };
+}
 
 /**
  * A connection to an allowed address, nothing sent yet. A name is refused when any of its addresses is not allowed: who

@@ -9,7 +9,7 @@ import type { WebhookTarget } from '../webhook.ts';
 import type { AddressRange } from './address-rules.ts';
 import { MAX_BODY_BYTES } from './body-template-rules.ts';
 import { type ComposedRequest, composeBody, composeRequest } from './compose-request.ts';
-import { type Resolve, resolveName } from './connect-guarded.ts';
+import { nameResolver, type Resolve } from './connect-guarded.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { openGuardedAgents } from './guarded-agents.ts';
 import { describeFailure } from './outcome-words.ts';
@@ -47,7 +47,7 @@ const SHOWN_BODY_CHARACTERS = 65_536;
 const SHOWN_HEADER_CHARACTERS = 1024;
 
 export function openSender(options: SenderOptions): Sender {
-  const { allowedRanges, timeoutMs, resolve = resolveName, ca } = options;
+  const { allowedRanges, timeoutMs, resolve = nameResolver(), ca } = options;
   const agents = openGuardedAgents({ allowedRanges, timeoutMs, resolve }, ca);
   const attempt = async ({ url, httpMethod }: WebhookTarget, request: ComposedRequest): Promise<Attempt> => {
     const parsed = parseTargetUrl(url, options);

@@ -1,0 +1,94 @@
+/** A name server on loopback that answers as a test wants: DNS over UDP, one question at a time. */
+import { createSocket } from 'node:dgram';
+import { isIPv4 } from 'node:net';
+
+/** Addresses and names (CNAME); the codes of RFC 1035 §4.1.1; or never anything. */
+export type NameAnswer = readonly string[] | 'no such name' | 'failure' | 'silence';
+
+export interface NameServer {
+  /** `address:port`. */
+  readonly server: string;
+  /** The names that were asked for, each as often as it was, by the question for IPv4. */
+  readonly asked: readonly string[];
+  close(): Promise<void>;
+}
+
+const A = 1;
+const CNAME = 5;
+const AAAA = 28;
+const CODES = { 'no such name': 3, failure: 2 } as const;
+
+export async function startNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
+  const asked: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (question, { port, address }) => {
+    const { name, type, end } = readQuestion(question);
+    if (type === A) asked.push(name);
+    const given = answer(name);
+    if (given !== 'silence') socket.send(writeAnswer(question.subarray(0, end), type, given), port, address);
+  });
+  await new Promise<void>((resolve) => {
+    socket.bind(0, '127.0.0.1', resolve);
+  });
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        socket.close(() => resolve());
+      }),
+  };
+}
+
+function readQuestion(bytes: Buffer): { readonly name: string; readonly type: number; readonly end: number } {
+  const labels: string[] = [];
+  let place = 12;
+  for (let length = bytes.readUInt8(place); length > 0; length = bytes.readUInt8(place)) {
+    labels.push(bytes.toString('latin1', place + 1, place + 1 + length));
+    place += 1 + length;
+  }
+  // c-ares asks in a mix of upper and lower case.
+  return { name: labels.join('.').toLowerCase(), type: bytes.readUInt16BE(place + 1), end: place + 5 };
+}
+
+function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 'silence'>): Buffer {
+  const records = typeof given === 'string' ? [] : toRecords(given, type);
+  const header = Buffer.from(question);
+  header.writeUInt16BE(0x8180 | (typeof given === 'string' ? CODES[given] : 0), 2);
+  header.writeUInt16BE(records.length, 6);
+  header.writeUInt32BE(0, 8);
+  return Buffer.concat([header, ...records]);
+}
+
+/** What of the answers is of the type asked for; a name stands before the addresses it leads to. */
+function toRecords(given: readonly string[], type: number): readonly Buffer[] {
+  let owner: Buffer = Buffer.from([0xc0, 12]);
+  const records: Buffer[] = [];
+  for (const text of given) {
+    const kind = isIPv4(text) ? A : text.includes(':') ? AAAA : CNAME;
+    const data = kind === A ? Buffer.from(text.split('.').map(Number)) : kind === AAAA ? toIpv6(text) : toName(text);
+    if (kind === CNAME || kind === type) records.push(toRecord(owner, kind, data));
+    if (kind === CNAME) owner = data;
+  }
+  return records;
+}
+
+function toRecord(owner: Buffer, kind: number, data: Buffer): Buffer {
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(kind, 0);
+  fixed.writeUInt16BE(1, 2);
+  fixed.writeUInt16BE(data.length, 8);
+  return Buffer.concat([owner, fixed, data]);
+}
+
+function toName(text: string): Buffer {
+  const labels = text.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)]));
+  return Buffer.concat([...labels, Buffer.from([0])]);
+}
+
+/** Eight groups, written out. */
+function toIpv6(text: string): Buffer {
+  return Buffer.from(
+    text.split(':').flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]),
+  );
+}

@@ -14,7 +14,7 @@ import {
   type Parameter,
 } from '../platform/openapi/operation.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, accountSchema } from './account.ts';
-import { AUDIT_ACTIONS, type AuditEntry } from './audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditEntry } from './audit.ts';
 import { emptyAnswer, featuresSchemaRead } from './described-users.ts';
 
 const tag = 'Account';
@@ -114,6 +114,10 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       userId: text('Only what this user did.'),
       targetId: text('Only what was done to this.'),
       action: choiceParameter('Only this.', AUDIT_ACTIONS),
+      scope: choiceParameter(
+        'Whose: the account’s (default); for ADMIN what concerns no account, or that of all accounts.',
+        AUDIT_SCOPES,
+      ),
       ...PAGING,
     },
     isListing: true,

@@ -22,7 +22,7 @@ import {
   saveAccount,
 } from './account.ts';
 import { type AccountEnv, actOf } from './act.ts';
-import { AUDIT_ACTIONS, type AuditScope, countAudit, listAudit, writeAudit } from './audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditScope, countAudit, listAudit, writeAudit } from './audit.ts';
 import { listAccountFeatures } from './features.ts';
 import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import { parsePathNumber } from './path-number.ts';
@@ -103,8 +103,6 @@ function auditPage(query: Query): { readonly limit: number; readonly offset: num
   if (limit <= MAX_AUDIT_PAGE) return { limit, offset };
   throw queryError('itemsPerPage', `must be at most ${MAX_AUDIT_PAGE}, got ${limit}`);
 }
-
-const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 
 /** @throws DomainError permission_denied for more than the own account, which is the operator's to read. */
 function toScope(caller: Caller, query: Query): AuditScope {

@@ -64,6 +64,9 @@ export interface Auditor {
   readonly requestId: string | null;
 }
 
+/** How requests name them. */
+export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
+
 /** Whose entries: of an account; of none, which are the operator's own; all there are. */
 export type AuditScope =
   | { readonly kind: 'account'; readonly accountId: number }

@@ -162,7 +162,7 @@ const SETTINGS = {
   ),
   SMTP_URL: secret(
     url(/^smtps?$/).optional(),
-    'Mail server: smtp://user:password@host:587; unset: see MAIL_DIRECTORY.',
+    'Mail server: smtps://user:password@host:465, or smtp://user:password@host:587?requireTLS=true; without that a server that offers no TLS is sent mails in the clear. Unset: see MAIL_DIRECTORY.',
   ),
   MAIL_FROM: setting(z.email().default('no-reply@localhost.localdomain'), 'Address of the sender of mails.'),
   MAIL_DIRECTORY: setting(

@@ -132,6 +132,16 @@ describe('a mail', () => {
     expect(mail.messageId).toBe(`<${rows[0]?.message_id}@tidemark.example>`);
   });
 
+  it('waits rather than going out in the clear, where TLS is required of a server without it (R-B10)', async () => {
+    await queueMail(database, mailTo('sealed@x.example'));
+    const careful = startSender({ smtpUrl: `${mailbox.url}?requireTLS=true` });
+    await eventually('the attempt', async () => (await stateOf('sealed@x.example'))?.failure?.includes('STARTTLS'));
+    await careful.stop();
+    expect(await stateOf('sealed@x.example')).toMatchObject({ state: 'Waiting', attempts: 1 });
+    expect(mailbox.mails.filter(({ receivers }) => receivers.includes('sealed@x.example'))).toEqual([]);
+    await database.query(`delete from mail where to_address = 'sealed@x.example'`);
+  });
+
   it('refused for good is given up, with the reason (R-B10)', async () => {
     mailbox.refuse(550, 1);
     await queueMail(database, mailTo('bad@x.example'));

@@ -1,7 +1,7 @@
 /** What a sender can be made to connect to (R-I4). Loopback stands in for the public internet where it is allowed. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { nameResolver } from '../../src/webhooks/sending/connect-guarded.ts';
 import type { Sender, SenderOptions } from '../../src/webhooks/sending/send-message.ts';
 import { type Certificate, makeCertificate } from '../support/certificate.ts';
@@ -143,6 +143,13 @@ describe('TLS is verified (R-I4)', () => {
 
   test('one signed by itself', async () => {
     const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
+    expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
+  });
+
+  test('one signed by itself, where the environment would have Node accept anything', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
+    vi.unstubAllEnvs();
     expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
   });
 

@@ -27,7 +27,9 @@ export interface GuardedAgents {
 /** @param ca certificates trusted besides those of Node; for tests. */
 export function openGuardedAgents(options: ConnectOptions, ca?: string): GuardedAgents {
   const plain = new GuardedHttpAgent(POOL, options);
-  const secure = new GuardedHttpsAgent({ ...POOL, ...(ca !== undefined && { ca }) }, options);
+  // Said here, so that no variable of the environment turns it off.
+  const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+  const secure = new GuardedHttpsAgent({ ...POOL, ...tls }, options);
   return {
     http: plain,
     https: secure,

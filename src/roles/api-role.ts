@@ -24,7 +24,6 @@ import { catalogueRoutes } from '../structure/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/version-routes.ts';
 import { startAccounts } from './account-services.ts';
-import { describeApi } from './api-description.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
 import { webhookServices } from './webhook-services.ts';
@@ -70,7 +69,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
-    description: descriptionRoutes(() => describeApi(config)),
+    // Loaded when somebody asks: the schemas of all answers are 50 ms of a start.
+    description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     rateLimits: {
       limiter,
       apiPerMinute: config.API_RATE_PER_MINUTE,

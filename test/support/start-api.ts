@@ -73,7 +73,7 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
   const api = await startApi(parts, listener);
   const grpc = await startGrpcServer(parts, '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${listener.port}`;
-  const checkAnswer = answerChecker(buildDocument(describeApi(config)));
+  const checkAnswer = answerChecker(await buildDocument(describeApi(config)));
   const signInTo =
     (account: number) =>
     async (userName: string, role: UserRole, options: SignInOptions = {}) => {

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the service (R-A9), made of what the rooms say of their routes. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { API_VERSION } from '../../platform/api-version.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
 import { ERROR_WORDS, errorSchema } from '../../platform/openapi/error-schema.ts';
@@ -45,8 +46,12 @@ interface Parts extends SchemaCollector {
   readonly responses: Record<string, JsonSchema>;
 }
 
-/** @throws Error for two operations at one place, and two schemas of one name. */
-export function buildDocument({ operations, events, eventTag, tags, addresses }: Description): OpenApiDocument {
+/**
+ * Takes some 100 ms of the processor: others are served in between.
+ * @throws Error for two operations at one place, and two schemas of one name.
+ */
+export async function buildDocument(description: Description): Promise<OpenApiDocument> {
+  const { operations, events, eventTag, tags, addresses } = description;
   const parts: Parts = { ...collectSchemas(), responses: {} };
   parts.toJsonSchema(errorSchema, 'output');
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -60,12 +65,15 @@ export function buildDocument({ operations, events, eventTag, tags, addresses }:
     paths[path] = item;
     if (item[operation.method]) throw new Error(`${operation.method} ${path} is described twice`);
     item[operation.method] = describeOperation(operation, path, parts);
+    await nextTurn();
   }
   return {
     openapi: '3.1.1',
     info: { title: 'Tidemark', version: API_VERSION, description: INTRODUCTION },
     servers: [{ url: addresses.api }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tags).flatMap(([name, description]) => {
+      return operations.some(({ tag }) => tag === name) ? [{ name, description }] : [];
+    }),
     paths,
     webhooks: describeEvents(events, eventTag),
     components: {

@@ -14,14 +14,18 @@ interface Kept {
 const CACHE_CONTROL = 'public, max-age=300';
 
 /** To be mounted at the root, in front of the bearer. @param describe called once, when somebody asks. */
-export function descriptionRoutes(describe: () => Description): Hono {
-  const document = once(() => buildDocument(describe()));
-  const json = once(() => keep(JSON.stringify(document()), { 'Content-Type': 'application/json; charset=utf-8' }));
-  const docs = once(() => {
-    const { html, headers } = renderDocs(document());
+export function descriptionRoutes(describe: () => Promise<Description>): Hono {
+  const document = once(async () => buildDocument(await describe()));
+  const json = once(async () => {
+    return keep(JSON.stringify(await document()), { 'Content-Type': 'application/json; charset=utf-8' });
+  });
+  const docs = once(async () => {
+    const { html, headers } = renderDocs(await document());
     return keep(html, headers);
   });
-  return new Hono().get('/openapi.json', (c) => answer(c, json())).get('/docs', (c) => answer(c, docs()));
+  return new Hono()
+    .get('/openapi.json', async (c) => answer(c, await json()))
+    .get('/docs', async (c) => answer(c, await docs()));
 }
 
 function keep(body: string, headers: Kept['headers']): Kept {
@@ -36,10 +40,14 @@ function answer(c: Context, { body, etag, headers }: Kept): Response {
   return known.includes(etag) || known.includes('*') ? c.body(null, 304) : c.body(body);
 }
 
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
+/** What failed is made again. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
   };
 }

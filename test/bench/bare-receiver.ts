@@ -1,9 +1,15 @@
-/** A receiver of webhooks that reads what it is sent and answers 200, without looking at it. Sends its port. */
+/** Receivers of webhooks that read what they are sent and answer 200, without looking at it: `bare-receiver.ts COUNT`. Sends their ports. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const server = createServer((request, response) => {
-  request.resume().on('end', () => response.writeHead(200, { 'content-length': '2' }).end('ok'));
-});
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+const ports: number[] = [];
+for (let number = 0; number < Number(process.argv[2]); number += 1) {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(200, { 'content-length': '2' }).end('ok'));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  ports.push((server.address() as AddressInfo).port);
+}
+process.send?.(ports);
 process.once('SIGTERM', () => process.exit(0));

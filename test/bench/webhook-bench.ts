@@ -28,7 +28,7 @@ const PARALLEL = 8;
 
 const ADD_WEBHOOKS = `
   insert into webhook (account_id, name, url, event_type, secret)
-  select (select min(id) from account), 'bench', $1, 'DataPointsWritten', $2 from generate_series(1, $3)
+  select (select min(id) from account), 'bench', url, 'DataPointsWritten', $2 from unnest($1::text[]) url
   returning id`;
 
 const ADD_MESSAGES = `
@@ -50,15 +50,15 @@ const DATA = {
 };
 
 export async function benchWebhooks(database: Database, queueOptions: QueueOptions): Promise<Figure> {
-  const receiver = await startReceiver();
+  const receivers = await startReceivers();
   const queue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
   const pairs: (readonly [number, number])[] = [];
   try {
-    const { rows } = await database.query<{ id: string }>(ADD_WEBHOOKS, [receiver.url, SECRET, WEBHOOKS]);
+    const { rows } = await database.query<{ id: string }>(ADD_WEBHOOKS, [receivers.urls, SECRET]);
     const webhookIds = rows.map(({ id }) => id);
     // The first round warms both sides up.
     for (let round = 0; round <= ROUNDS; round += 1) {
-      const limit = await measurePosts(receiver.url);
+      const limit = await measurePosts(receivers.urls);
       await database.query(ADD_MESSAGES, [MESSAGES / WEBHOOKS, JSON.stringify(DATA)]);
       const ours = await measureDeliveries(database, () => queue.wake(webhookIds));
       await database.query('truncate webhook_event cascade');
@@ -67,15 +67,16 @@ export async function benchWebhooks(database: Database, queueOptions: QueueOptio
   } finally {
     await database.query(`delete from webhook where name = 'bench'`);
     await queue.close();
-    receiver.process.kill('SIGTERM');
+    receivers.process.kill('SIGTERM');
   }
   return figure(`webhook deliveries, ${WEBHOOKS} receivers`, 'of a bare loop of signed POSTs', 'messages/s', pairs);
 }
 
-async function startReceiver(): Promise<{ readonly process: ChildProcess; readonly url: string }> {
-  const child = fork(fileURLToPath(new URL('./bare-receiver.ts', import.meta.url)), { execArgv: [] });
-  const [port] = (await once(child, 'message')) as [number];
-  return { process: child, url: `http://127.0.0.1:${port}/hook` };
+async function startReceivers(): Promise<{ readonly process: ChildProcess; readonly urls: readonly string[] }> {
+  const program = fileURLToPath(new URL('./bare-receiver.ts', import.meta.url));
+  const child = fork(program, [String(WEBHOOKS)], { execArgv: [] });
+  const [ports] = (await once(child, 'message')) as [readonly number[]];
+  return { process: child, urls: ports.map((port) => `http://127.0.0.1:${port}/hook`) };
 }
 
 /** Messages a second from the wake-up until the end of the last is committed. */
@@ -101,17 +102,17 @@ async function isAllSent(database: Database): Promise<boolean> {
   return rows[0]?.isWaiting === false;
 }
 
-async function measurePosts(url: string): Promise<number> {
+async function measurePosts(urls: readonly string[]): Promise<number> {
   const agent = new http.Agent({ keepAlive: true });
   let sent = 0;
-  const lane = async (): Promise<void> => {
+  const lane = async (url: string): Promise<void> => {
     while (sent < MESSAGES) {
       sent += 1;
       await post(url, agent, `message-${sent}`);
     }
   };
   const startMs = performance.now();
-  await Promise.all(Array.from({ length: WEBHOOKS * PARALLEL }, lane));
+  await Promise.all(urls.flatMap((url) => Array.from({ length: PARALLEL }, () => lane(url))));
   const seconds = (performance.now() - startMs) / 1000;
   agent.destroy();
   return MESSAGES / seconds;

@@ -13,7 +13,11 @@ const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
   // A retry that is far away: what failed waits.
-  delivery = await startDelivery({ WEBHOOK_MAX_PENDING: String(MAX_PENDING), WEBHOOK_RETRY_SEC: '0.2,1000' });
+  delivery = await startDelivery({
+    WEBHOOK_MAX_PENDING: String(MAX_PENDING),
+    WEBHOOK_RETRY_SEC: '0.2,1000',
+    WEBHOOK_TIMEOUT_MS: '15000',
+  });
   const { api } = delivery;
   await addPerson(api, 'fleur', { role: 'MANAGER', email: 'fleur@north.example', firstName: 'Fleur' });
   await addPerson(api, 'karl', { role: 'MANAGER', email: 'karl@north.example' });
@@ -45,6 +49,24 @@ const isDisabled = (webhookId: string) =>
     const webhook = await delivery.webhook(webhookId);
     return webhook.is_enabled === false && webhook;
   });
+
+test('a receiver that hangs keeps neither its own account nor another from being told (R-I3)', async () => {
+  const { api } = delivery;
+  const [dead, alive, foreign] = [await receiver(), await receiver(), await receiver()];
+  dead.answer('hang');
+  await delivery.addWebhook(dead.url);
+  await delivery.addWebhook(alive.url);
+  await delivery.addWebhook(foreign.url, {}, api.stranger);
+  await delivery.createSites(5);
+  // One that is not answered keeps the next from being sent no more than another webhook does.
+  await dead.waitFor(2, 8000);
+  const startMs = performance.now();
+  await delivery.createSites(1);
+  await delivery.createSites(1, api.stranger);
+  await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
+  // A second where the machine has nothing else to do; a turn of the dead one lasts fifteen.
+  expect(performance.now() - startMs).toBeLessThan(5000);
+});
 
 test('410 disables a webhook at once: what waits is given up, and every manager is told in their language (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();

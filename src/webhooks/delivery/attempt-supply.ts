@@ -3,6 +3,7 @@
  * quickly, the next portion while the last is being sent. So a slow receiver never has more than a few claimed, and
  * a fast one does not wait for the database.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
@@ -13,8 +14,10 @@ export interface Due {
 }
 
 export interface Supply {
-  /** The next to send; undefined when the turn is over, or nothing is due. */
+  /** The next to send; undefined when the turn is over, or nothing is due and nothing is being sent. */
   take(): Promise<Due | undefined>;
+  /** What was taken is sent. */
+  done(): void;
   /** Takes no more. @returns what was claimed and not taken. */
   end(): Promise<readonly ClaimedAttempt[]>;
   /** The turn was over before everything was sent. */
@@ -32,12 +35,25 @@ export interface SupplyOptions {
 }
 
 const MAX_CLAIM = 64;
+/** While one answer is waited for, what comes meanwhile does not wait for it too. */
+const LOOK_AGAIN_MS = 200;
 
 export function openSupply({ database, webhookId, leaseMs, lanes, isOver }: SupplyOptions): Supply {
   const ready: Due[] = [];
   let limit = lanes;
   let isDry = false;
   let refilling: Promise<void> | undefined;
+  let taken = 0;
+  let allDone = Promise.withResolvers<void>();
+  const waitForNews = async (): Promise<void> => {
+    const timer = new AbortController();
+    await Promise.race([
+      allDone.promise,
+      pause(LOOK_AGAIN_MS, undefined, { signal: timer.signal }).catch(() => undefined),
+    ]);
+    timer.abort();
+    if (taken > 0) isDry = false;
+  };
   const refill = async (): Promise<void> => {
     const claimed = await claimAttempts(database, webhookId, limit, leaseMs);
     isDry = claimed.length < limit;
@@ -58,9 +74,19 @@ export function openSupply({ database, webhookId, leaseMs, lanes, isOver }: Supp
         if (isOver()) return undefined;
         if (ready.length < lanes && !isDry) startRefill();
         const due = ready.shift();
-        if (due || !refilling) return due;
-        await refilling;
+        if (due) {
+          if (taken === 0) allDone = Promise.withResolvers<void>();
+          taken += 1;
+          return due;
+        }
+        if (refilling) await refilling;
+        else if (taken > 0) await waitForNews();
+        else return undefined;
       }
+    },
+    done: () => {
+      taken -= 1;
+      if (taken === 0) allDone.resolve();
     },
     end: async () => {
       // If it failed, whoever took has thrown it.

@@ -61,7 +61,7 @@ async function runLane(services: DeliveryServices, supply: Supply): Promise<void
   const writes: Promise<void>[] = [];
   try {
     for (let due = await supply.take(); due; due = await supply.take()) {
-      const outcome = await sendUnlessStopped(services, due);
+      const outcome = await sendUnlessStopped(services, due).finally(supply.done);
       writes.push(outcome ? writeEnd(services, due, outcome) : release(services, due));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
     }

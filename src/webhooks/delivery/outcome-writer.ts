@@ -24,7 +24,7 @@ interface Waiting {
   readonly done: () => void;
 }
 
-const MAX_PORTION = 200;
+const MAX_PORTION = 500;
 const PAUSE_MS = 200;
 
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {

@@ -2,7 +2,7 @@
  * Writes how tries ended: the history, the next try, what the webhook shows of itself, and whether it is to be disabled, in
  * one transaction for many tries. A claim that was lost meanwhile changes nothing: whoever has it writes how it ended.
  */
-import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database.ts';
 import { toStorableText } from '../../platform/storable-text.ts';
 import type { AttemptOutcome } from '../attempt.ts';
 import type { ClaimedAttempt } from './claim-attempts.ts';
@@ -74,19 +74,30 @@ export async function writeOutcomes(
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
 ): Promise<readonly string[]> {
+  // Only a failure can disable a webhook; without one a single statement does, in one round trip instead of three.
+  if (ended.every(({ outcome }) => outcome.state === 'Succeeded')) {
+    await write(database, ended, disableAfterDays);
+    return [];
+  }
   return withTransaction(database, async (transaction) => {
-    const { rows } = await transaction.query<TouchedWebhook>({
-      name: 'webhook-outcomes',
-      text: WRITE,
-      values: [...toColumns(ended), disableAfterDays],
-    });
+    const touched = await write(transaction, ended, disableAfterDays);
     const gone = ended.flatMap(({ next, claimed }) => (next.kind === 'disable' ? [claimed.webhookId] : []));
-    const hopeless = rows.flatMap(({ webhookId, isHopeless }) => (isHopeless ? [webhookId] : []));
+    const hopeless = touched.flatMap(({ webhookId, isHopeless }) => (isHopeless ? [webhookId] : []));
     return [
       ...(await disableAll(transaction, gone, { kind: 'gone' })),
       ...(await disableAll(transaction, hopeless, { kind: 'failing', days: disableAfterDays })),
     ];
   });
+}
+
+async function write(
+  queryable: Queryable,
+  ended: readonly EndedAttempt[],
+  disableAfterDays: number,
+): Promise<readonly TouchedWebhook[]> {
+  const values = [...toColumns(ended), disableAfterDays];
+  const { rows } = await queryable.query<TouchedWebhook>({ name: 'webhook-outcomes', text: WRITE, values });
+  return rows;
 }
 
 async function disableAll(

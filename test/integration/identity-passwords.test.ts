@@ -43,7 +43,8 @@ describe('POST /account/user/create', () => {
     expect(mail.subject).toBe('Ihr Zugang');
     await expect(tokenOf('new', passwordIn(mail))).rejects.toThrow('Account is not fully set up');
     const { rows } = await api.database.query('select payload from outbox_event where type = $1', ['UserCreated']);
-    expect(rows).toContainEqual({ payload: { id, userName: 'new' } });
+    const payload = { id, userName: 'new', email: 'new@north.example', firstName: null, lastName: null };
+    expect(rows).toContainEqual({ payload });
   });
 
   it('the user name is the mail address when none is given (§4.2)', async () => {

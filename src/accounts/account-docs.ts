@@ -89,7 +89,9 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       'What the body leaves out stays; null clears. `fieldMask` limits what is changed, whatever the body holds.',
     access: MANAGERS,
     query: { fieldMask: FIELD_MASK },
-    body: jsonBody(accountSchema.meta({ id: 'AccountWritten' })),
+    body: jsonBody(
+      accountSchema.meta({ id: 'AccountWritten', examples: [{ name: 'Bakery', currency: 'EUR', versionLimit: 10 }] }),
+    ),
     answers: [answersJson('The account as it is now.', account)],
   },
   {

@@ -129,6 +129,7 @@ const validation = z
 const previewBody = jsonBody(
   previewSchema.meta({
     id: 'PreviewRequest',
+    examples: [{}],
     description: 'Without `calculated` the declaration that is saved is meant.',
   }),
   { isOptional: true },

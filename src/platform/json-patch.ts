@@ -34,7 +34,11 @@ export const patchSchema = z
     ),
   )
   .max(MAX_OPERATIONS)
-  .meta({ id: 'JsonPatch', description: 'RFC 6902, all or nothing; a `test` that fails is 409.' });
+  .meta({
+    id: 'JsonPatch',
+    examples: [[{ op: 'replace', path: '/name', value: 'Oven 1' }]],
+    description: 'RFC 6902, all or nothing; a `test` that fails is 409.',
+  });
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 

@@ -79,6 +79,17 @@ const keptRejection = z
   .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as it was pushed.' }) })
   .meta({ id: 'KeptRejection' });
 
+const EXAMPLE = [
+  {
+    sourceSerialNumber: 'OVEN-1',
+    mappingConfig: 'kWh',
+    version: 'measured',
+    data: [
+      { date: '2026-03-01T00:00:00Z', value: 4.25 },
+      { date: '2026-03-01T00:15:00Z', value: 4.5, tags: { quality: 'estimated' } },
+    ],
+  },
+];
 const TAKEN = 'Stored durably: it is never lost any more, and applied in the order of the answers.';
 const ANY_BODY = z.string();
 
@@ -89,7 +100,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
       'The whole body is validated, its targets are looked up, and it is stored before this answers. An element names its target by any identifiers that together mean one variable. What is malformed refuses the whole body; an element without a target is reported in `rejected`, and kept for a replay.',
     access: STANDARD,
     query: LABELLED,
-    body: jsonBody(pushSchema.meta({ id: 'PushBody' }), { mayBeGzip: true }),
+    body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
     answers: [answersJson(TAKEN, pushAnswer)],
     errors: ['queue_full'],
   },

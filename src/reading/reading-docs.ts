@@ -108,7 +108,10 @@ const readBody = z
     ),
     tags: z.union([z.array(z.string()), z.record(z.string(), z.string())]).optional(),
   })
-  .meta({ id: 'ReadRequest' });
+  .meta({
+    id: 'ReadRequest',
+    examples: [{ variableIds: [1, 2], from: '2026-03-01', to: '2026-04-01', granularity: 'Day', aggregation: 'SUM' }],
+  });
 
 const compared = z
   .object({

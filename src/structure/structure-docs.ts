@@ -59,7 +59,12 @@ export function structureOperations(calculated: z.ZodType): readonly Operation[]
   return [
     ...siteOperations(),
     ...sourceOperations(),
-    ...variableOperations(newVariable.meta({ id: 'VariableWritten' })),
+    ...variableOperations(
+      newVariable.meta({
+        id: 'VariableWritten',
+        examples: [{ name: 'Active energy', mappingConfig: 'kWh', quantityType: 'Integrated', isVersioned: true }],
+      }),
+    ),
   ];
 }
 
@@ -89,13 +94,18 @@ function siteOperations(): readonly Operation[] {
       ...{ method: 'post', path: '/sites', operationId: 'createSite', tag, summary: 'Create a site' },
       access: MANAGERS,
       description: 'Without a time zone it has that of the account.',
-      body: jsonBody(written(SITE.required).meta({ id: 'SiteCreated' })),
+      body: jsonBody(
+        written(SITE.required).meta({
+          id: 'SiteCreated',
+          examples: [{ name: 'Bakery', timeZoneId: 'Europe/Brussels' }],
+        }),
+      ),
       answers: [answersJson('Its id.', idSchema)],
     },
     {
       ...{ method: 'put', path: '/sites/:id', operationId: 'updateSite', summary: 'Change a site', ...change },
       description: 'What the body leaves out stays; null clears.',
-      body: jsonBody(written([]).meta({ id: 'SiteUpdated' })),
+      body: jsonBody(written([]).meta({ id: 'SiteUpdated', examples: [{ city: 'Ghent', country: 'Belgium' }] })),
       errors: ['conflict'],
     },
     {
@@ -148,14 +158,19 @@ function sourceOperations(): readonly Operation[] {
     {
       ...{ method: 'post', path: '/sources', operationId: 'createSource', tag, summary: 'Create a source' },
       access: MANAGERS,
-      body: jsonBody(written(SOURCE.required).meta({ id: 'SourceCreated' })),
+      body: jsonBody(
+        written(SOURCE.required).meta({
+          id: 'SourceCreated',
+          examples: [{ siteId: 1, name: 'Oven', serialNumber: 'OVEN-1' }],
+        }),
+      ),
       answers: [answersJson('The source.', source)],
       errors: ['not_found', 'conflict'],
     },
     {
       ...{ method: 'put', path: '/sources/:id', operationId: 'updateSource', summary: 'Change a source', ...change },
       description: 'What the body leaves out stays; null clears.',
-      body: jsonBody(written([]).meta({ id: 'SourceUpdated' })),
+      body: jsonBody(written([]).meta({ id: 'SourceUpdated', examples: [{ serialNumber: 'OVEN-2' }] })),
       errors: ['conflict'],
     },
     {

@@ -58,9 +58,13 @@ const made = z
 
 /** What the operator lets in does not change what it looks like. */
 export const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
-const written = newWebhookSchema(ANY_TARGET).meta({ id: 'WebhookWritten' });
+const written = newWebhookSchema(ANY_TARGET).meta({
+  id: 'WebhookWritten',
+  examples: [{ name: 'Points', url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
+});
 const changed = webhookChangeSchema(ANY_TARGET, { url: '' }).meta({
   id: 'WebhookChanged',
+  examples: [{ isEnabled: false }],
   description: 'What it leaves out stays; null clears.',
 });
 

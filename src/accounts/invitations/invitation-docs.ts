@@ -62,7 +62,9 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/invitations', operationId: 'createInvitation', ...manages },
     summary: 'Invite somebody by mail',
-    body: jsonBody(invitationSchema.meta({ id: 'InvitationWritten' })),
+    body: jsonBody(
+      invitationSchema.meta({ id: 'InvitationWritten', examples: [{ email: 'ines@north.example', roles: ['USER'] }] }),
+    ),
     answers: [answersJson('The invitation.', invitation)],
     errors: ['not_found'],
   },

@@ -12,10 +12,30 @@ const manages = { tag, access: MANAGERS } as const;
 const ofUser = { ...manages, inPath: USER_ID, answers: [emptyAnswer('Done.')] } as const;
 const ofClaims = { tag: 'Claims', access: MANAGERS } as const;
 
-const claimWritten = jsonBody(claimSchema.meta({ id: 'UserClaimWritten' }));
+const claimWritten = jsonBody(
+  claimSchema.meta({
+    id: 'UserClaimWritten',
+    examples: [{ userId: 'id of a user', claimType: 'datapusher.standard', claimValue: 'true' }],
+  }),
+);
 const claimsWritten = jsonBody(claimsSchema);
-const userWritten = jsonBody(userSchema.meta({ id: 'UserWritten' }));
-const featuresWritten = jsonBody(featuresSchema.meta({ id: 'UserFeaturesWritten' }));
+const userWritten = jsonBody(
+  userSchema.meta({
+    id: 'UserWritten',
+    examples: [
+      {
+        userName: 'ines@north.example',
+        email: 'ines@north.example',
+        firstName: 'Ines',
+        roles: ['USER'],
+        language: 'en',
+      },
+    ],
+  }),
+);
+const featuresWritten = jsonBody(
+  featuresSchema.meta({ id: 'UserFeaturesWritten', examples: [[{ name: 'Data', level: 'Read' }]] }),
+);
 const members = jsonBody(membershipSchema.meta({ id: 'AddRemoveUsersToFromAccountBody' }));
 
 export const USER_OPERATIONS: readonly Operation[] = [

@@ -37,10 +37,18 @@ interface Wrapped {
 }
 
 /** Answers may get more members one day: that they have none but those named is for tests to see, not for clients. */
-function tidy({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void {
+function tidy({ zodSchema, jsonSchema }: Converted): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod's own name for it; JSON Schema has no such word.
   delete jsonSchema.id;
+  // zod takes examples of what is transformed for what comes out; ours are of what goes in.
+  const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
+  if (examples !== undefined) jsonSchema.examples = examples;
+}
+
+interface Converted {
+  readonly zodSchema: unknown;
+  readonly jsonSchema: Record<string, unknown>;
 }
 
 function addComponent(components: Record<string, JsonSchema>, id: string, definition: unknown): void {

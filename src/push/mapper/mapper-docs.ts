@@ -25,7 +25,15 @@ const mapper = z
     modifiedDate: instantSchema,
   })
   .meta({ id: 'Mapper' }) satisfies z.ZodType<Mapper>;
-const written = mapperSchema.meta({ id: 'MapperWritten' });
+const written = mapperSchema.meta({
+  id: 'MapperWritten',
+  examples: [
+    {
+      name: 'Meters',
+      expression: '[$.{ "sourceSerialNumber": meter, "mappingConfig": "kWh", "data": [{ "date": at, "value": kwh }] }]',
+    },
+  ],
+});
 
 const trial = z
   .object({

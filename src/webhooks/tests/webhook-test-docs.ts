@@ -29,7 +29,12 @@ export const WEBHOOK_TEST_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/webhooks/test', operationId: 'testWebhook', tag, access: MANAGERS },
     summary: 'Send a receiver an example, before there is a webhook',
-    body: jsonBody(webhookTestSchema(ANY_TARGET).meta({ id: 'WebhookTestWritten' })),
+    body: jsonBody(
+      webhookTestSchema(ANY_TARGET).meta({
+        id: 'WebhookTestWritten',
+        examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
+      }),
+    ),
     answers: [answersJson('It is under way.', started, { headers: { Location: 'Where its outcome will be.' } })],
     errors: ['not_found'],
   },

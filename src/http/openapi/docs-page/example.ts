@@ -13,12 +13,13 @@ export function exampleOf(schema: JsonSchema, components: Components, depth = 0)
   const component = componentOf(schema);
   if (component !== undefined) return exampleOf(components[component] ?? {}, components, depth);
   if (depth > MAX_DEPTH) return null;
-  const { default: otherwise, examples, const: only, enum: names, anyOf, allOf } = schema;
+  const { default: otherwise, examples, const: only, enum: names, anyOf, oneOf, allOf } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
   if (otherwise !== undefined) return otherwise;
   if (only !== undefined) return only;
   if (Array.isArray(names)) return names[0];
-  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, depth);
+  const either = anyOf ?? oneOf;
+  if (Array.isArray(either)) return exampleOf(either[0] as JsonSchema, components, depth);
   if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map((part) => exampleOf(part, components, depth)));
   return exampleOfType([schema.type].flat()[0], schema, components, depth);
 }

@@ -26,8 +26,8 @@ export function typeHtml(schema: JsonSchema): string {
   const component = componentOf(schema);
   if (component !== undefined) return `<a href="#schema-${component}">${component}</a>`;
   if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
-  const either = (schema.anyOf ?? schema.allOf) as readonly JsonSchema[] | undefined;
-  if (either) return either.map(typeHtml).join(schema.anyOf ? ' or ' : ' and ');
+  const either = (schema.anyOf ?? schema.oneOf ?? schema.allOf) as readonly JsonSchema[] | undefined;
+  if (either) return either.map(typeHtml).join(schema.allOf ? ' and ' : ' or ');
   if (Array.isArray(schema.enum)) return namesHtml(schema.enum);
   const types = [schema.type ?? 'anything'].flat().map(String);
   return [types.map((type) => (type === 'array' ? listHtml(schema) : type)).join(' or '), ...limitsOf(schema)].join(
@@ -69,7 +69,7 @@ function codeHtml(value: unknown): string {
 
 /** The members of what is no component of its own, however deep; empty when there are none. */
 export function membersHtml(schema: JsonSchema): string {
-  const { properties, required, items, anyOf, allOf, additionalProperties } = schema;
+  const { properties, required, items, anyOf, oneOf, allOf, additionalProperties } = schema;
   if (properties !== undefined) {
     const names = new Set((required ?? []) as readonly string[]);
     const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
@@ -77,7 +77,7 @@ export function membersHtml(schema: JsonSchema): string {
   }
   if (items !== undefined) return membersHtml(items as JsonSchema);
   if (typeof additionalProperties === 'object') return membersHtml(additionalProperties as JsonSchema);
-  return ((anyOf ?? allOf ?? []) as readonly JsonSchema[]).map(membersHtml).join('');
+  return ((anyOf ?? oneOf ?? allOf ?? []) as readonly JsonSchema[]).map(membersHtml).join('');
 }
 
 function memberHtml(name: string, schema: JsonSchema, isRequired: boolean): string {

@@ -16,7 +16,7 @@ import { type Figure, figure } from './report.ts';
 
 const ROUNDS = 5;
 const WEBHOOKS = 8;
-const MESSAGES = 8000;
+const MESSAGES = 20_000;
 const PATIENCE_MS = 120_000;
 // Looking is not free: it must not be what is measured.
 const POLL_MS = 50;

@@ -42,7 +42,8 @@ const WRITE = `
         next_attempt_date = case when hook.is_enabled then clock_timestamp() + given.retry_ms * interval '1 millisecond' end
     from given join hook on hook.id = given.webhook_id
     where attempt.id = given.id and attempt.state = 'Pending' and attempt.claimed_until = given.claimed_until
-    returning attempt.*, given.pause_ms, given.place
+    returning attempt.event_id, attempt.webhook_id, attempt.attempt, attempt.state, attempt.date,
+              attempt.next_attempt_date, given.pause_ms, given.place
   ), retried as (
     insert into webhook_attempt (event_id, webhook_id, attempt, due_date, date)
     select event_id, webhook_id, attempt + 1, next_attempt_date, clock_timestamp()

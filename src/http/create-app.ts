@@ -56,7 +56,8 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.use('*', countRequests(createRequestCounter(metrics), nameOf));
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
-  app.onError(errorHandler(log, (path) => parts.isIssuerPath(path) || PAGES.has(path)));
+  const isIssuers = parts.isIssuerPath;
+  app.onError(errorHandler(log, { isPage: (path) => isIssuers(path) || PAGES.has(path), isIssuers }));
   app.notFound(notFoundHandler);
   app.use(
     '*',

@@ -9,12 +9,29 @@ import type { RequestIdEnv } from '../platform/request-id.ts';
 
 const RETRY_AFTER_SEC = '2';
 
-/** @param isPage whether people look at what is at a path: who asks for HTML there gets a page. */
-export function errorHandler(log: Log, isPage: (path: string) => boolean = () => false): ErrorHandler<RequestIdEnv> {
+interface Paths {
+  /** Whether people look at what is at a path: who asks for HTML there gets a page. */
+  readonly isPage: (path: string) => boolean;
+  /** Whether it is the token issuer's, whose clients read `error`. */
+  readonly isIssuers: (path: string) => boolean;
+}
+
+const NO_SUCH_PATHS: Paths = { isPage: () => false, isIssuers: () => false };
+
+export function errorHandler(log: Log, { isPage, isIssuers }: Paths = NO_SUCH_PATHS): ErrorHandler<RequestIdEnv> {
   return (error, c) => {
     const refusal = toDomainError(error, c, log);
-    return (isPage(c.req.path) && wantsHtml(c) && respondWithPage(c, refusal)) || respond(c, refusal);
+    const isShown = isPage(c.req.path) && wantsHtml(c);
+    return (isShown && respondWithPage(c, refusal)) || respond(c, refusal, isIssuers(c.req.path));
   };
+}
+
+/** What clients of an issuer look at first (RFC 6749 §5.2, §4.1.2.1), beside the body all errors have. */
+function oauthError({ code, message }: DomainError): object {
+  const { http } = ERROR_MAPPINGS[code];
+  const isLater = http === 429 || http === 503;
+  const error = isLater ? 'temporarily_unavailable' : http === 500 ? 'server_error' : 'invalid_request';
+  return { error, error_description: message };
 }
 
 /** A browser names it; programs that take anything get JSON. */
@@ -50,8 +67,10 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
   return new DomainError('internal_error', 'something went wrong on our side');
 }
 
-function respond(c: Context<RequestIdEnv>, { code, message, details }: DomainError): Response {
+function respond(c: Context<RequestIdEnv>, refusal: DomainError, isIssuers = false): Response {
+  const { code, message, details } = refusal;
   const status = ERROR_MAPPINGS[code].http;
   if (status === 503) c.header('Retry-After', RETRY_AFTER_SEC);
-  return c.json({ code, message, ...(details && { details }), requestId: c.var.requestId }, status);
+  const body = { code, message, ...(details && { details }), requestId: c.var.requestId };
+  return c.json(isIssuers ? { ...oauthError(refusal), ...body } : body, status);
 }

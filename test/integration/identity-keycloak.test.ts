@@ -132,6 +132,10 @@ describe('what a manager does', () => {
 
   it('to claims and sites is none of Keycloak’s business (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
+    await eventually('the mails to the users made so far to be sent', async () => {
+      const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
+      return (await api.database.query(`select from mail where ${soon}`)).rowCount === 0;
+    });
     const before = keycloak.calls.length;
     await api.manager.post(`/account/user/${id}/claims/add`, { claimType: 'datapusher.standard' });
     expect(keycloak.calls).toHaveLength(before);

@@ -69,6 +69,12 @@ describe('who tries too often', () => {
     expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
+
+  it('says so to a client of the token endpoint in the words of OAuth too (R-B3, R-B15)', async () => {
+    const path = `${REALM}/protocol/openid-connect/token`;
+    const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
+    expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });
+  });
 });
 
 describe('an address of the issuer', () => {

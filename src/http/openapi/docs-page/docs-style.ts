@@ -24,7 +24,7 @@ nav a:hover{background:var(--card)}
 .tools{margin:1rem 0;display:flex;flex-wrap:wrap;gap:.75rem;align-items:end}
 .tools label{flex:1 1 14rem}
 label{display:block;font-weight:600;font-size:.9rem}
-input,textarea,select{width:100%;font:inherit;padding:.4rem .5rem;border:1px solid var(--soft);border-radius:.3rem;background:var(--back);
+input,textarea,select{width:100%;font:inherit;font-weight:400;padding:.4rem .5rem;border:1px solid var(--soft);border-radius:.3rem;background:var(--back);
 color:var(--text)}
 textarea{font-family:ui-monospace,monospace;font-size:.85rem;min-height:8rem}
 button{font:inherit;font-weight:600;padding:.4rem 1rem;border:2px solid var(--act);border-radius:.4rem;background:var(--act);

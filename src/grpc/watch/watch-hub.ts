@@ -88,7 +88,8 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
   const sweepers = [startSweeper('watched variables', pollMs, poll, log), startSweeper('watches', LOOK_MS, look, log)];
   const listener = openPointNewsListener(options.news, (variableIds) => {
     if (entries.size === 0) return;
-    for (const variableId of variableIds ?? byVariable.keys()) {
+    if (!variableIds) void poll().catch((error: unknown) => log.warn({ err: error }, 'news are looked for later'));
+    for (const variableId of variableIds ?? []) {
       for (const { watch } of byVariable.get(variableId) ?? []) watch.tell(variableId);
     }
   });

@@ -69,10 +69,10 @@ export function streamHandler<Request, Message>(
 }
 
 /** What is written to. */
-export type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
+type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
 
 /** Resolves when there is room for the next message, or the signal is aborted. */
-export async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
+async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
   // Unlike `events.once` this does not fail with an `error` event, which is how a call is answered.
   await new Promise<void>((resolve) => {

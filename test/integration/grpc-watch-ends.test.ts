@@ -2,6 +2,10 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../src/grpc/start-grpc-server.ts';
+import { AT_BEGINNING } from '../../src/grpc/watch/cursor.ts';
+import { openTurns } from '../../src/grpc/watch/turns.ts';
+import { Watch, type WatchOptions } from '../../src/grpc/watch/watch.ts';
+import { openDatabase } from '../../src/platform/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createGrpcReader, type GrpcReader } from '../support/grpc-client.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
@@ -9,9 +13,7 @@ import { createSite, createSource, createStructure, createVariable } from '../su
 import type { TestClient } from '../support/test-client.ts';
 import { openWatcher, type Watcher } from '../support/watcher.ts';
 
-/** 16 MB on the wire. */
-const MANY = 600_000;
-const FEW_BYTES = 10_000_000;
+const MANY = 300_000;
 const MAX_VARIABLES = 3;
 const MAX_WATCHES = 5;
 
@@ -177,7 +179,7 @@ describe('a watch', () => {
     expect(watcher.points()).toEqual([]);
   });
 
-  it('of a slow reader takes no memory, lets go of the database, and still gives everything once (R-J2)', async () => {
+  it('of a slow reader holds the database back, lets go of it, and still gives everything once (R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await api.database.query(
       `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -192,14 +194,51 @@ describe('a watch', () => {
     );
     const watcher = watch({ variableIds: [variableId], fromBeginning: true });
     watcher.pause();
-    const bytesBefore = process.memoryUsage().arrayBuffers;
     await eventually('the database to wait for the reader', async () => (await readingFor()).includes('ClientWrite'));
     await noneIsOpen();
-    expect(process.memoryUsage().arrayBuffers - bytesBefore).toBeLessThan(FEW_BYTES);
     watcher.resume();
     const points = await watcher.until(MANY);
     expect(points.length).toBe(MANY);
     expect(points.findIndex(({ value }, index) => value !== index + 1)).toBe(-1);
+  });
+
+  it('makes no message before its reader has taken the one before (R-J2)', async () => {
+    const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
+    const variableId = rows[0]?.id ?? 0;
+    const { config, dictionary, log } = api.parts;
+    const reading = { url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-watch', log };
+    const database = openDatabase({ ...reading, readLimits: { stallMs: 300 } });
+    const taken: (() => void)[] = [];
+    const sink = { write: (_message: unknown, onTaken: () => void) => taken.push(onTaken) > 0 };
+    const leaving = new AbortController();
+    const watch = new Watch(
+      { database, dictionary, short: openTurns(1), long: openTurns(1) },
+      {
+        ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
+        caller: {
+          userId: '',
+          userName: '',
+          accountId: 0,
+          role: 'USER',
+          permissions: new Set(),
+          scopes: new Set(),
+          sites: [],
+        },
+        variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
+        places: new Map([[variableId, AT_BEGINNING]]),
+        sink: sink as unknown as WatchOptions['sink'],
+      },
+    );
+    const running = watch.run();
+    for (const messages of [2, 3]) {
+      taken.at(-1)?.();
+      await eventually('the next message', async () => taken.length === messages);
+      await noneIsOpen();
+      expect(taken.length).toBe(messages);
+    }
+    leaving.abort();
+    await running;
+    await database.end();
   });
 
   it('that its reader leaves in the middle takes its query with it (R-J2)', async () => {

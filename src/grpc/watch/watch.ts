@@ -10,7 +10,6 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale } from '../../points/point.ts';
 import type { Place } from '../../points/read/read-changes.ts';
 import type { ReadVariable } from '../../reading/selection.ts';
-import { type Sink, writeMessage } from '../answer.ts';
 import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
 import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
@@ -39,7 +38,7 @@ export interface WatchOptions {
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
   readonly places: ReadonlyMap<number, Place>;
-  readonly sink: Sink<WatchMessage> & Pick<ServerWritableStream<unknown, WatchMessage>, 'writableNeedDrain'>;
+  readonly sink: Pick<ServerWritableStream<unknown, WatchMessage>, 'write'>;
   /** Aborted when the reader leaves. */
   readonly leaving: AbortSignal;
 }
@@ -60,6 +59,7 @@ export class Watch {
   readonly #signal: AbortSignal;
   #wake: (() => void) | undefined;
   #writtenMs = performance.now();
+  #isWriting = false;
   #points = 0;
   #messages = 0;
 
@@ -89,14 +89,13 @@ export class Watch {
 
   /** Sends the cursor if nothing was sent for a while; not to a reader that has not taken what was. */
   beat(heartbeatMs: number): void {
-    const { sink } = this.options;
-    if (this.#signal.aborted || sink.writableNeedDrain) return;
-    if (performance.now() - this.#writtenMs >= heartbeatMs) this.#writeCursor();
+    if (this.#signal.aborted || this.#isWriting) return;
+    if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#places) });
   }
 
   /** Sends news until the reader leaves. @returns how many points were sent. @throws what it was ended with. */
   async run(): Promise<number> {
-    this.#writeCursor();
+    await this.#write({ cursor: encodeCursor(this.#places) });
     while (!this.#signal.aborted) {
       await this.#untilNews();
       if (this.#signal.aborted) break;
@@ -183,14 +182,23 @@ export class Watch {
     const count = points.variableIds.length;
     this.#points += count;
     this.#messages += 1;
-    this.#writtenMs = performance.now();
-    const message = { ...(count > 0 && { points }), cursor: encodeCursor(this.#places) };
-    await writeMessage(this.options.sink, message, this.#signal);
+    await this.#write({ ...(count > 0 && { points }), cursor: encodeCursor(this.#places) });
   }
 
-  #writeCursor(): void {
+  /** Resolves when the reader has room for it, or the watch ends: no other message is made before. */
+  async #write(message: WatchMessage): Promise<void> {
+    if (this.#signal.aborted) return;
     this.#writtenMs = performance.now();
-    this.options.sink.write({ cursor: encodeCursor(this.#places) });
+    this.#isWriting = true;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        this.#signal.removeEventListener('abort', go);
+        resolve();
+      };
+      this.#signal.addEventListener('abort', go);
+      this.options.sink.write(message, go);
+    });
+    this.#isWriting = false;
   }
 }
 

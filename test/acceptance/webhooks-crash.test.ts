@@ -134,11 +134,12 @@ describe('a deliverer killed', () => {
 
   test('between the answer and its commit: the message is sent again, under the same id (R-I3, R-K3)', async () => {
     await subscribe();
-    const victim = await start('deliverer');
+    // Failures, which take a transaction: a single statement may come to its end though who sent it is dead.
+    receiver.answer(500, 500, 200);
+    const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '3,3,3' });
     const sites = await createSites(1);
     // Stored before the row is held, which the relay would wait for.
     await eventually('the message', async () => (await storedSites()).length === 1);
-    receiver.answer(500, 200);
     await eventually('a failure', async () => (await triesOf()).length > 1);
     const before = receiver.received.length;
     await whileHeld(async () => {

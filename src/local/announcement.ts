@@ -12,6 +12,7 @@ export function announce(stack: Stack): string {
       ['API', stack.api],
       ['push', `${stack.push}/api/data`],
       ['tokens', token],
+      ['docs', `${stack.api}/docs`],
       ['gRPC', stack.grpc],
       ['client', `${stack.clientId}, secret ${stack.clientSecret}`],
       ['more', '.local/stack.json (database and Redis too); `npm run db` opens psql'],

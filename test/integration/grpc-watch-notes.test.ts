@@ -1,4 +1,5 @@
 /** Where those who follow a variable look: what writes note for them, and what becomes of the notes (R-J1). */
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AT_BEGINNING } from '../../src/grpc/watch/cursor.ts';
@@ -16,6 +17,7 @@ import { joinRewrites } from '../../src/points/write/note-rewrites.ts';
 import { purgeDeletedVariable } from '../../src/points/write/purge-points.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../support/point-store.ts';
 
+const OF_BEFORE = new URL('../../sql/migrations/0029_rewrites_of_before.sql', import.meta.url);
 const DAY = 86_400_000_000;
 const START = Date.UTC(2020, 0, 1) * 1000;
 const DAYS = 2000;
@@ -201,6 +203,28 @@ describe('notes', () => {
     expect(await notesOf(variableId)).toEqual([[1, 30]]);
     const oldest = { ...aged, versionTimestamp: aged.versionTimestamp - 40 * DAY };
     expect(await newsOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('stand for what was written before there were any (R-J1)', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    for (const points of [
+      [
+        [day(0), 1],
+        [day(9), 2],
+      ],
+      [[day(0), 3]],
+      [[day(5), 4]],
+    ] as const) {
+      await store.write(variableId, points);
+    }
+    const [oldest] = [...(await store.readAll(variableId))].sort((a, b) => a.versionTimestamp - b.versionTimestamp);
+    const place: Place = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
+    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    await store.database.query('delete from point_rewrite where variable_id = $1', [variableId]);
+    await store.database.query(await readFile(OF_BEFORE, 'utf8'));
+    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    await store.write(variableId, [[day(10), 5]]);
+    expect(await newsOf(variableId, place)).toEqual([3, 4, 5]);
   });
 
   it('of a deleted variable go with its points (R-C7)', async () => {

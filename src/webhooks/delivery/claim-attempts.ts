@@ -36,18 +36,22 @@ const FIND_RECEIVER = `
   select account_id as "accountId", is_enabled as "isEnabled", failing_since is not null as "isFailing", ${TARGET_COLUMNS}
   from webhook where id = $1`;
 
-// A replay is asked for by a manager, who may want to see whether the receiver is there before it said it would be.
+// A replay is asked for by a manager, who may want to see whether the receiver is there before it said it would be. Those
+// have an index of their own: a paused webhook may have a hundred thousand others waiting, and is looked at for every event.
+const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
+
 const CLAIM = `
-  with due as materialized (
-    select attempt.id from webhook_attempt attempt join webhook on webhook.id = attempt.webhook_id
-    where attempt.webhook_id = $1 and attempt.state = 'Pending' and attempt.due_date <= now()
-      and (attempt.claimed_until is null or attempt.claimed_until < now())
-      and webhook.is_enabled and (webhook.paused_until is null or webhook.paused_until <= now() or attempt.is_replay)
-    order by attempt.due_date, attempt.id limit $2
-    for update of attempt skip locked
+  with hook as materialized (
+    select paused_until is null or paused_until <= now() as is_open from webhook where id = $1 and is_enabled
+  ), due as materialized (
+    select id from webhook_attempt where webhook_id = $1 and ${IS_DUE} and (select is_open from hook)
+    order by due_date, id limit $2 for update skip locked
+  ), replay as materialized (
+    select id from webhook_attempt where webhook_id = $1 and is_replay and ${IS_DUE} and (select not is_open from hook)
+    order by due_date, id limit $2 for update skip locked
   ), claimed as (
     update webhook_attempt set claimed_until = clock_timestamp() + $3 * interval '1 millisecond'
-    from due where webhook_attempt.id = due.id
+    from (select id from due union all select id from replay) taken where webhook_attempt.id = taken.id
     returning webhook_attempt.id, event_id, attempt, is_replay, claimed_until, due_date
   )
   select claimed.id, attempt, is_replay as "isReplay", claimed_until as "claimedUntil", event.id as "messageId",
@@ -62,11 +66,9 @@ const HAND_BACK = `
 
 // Of a webhook that is disabled too: what is left of it is ended by whoever looks.
 const FIND_DUE = `
-  select id from webhook
-  where (paused_until is null or paused_until <= now()) and exists (
-    select from webhook_attempt attempt
-    where attempt.webhook_id = webhook.id and state = 'Pending' and due_date <= now()
-      and (claimed_until is null or claimed_until < now()))`;
+  select id from webhook where case when paused_until is null or paused_until <= now()
+    then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
+    else exists (select from webhook_attempt where webhook_id = webhook.id and is_replay and ${IS_DUE}) end`;
 
 // What became due since the last claim is due now.
 const FIND_NEXT = `

@@ -18,28 +18,39 @@ export interface Gaps {
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap goes on until one message is kept again; then the entry stays as it is.
+// A gap goes on until one message is kept again; then the entry stays as it is. Statements for all gaps together: an
+// account may have a hundred webhooks whose receiver is down, and every relay waits for this.
 const WIDEN = `
-  with hook as (
-    select id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id
-    from webhook where id = $1 for no key update
+  with hook as materialized (
+    select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*
+    from unnest($1::uuid[], $2::int8[], $3::text[], $4::text[]) gap (webhook_id, count, first_date, last_date)
+    join webhook on webhook.id = gap.webhook_id
   ), event as (
     insert into webhook_event (id, webhook_id, account_id, type, date, data)
-    select event_id, id, account_id, event_type, $3::text::timestamptz, jsonb_build_object('notKept', $2::int8, 'from', $3::text, 'to', $4::text)
+    select event_id, id, account_id, event_type, first_date::timestamptz,
+           jsonb_build_object('notKept', count, 'from', first_date, 'to', last_date)
     from hook
-    on conflict (id) do update set data = jsonb_build_object(
-      'notKept', (webhook_event.data ->> 'notKept')::int8 + $2::int8, 'from', webhook_event.data -> 'from', 'to', $4::text)
-    returning id, data
+    on conflict (id) do update set data = webhook_event.data || jsonb_build_object(
+      'notKept', (webhook_event.data ->> 'notKept')::int8 + (excluded.data ->> 'notKept')::int8,
+      'to', excluded.data -> 'to')
+    returning id, webhook_id, data
   ), marked as (
-    update webhook set gap_event_id = event.id from event where webhook.id = $1
+    update webhook set gap_event_id = event.id from event
+    where webhook.id = event.webhook_id and gap_event_id is distinct from event.id
   )
-  select id, data ->> 'notKept' || ' messages from ' || (data ->> 'from') || ' to ' || (data ->> 'to') || $5 as error
+  select id as "eventId", webhook_id as "webhookId",
+         data ->> 'notKept' || ' messages from ' || (data ->> 'from') || ' to ' || (data ->> 'to') || $5 as error
   from event`;
 
 const SHOW = `
-  with shown as (update webhook_attempt set error = $3 where event_id = $2 returning id)
+  with gap as materialized (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[]) given (webhook_id, event_id, error)
+  ), shown as (
+    update webhook_attempt set error = gap.error from gap where webhook_attempt.event_id = gap.event_id
+    returning webhook_attempt.event_id
+  )
   insert into webhook_attempt (event_id, webhook_id, attempt, state, error)
-  select $2, $1, 0, 'Failed', $3 where not exists (select from shown)`;
+  select event_id, webhook_id, 0, 'Failed', error from gap where event_id not in (select event_id from shown)`;
 
 const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) and gap_event_id is not null';
 
@@ -59,25 +70,23 @@ export function openGaps(transaction: Transaction, maxPending: number): Gaps {
       if (touched.length === 0) return;
       await transaction.query(LOCK, [touched]);
       await transaction.query(END, [ended]);
-      for (const [webhookId, gap] of gaps) await writeGap(transaction, webhookId, gap, maxPending);
+      if (gaps.size > 0) await writeGaps(transaction, gaps, maxPending);
     },
   };
 }
 
-async function writeGap(
-  transaction: Transaction,
-  webhookId: string,
-  { count, first, last }: Gap,
-  maxPending: number,
-): Promise<void> {
-  const why = ` were not kept: ${maxPending} waited to be sent already`;
-  const { rows } = await transaction.query<{ id: string; error: string }>(WIDEN, [
-    webhookId,
-    count,
-    first.date,
-    last.date,
-    why,
+async function writeGaps(transaction: Transaction, gaps: ReadonlyMap<string, Gap>, maxPending: number): Promise<void> {
+  const noted = [...gaps.values()];
+  const { rows } = await transaction.query<{ eventId: string; webhookId: string; error: string }>(WIDEN, [
+    [...gaps.keys()],
+    noted.map(({ count }) => count),
+    noted.map(({ first }) => first.date),
+    noted.map(({ last }) => last.date),
+    ` were not kept: ${maxPending} waited to be sent already`,
   ]);
-  const [gap] = rows;
-  if (gap) await transaction.query(SHOW, [webhookId, gap.id, gap.error]);
+  await transaction.query(SHOW, [
+    rows.map(({ webhookId }) => webhookId),
+    rows.map(({ eventId }) => eventId),
+    rows.map(({ error }) => error),
+  ]);
 }

@@ -3,8 +3,8 @@ import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../src/grpc/start-grpc-server.ts';
 import { AT_BEGINNING } from '../../src/grpc/watch/cursor.ts';
-import { openTurns } from '../../src/grpc/watch/turns.ts';
-import { Watch, type WatchOptions } from '../../src/grpc/watch/watch.ts';
+import { openTurns, shareTurns } from '../../src/grpc/watch/turns.ts';
+import { Watch, type WatchMessage, type WatchOptions } from '../../src/grpc/watch/watch.ts';
 import { openDatabase } from '../../src/platform/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { createGrpcReader, type GrpcReader } from '../support/grpc-client.ts';
@@ -14,6 +14,7 @@ import type { TestClient } from '../support/test-client.ts';
 import { openWatcher, type Watcher } from '../support/watcher.ts';
 
 const MANY = 300_000;
+const STALL_MS = 300;
 const MAX_VARIABLES = 3;
 const MAX_WATCHES = 5;
 
@@ -75,6 +76,41 @@ async function push(variableId: number, value: number): Promise<void> {
 async function userIdOf(userName: string): Promise<string> {
   const { rows } = await api.database.query<{ id: string }>('select id from app_user where user_name = $1', [userName]);
   return rows[0]?.id ?? '';
+}
+
+/** A watch of the variable with many points, from the beginning, of a reader that takes as `write` says. */
+async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown) {
+  const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
+  const variableId = rows[0]?.id ?? 0;
+  const { config, dictionary, log } = api.parts;
+  const options = { url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-watch', log };
+  const database = openDatabase({ ...options, readLimits: { stallMs: STALL_MS } });
+  let snapshots = 0;
+  database.on('acquire', () => {
+    snapshots += 1;
+  });
+  const leaving = new AbortController();
+  const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
+  const reading = { database, dictionary, long: openTurns(1), patienceMs: () => STALL_MS };
+  const watch = new Watch(
+    { ...reading, short: shareTurns(openTurns(1)) },
+    {
+      ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
+      caller: { ...caller, permissions: new Set(), scopes: new Set() },
+      variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
+      places: new Map([[variableId, AT_BEGINNING]]),
+      sink: { write } as unknown as WatchOptions['sink'],
+    },
+  );
+  return {
+    running: watch.run(),
+    snapshots: () => snapshots,
+    stop: async () => {
+      leaving.abort();
+      await noneIsOpen();
+      await database.end();
+    },
+  };
 }
 
 describe('a watch ends', () => {
@@ -203,42 +239,36 @@ describe('a watch', () => {
   });
 
   it('makes no message before its reader has taken the one before (R-J2)', async () => {
-    const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
-    const variableId = rows[0]?.id ?? 0;
-    const { config, dictionary, log } = api.parts;
-    const reading = { url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-watch', log };
-    const database = openDatabase({ ...reading, readLimits: { stallMs: 300 } });
     const taken: (() => void)[] = [];
-    const sink = { write: (_message: unknown, onTaken: () => void) => taken.push(onTaken) > 0 };
-    const leaving = new AbortController();
-    const watch = new Watch(
-      { database, dictionary, short: openTurns(1), long: openTurns(1) },
-      {
-        ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
-        caller: {
-          userId: '',
-          userName: '',
-          accountId: 0,
-          role: 'USER',
-          permissions: new Set(),
-          scopes: new Set(),
-          sites: [],
-        },
-        variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
-        places: new Map([[variableId, AT_BEGINNING]]),
-        sink: sink as unknown as WatchOptions['sink'],
-      },
-    );
-    const running = watch.run();
+    const { running, stop } = await watchMany((_message, onTaken) => taken.push(onTaken));
     for (const messages of [2, 3]) {
       taken.at(-1)?.();
       await eventually('the next message', async () => taken.length === messages);
       await noneIsOpen();
       expect(taken.length).toBe(messages);
     }
-    leaving.abort();
+    await stop();
     await running;
-    await database.end();
+  });
+
+  it('of a reader that takes little by little keeps no snapshot for long, and gives everything once (R-J2)', async () => {
+    const dates: number[] = [];
+    let cursorCount = 0;
+    const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
+      cursorCount += 1;
+      const columns = points?.dateMicros ?? Buffer.alloc(0);
+      for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
+      // Less than a reader may take nothing.
+      setTimeout(onTaken, STALL_MS / 3);
+    });
+    await eventually('all points', async () => dates.length >= MANY);
+    await stop();
+    await running;
+    expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
+    expect(dates.length).toBe(MANY);
+    // Some messages of each.
+    expect(snapshots()).toBeGreaterThan(4);
+    expect(snapshots()).toBeLessThan(cursorCount);
   });
 
   it('that its reader leaves in the middle takes its query with it (R-J2)', async () => {

@@ -2,7 +2,8 @@
 import { openDatabase } from '../../platform/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNewsOptions } from '../../points/read/point-news.ts';
-import { openTurns } from './turns.ts';
+import type { BuiltMessage } from './message-builder.ts';
+import { openTurns, shareTurns } from './turns.ts';
 import { openWatchHub } from './watch-hub.ts';
 import { type WatchServices, watchPointsHandler } from './watch-points.ts';
 
@@ -29,6 +30,9 @@ export interface Watching {
 // The first row comes when all of a variable are sorted: from the beginning that may be a hundred million.
 const SORT_MS = 600_000;
 
+// A snapshot that is held keeps vacuum from its work; the next one sorts what is left of a variable again.
+const PATIENCE_PER_WORK = 10;
+
 export function startWatching(services: WatchingServices): Watching {
   const { config, log, dictionary, authentication, database, queueOptions } = services;
   const watchDatabase = openDatabase({
@@ -42,8 +46,9 @@ export function startWatching(services: WatchingServices): Watching {
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading = {
     ...{ database: watchDatabase, dictionary },
-    short: openTurns(config.WATCH_POOL_SIZE - longCount),
+    short: shareTurns<readonly BuiltMessage[] | undefined>(openTurns(config.WATCH_POOL_SIZE - longCount)),
     long: openTurns(longCount),
+    patienceMs: (workMs: number) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   const hub = openWatchHub({
     ...{ database, authentication, log, news: queueOptions },

@@ -14,7 +14,7 @@ import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
 import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
 import { type News, streamNews } from './stream-news.ts';
-import type { Turns } from './turns.ts';
+import type { SharedTurns, Turns } from './turns.ts';
 
 export interface WatchMessage {
   /** Absent: nothing new, the cursor alone. */
@@ -26,9 +26,11 @@ export interface WatchReading {
   /** Apart from other readers, with as many connections as there are turns. */
   readonly database: Database;
   readonly dictionary: Dictionary;
-  /** Of reading little, and of reading as much as there is. */
-  readonly short: Turns;
+  /** Of reading little, shared by those who read the same, and of reading as much as there is. */
+  readonly short: SharedTurns<readonly BuiltMessage[] | undefined>;
   readonly long: Turns;
+  /** How long a snapshot of the database is kept for a reader that is slow to take what came of so much work. */
+  readonly patienceMs: (workMs: number) => number;
 }
 
 export interface WatchOptions {
@@ -47,8 +49,11 @@ export interface WatchOptions {
 // database is, the more comes at once.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// More than that is not collected before it is sent.
+// More than that is not collected before it is sent, nor is what takes longer to find.
 const MOST_COLLECTED = 10_000;
+const COLLECT_MS = 2000;
+// Whoever follows more is alone with that.
+const MOST_SHARED = 100;
 
 export class Watch {
   readonly options: WatchOptions;
@@ -128,9 +133,9 @@ export class Watch {
     const messagesBefore = this.#messages;
     const { short, long } = this.#reading;
     try {
-      const messages = await short.take(() => this.#collect(wanted));
+      const messages = await short.take(this.#keyOf(wanted), () => this.#collect(wanted), this.#signal);
       if (messages) for (const message of messages) await this.#send(message);
-      else await long.take(() => this.#stream(wanted));
+      else await long.take(() => this.#stream(wanted), this.#signal);
     } catch (error) {
       if (this.#signal.aborted) return;
       if (this.#messages === messagesBefore) throw error;
@@ -138,24 +143,62 @@ export class Watch {
     }
   }
 
-  /** @returns undefined when there is more than should be collected. */
+  /** The same for watches that would read the same from the same snapshot; undefined for what is not worth comparing. */
+  #keyOf(wanted: readonly number[]): string | undefined {
+    if (wanted.length > MOST_SHARED) return undefined;
+    const { variables, scales } = this.options;
+    const parts = [...wanted]
+      .sort((a, b) => a - b)
+      .map((variableId) => {
+        const { versionTimestamp = 0, dateMicros = 0 } = this.#places.get(variableId) ?? {};
+        // As text: JSON has no infinity.
+        const place = `${versionTimestamp} ${dateMicros}`;
+        return [variableId, place, variables.get(variableId)?.unitId, scales?.get(variableId)];
+      });
+    return JSON.stringify(parts);
+  }
+
+  /**
+   * Others may wait for it too, so it does not end with this watch.
+   * @returns undefined when there is more than should be collected.
+   */
   async #collect(wanted: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
     const builder = this.#builder();
     const messages: BuiltMessage[] = [];
+    const tooLong = new AbortController();
+    const timer = setTimeout(() => tooLong.abort(), COLLECT_MS);
     let points = 0;
-    for await (const news of this.#newsOf(wanted)) {
-      points += news.kind === 'points' ? news.chunk.dates.length : 0;
-      if (points > MOST_COLLECTED) return undefined;
-      messages.push(...(await take(builder, news)));
+    try {
+      for await (const news of this.#newsOf(wanted, tooLong.signal)) {
+        points += news.kind === 'points' ? news.chunk.dates.length : 0;
+        if (points > MOST_COLLECTED) return undefined;
+        messages.push(...(await take(builder, news)));
+      }
+    } catch (error) {
+      if (tooLong.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
     const last = await builder.finish();
     return last ? [...messages, last] : messages;
   }
 
+  /** Sends as it reads; goes on in another round, from its place, when its reader keeps the snapshot for too long. */
   async #stream(wanted: readonly number[]): Promise<void> {
     const builder = this.#builder();
-    for await (const news of this.#newsOf(wanted)) {
-      for (const message of await take(builder, news)) await this.#send(message);
+    const startMs = performance.now();
+    let sendingMs = 0;
+    for await (const news of this.#newsOf(wanted, this.#signal)) {
+      for (const message of await take(builder, news)) {
+        const sentMs = performance.now();
+        await this.#send(message);
+        sendingMs += performance.now() - sentMs;
+        const workMs = performance.now() - startMs - sendingMs;
+        if (sendingMs <= this.#reading.patienceMs(workMs)) continue;
+        for (const variableId of wanted) this.#news.add(variableId);
+        return;
+      }
     }
     const last = await builder.finish();
     if (last) await this.#send(last);
@@ -166,14 +209,14 @@ export class Watch {
     return new MessageBuilder(this.#reading.dictionary, (variableId) => variables.get(variableId)?.unitId ?? null);
   }
 
-  #newsOf(wanted: readonly number[]): AsyncGenerator<News> {
+  #newsOf(wanted: readonly number[], signal: AbortSignal): AsyncGenerator<News> {
     const places = new Map(
       wanted.flatMap((variableId) => {
         const place = this.#places.get(variableId);
         return place ? [[variableId, place] as const] : [];
       }),
     );
-    return streamNews(this.#reading.database, places, this.options.scales, this.#signal);
+    return streamNews(this.#reading.database, places, this.options.scales, signal);
   }
 
   async #send({ points, places }: BuiltMessage): Promise<void> {

@@ -1,4 +1,5 @@
 /** What receivers that are down cost those who have nothing to do with them (R-I5, R-I8). */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../src/platform/database.ts';
 import { openGaps } from '../../src/webhooks/fan-out/gaps.ts';
@@ -81,4 +82,17 @@ test('a long backlog is counted seldom: counting takes as long as it is long (R-
     return countStatements((transaction) => gauge.measure(transaction, [{ webhookId, isFull: false }]));
   };
   expect([await measure(0), await measure(5900), await measure(6100)]).toEqual([1, 0, 1]);
+});
+
+test('there is room for every webhook with little waiting, however many there are (R-I8)', async () => {
+  const gauge = openPendingGauge(10, () => 0);
+  const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
+  const known = hooks(10_001);
+  const refused = await withTransaction(api.database, async (transaction) => {
+    await gauge.measure(transaction, known);
+    const all = [...known.slice(0, 10), ...hooks(1)];
+    const rooms = await gauge.measure(transaction, all);
+    return all.filter(({ webhookId }) => !rooms.take(webhookId));
+  });
+  expect(refused).toEqual([]);
 });

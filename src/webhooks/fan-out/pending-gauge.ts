@@ -56,9 +56,10 @@ export function openPendingGauge(maxPending: number, nowMillis: () => number): P
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly GaugedWebhook[]): Promise<void> => {
+    // First: whatever of these was in it is counted again.
+    if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;
-    if (counts.size > MAX_ENTRIES) counts.clear();
     const values = [stale.map(({ webhookId }) => webhookId), maxPending];
     const { rows } = await transaction.query<{ webhookId: string; pending: number }>({
       name: 'webhook-pending',

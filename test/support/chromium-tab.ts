@@ -72,7 +72,7 @@ const TEXTS = 'h1, p, label, input, button, a';
 const MIN_CONTRAST = 4.5;
 
 export function createTab(send: SendCommand, complaints: readonly string[]): Tab {
-  const html = () => getHtml(send);
+  const html = () => onOneDocument(() => getHtml(send));
   const press: Tab['press'] = async (key) => {
     const { code, text } = KEYS[key];
     const event = { key, code: key, windowsVirtualKeyCode: code, ...(text && { text }) };
@@ -83,9 +83,10 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
     await send('Input.dispatchKeyEvent', { type: 'keyDown', key: 'a', modifiers: 2, commands: ['selectAll'] });
     await send('Input.insertText', { text });
   };
-  const focus = async (selector: string): Promise<void> => {
-    await send('DOM.focus', { nodeId: await findNode(send, selector) });
-  };
+  const focus = (selector: string) =>
+    onOneDocument(async () => {
+      await send('DOM.focus', { nodeId: await findNode(send, selector) });
+    });
   return {
     ...{ complaints, html, press, typeHere },
     open: async (url) => void (await send('Page.navigate', { url })),
@@ -125,10 +126,25 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
       const { cssContentSize, cssLayoutViewport } = await getMetrics(send);
       return cssContentSize.width - cssLayoutViewport.clientWidth;
     },
-    lowContrast: (texts = TEXTS) => findLowContrast(send, texts),
+    lowContrast: (texts = TEXTS) => onOneDocument(() => findLowContrast(send, texts)),
     screenshot: async () =>
       Buffer.from((await send<{ data: string }>('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
   };
+}
+
+/** As Chromium says of a node that belonged to the document before. */
+const REPLACED = /node with given id/i;
+const MAX_DOCUMENTS = 20;
+
+/** Asks again where another document took the place of the one that was looked at, between two questions about it. */
+async function onOneDocument<Result>(look: () => Promise<Result>): Promise<Result> {
+  for (let replaced = 1; ; replaced += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (replaced === MAX_DOCUMENTS || !(error instanceof Error && REPLACED.test(error.message))) throw error;
+    }
+  }
 }
 
 async function findNodes(send: SendCommand, selector: string): Promise<readonly number[]> {

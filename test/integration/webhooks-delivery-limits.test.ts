@@ -23,7 +23,13 @@ beforeAll(async () => {
   await addPerson(api, 'karl', { role: 'MANAGER', email: 'karl@north.example' });
   await addPerson(api, 'ute', { role: 'USER', email: 'ute@north.example' });
   await addPerson(api, 'mona', { role: 'MANAGER', email: 'mona@south.example', accountIds: [api.otherAccountId] });
+  await addPerson(api, 'lock', { role: 'MANAGER', email: 'lock@north.example' });
   await api.database.query(`update app_user set language = 'fr-BE' where user_name = 'fleur'`);
+  // The lock of one of them is over, that of the other is not.
+  await api.database.query(
+    `update app_user set is_locked = true, locked_until = now() + case user_name when 'lock' then 1 else -1 end * interval '1 h'
+     where user_name in ('karl', 'lock')`,
+  );
 }, 60_000);
 afterAll(() => delivery?.close());
 afterEach(async () => {

@@ -30,7 +30,8 @@ const DISABLE = `
 const FIND_MANAGERS = `
   select u.id as "userId", email, coalesce(nullif(first_name, ''), user_name) as name, language
   from account_member m join app_user u on u.id = m.user_id
-  where m.account_id = $1 and u.role = 'MANAGER' and u.email is not null and not u.is_locked
+  where m.account_id = $1 and u.role = 'MANAGER' and u.email is not null
+    and not (u.is_locked and coalesce(u.locked_until > now(), true))
   order by u.id`;
 
 /** @returns false when it was disabled, or deleted, already. */

@@ -104,7 +104,7 @@ export function toSelection(message: SelectionMessage) {
     sourceId: () => toId('sourceId', message.sourceId),
     version: () => toVersion(message),
     unitId: () => toId('unitId', message.unitId),
-    timeZoneId: () => parseTimeZone(message.timeZoneId, placeInMessage('timeZoneId')),
+    timeZoneId: () => parseTimeZone(given(message.timeZoneId), placeInMessage('timeZoneId')),
   });
   return {
     variableIds: [...new Set(message.variableIds)],
@@ -117,12 +117,16 @@ export function toSelection(message: SelectionMessage) {
   } satisfies Partial<ReadRequest>;
 }
 
+/** An empty text is none, as on REST. */
+const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
 function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {
+  const relativeVersion = given(message.relativeVersion);
   const words = parseMembers({
-    relative: () => parseRelativeVersion(message.relativeVersion, placeInMessage('relativeVersion')),
-    horizon: () => parseHorizon(message.horizon, placeInMessage('horizon')),
+    relative: () => parseRelativeVersion(relativeVersion, placeInMessage('relativeVersion')),
+    horizon: () => parseHorizon(given(message.horizon), placeInMessage('horizon')),
   });
-  if (message.asOfMicros !== undefined && message.relativeVersion !== undefined) throw twoStates(placeInMessage);
+  if (message.asOfMicros !== undefined && relativeVersion !== undefined) throw twoStates(placeInMessage);
   return {
     ...words,
     versionTags: message.versions.filter((tag) => tag !== ''),

@@ -53,6 +53,10 @@ describe('the description', () => {
     expect(validator.version).toBe('3.1');
   });
 
+  it('tells of no default that is null, which clients made of it would have to send (R-A9)', () => {
+    expect(JSON.stringify(document).includes('"default":null')).toBe(false);
+  });
+
   it('leads nowhere in no reference, and has no part that nothing refers to (R-A9)', () => {
     const references = new Set(
       [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name),

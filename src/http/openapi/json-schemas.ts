@@ -41,6 +41,8 @@ function tidy({ zodSchema, jsonSchema }: Converted): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   // zod's own name for it; JSON Schema has no such word.
   delete jsonSchema.id;
+  // Of what may be left out it says nothing, and generators of clients take what has a default for always there.
+  if (jsonSchema.default === null) delete jsonSchema.default;
   // zod takes examples of what is transformed for what comes out; ours are of what goes in.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;

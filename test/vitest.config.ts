@@ -21,6 +21,8 @@ export default defineConfig({
           setupFiles: ['test/support/worker-environment.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          // Of the files that start a process for each test and mostly wait for it.
+          maxConcurrency: 3,
         },
       },
     ],

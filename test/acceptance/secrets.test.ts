@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { OWN_ENVIRONMENT } from '../support/role-process.ts';
 import { testRedisUrl } from '../support/stack.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -11,8 +12,7 @@ const NOWHERE = '127.0.0.1:1';
 
 /** Runs a role until it ends, or has said `until`. @returns everything it printed. */
 function run(args: readonly string[], environment: Readonly<Record<string, string>>, until?: RegExp): Promise<string> {
-  const env = { PATH: process.env.PATH, HTTP_PORT: '0', GRPC_PORT: '0', ...environment };
-  const child = spawn(process.execPath, [MAIN, ...args], { env });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...OWN_ENVIRONMENT, ...environment } });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -23,7 +23,7 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
   return new Promise((resolve) => child.once('close', () => resolve(said)));
 }
 
-describe('no secret is printed (R-K1)', () => {
+describe.concurrent('no secret is printed (R-K1)', () => {
   test('of settings that are not valid, while each of them is named', async () => {
     const said = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,

@@ -31,7 +31,7 @@ async function stop(roles: RoleProcess) {
 
 const STOPPED = { code: 0, last: { msg: 'stopped' } };
 
-describe('SIGTERM (R-K2)', () => {
+describe.concurrent('SIGTERM (R-K2)', () => {
   test('ends an API whose clients follow a file and keep connections open', async () => {
     const api = await start(['api']);
     const client: ApiClient = await signIn(api.http);

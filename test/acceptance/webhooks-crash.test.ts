@@ -1,4 +1,5 @@
 /** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, signIn } from '../support/manager.ts';
@@ -31,7 +32,7 @@ afterAll(async () => {
   await world?.close();
 });
 afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.kill();
+  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
   await world.database.query('delete from webhook; delete from outbox_event');
   await receiver.close();
 });
@@ -117,6 +118,20 @@ const isWaiting = (statement: string) =>
     return (rows[0]?.count ?? 0) > 0;
   });
 
+/**
+ * What becomes of a dead process's claims once their time is over, at once: the lease on its tries has ended, and its
+ * jobs are gone from Redis. The sweepers come back to what is due.
+ */
+async function endClaims(): Promise<void> {
+  await world.database.query(
+    `update webhook_attempt set claimed_until = now() - interval '1 second' where claimed_until is not null`,
+  );
+  const redis = new Redis(world.environment.REDIS_URL ?? '');
+  const keys = await redis.keys(`${world.environment.QUEUE_PREFIX}:*`);
+  if (keys.length > 0) await redis.del(keys);
+  redis.disconnect();
+}
+
 describe('a deliverer killed', () => {
   test('while a receiver has not answered: the message is sent again, under the same id (R-I3, R-K3)', async () => {
     await subscribe();
@@ -126,6 +141,7 @@ describe('a deliverer killed', () => {
     await receiver.waitFor(1);
     await victim.kill();
     expect(await triesOf()).toEqual([{ attempt: 1, state: 'Pending' }]);
+    await endClaims();
     await start('deliverer');
     await receiver.waitFor(2);
     await expectAllTold(sites);
@@ -136,18 +152,20 @@ describe('a deliverer killed', () => {
     await subscribe();
     // Failures, which take a transaction: a single statement may come to its end though who sent it is dead.
     receiver.answer(500, 500, 200);
-    const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '3,3,3' });
+    const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);
     // Stored before the row is held, which the relay would wait for.
     await eventually('the message', async () => (await storedSites()).length === 1);
     await eventually('a failure', async () => (await triesOf()).length > 1);
     const before = receiver.received.length;
     await whileHeld(async () => {
+      await world.database.query(`update webhook_attempt set due_date = now() where state = 'Pending'`);
       await receiver.waitFor(before + 1);
       await isWaiting('%given (id, claimed_until, webhook_id%');
       await victim.kill();
     });
     const answered = receiver.received.length;
+    await endClaims();
     await start('deliverer');
     await receiver.waitFor(answered + 1);
     await expectAllTold(sites);
@@ -165,9 +183,8 @@ describe('a process killed while it relays', () => {
       await victim.kill();
     });
     expect(await storedSites()).toEqual([]);
-    await start('ingester');
+    await Promise.all([start('ingester'), start('deliverer')]);
     await eventually('the messages', async () => (await storedSites()).length >= sites.length);
-    await start('deliverer');
     await expectAllTold(sites);
     expect(await allEnded()).toHaveLength(sites.length);
   }, 60_000);
@@ -176,10 +193,11 @@ describe('a process killed while it relays', () => {
     await subscribe();
     const sites: number[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const victims = [await start('ingester'), await start('deliverer')];
+      const victims = await Promise.all([start('ingester'), start('deliverer')]);
       sites.push(...(await createSites(25)));
-      for (const victim of victims) await victim.kill();
+      await Promise.all(victims.map((victim) => victim.kill()));
     }
+    // Claims are left alone here: they end by themselves.
     await Promise.all([start('ingester'), start('deliverer')]);
     await expectAllTold(sites);
     await allEnded();

@@ -6,6 +6,15 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const READY_TIMEOUT_MS = 25_000;
 
+/** Nothing else of the suite's environment reaches a role. */
+export const OWN_ENVIRONMENT: RoleEnvironment = {
+  PATH: process.env.PATH ?? '',
+  // The suite starts roles a hundred times: compiled once, each start takes half the time.
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.local/compile-cache', import.meta.url)),
+  HTTP_PORT: '0',
+  GRPC_PORT: '0',
+};
+
 export interface RoleProcess {
   /** Address of the HTTP role, when started. */
   readonly http: string;
@@ -25,7 +34,7 @@ export type RoleEnvironment = Readonly<Record<string, string>>;
 /** Starts roles and waits until they are ready. @throws Error with the log when they do not get there. */
 export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
   const child = fork(MAIN, [...roles], {
-    env: { PATH: process.env.PATH, HTTP_PORT: '0', GRPC_PORT: '0', LOG_LEVEL: 'info', ...environment },
+    env: { ...OWN_ENVIRONMENT, LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: [],
   });

@@ -175,7 +175,7 @@ export class Watch {
         messages.push(...(await take(builder, news)));
       }
     } catch (error) {
-      if (tooLong.signal.aborted) return undefined;
+      if (error === tooLong.signal.reason) return undefined;
       throw error;
     } finally {
       clearTimeout(timer);

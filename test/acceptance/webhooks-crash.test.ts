@@ -161,7 +161,7 @@ describe('a deliverer killed', () => {
     await whileHeld(async () => {
       await world.database.query(`update webhook_attempt set due_date = now() where state = 'Pending'`);
       await receiver.waitFor(before + 1);
-      await isWaiting('%given (id, claimed_until, webhook_id%');
+      await isWaiting('%from write_webhook_outcomes(%');
       await victim.kill();
     });
     const answered = receiver.received.length;

@@ -25,46 +25,9 @@ interface TouchedWebhook {
   readonly isHopeless: boolean | null;
 }
 
-// Webhooks are locked in one order, so that processes which write of several do not wait for each other in a circle.
 const WRITE = `
-  with given as materialized (
-    select * from unnest($1::int8[], $2::timestamptz[], $3::uuid[], $4::text[], $5::int8[], $6::int[], $7::jsonb[],
-                         $8::jsonb[], $9::text[], $10::int8[], $11::int8[])
-      with ordinality given (id, claimed_until, webhook_id, state, age_ms, duration_ms, request, response, error, retry_ms,
-                             pause_ms, place)
-  ), hook as materialized (
-    select id, is_enabled from webhook where id = any($3::uuid[]) order by id for no key update
-  ), ended as (
-    update webhook_attempt attempt
-    set state = given.state, claimed_until = null, duration_ms = given.duration_ms, request = given.request,
-        response = given.response, error = given.error,
-        date = clock_timestamp() - (given.age_ms + given.duration_ms) * interval '1 millisecond',
-        next_attempt_date = case when hook.is_enabled then clock_timestamp() + given.retry_ms * interval '1 millisecond' end
-    from given join hook on hook.id = given.webhook_id
-    where attempt.id = given.id and attempt.state = 'Pending' and attempt.claimed_until = given.claimed_until
-    returning attempt.event_id, attempt.webhook_id, attempt.attempt, attempt.state, attempt.date,
-              attempt.next_attempt_date, given.pause_ms, given.place
-  ), retried as (
-    insert into webhook_attempt (event_id, webhook_id, attempt, due_date, date)
-    select event_id, webhook_id, attempt + 1, next_attempt_date, clock_timestamp()
-    from ended where next_attempt_date is not null order by place
-  ), summary as (
-    select webhook_id, max(date) as last_date, (array_agg(state order by place desc))[1] as last_state,
-           count(*) filter (where state = 'Succeeded') as succeeded, count(*) filter (where state = 'Failed') as failed,
-           min(date) filter (where state = 'Failed') as first_failure, max(pause_ms) as pause_ms
-    from ended group by webhook_id
-  )
-  update webhook
-  set success_count = success_count + succeeded, failure_count = failure_count + failed,
-      last_attempt_date = greatest(last_attempt_date, last_date), last_attempt_state = last_state,
-      failing_since = case
-        when last_state = 'Succeeded' or not is_enabled then null
-        when succeeded > 0 then first_failure
-        else coalesce(failing_since, first_failure) end,
-      paused_until = case when pause_ms > 0 and is_enabled
-        then greatest(paused_until, clock_timestamp() + pause_ms * interval '1 millisecond') else paused_until end
-  from summary where webhook.id = summary.webhook_id
-  returning webhook.id as "webhookId", is_enabled and failing_since <= now() - $12 * interval '1 day' as "isHopeless"`;
+  select webhook_id as "webhookId", is_hopeless as "isHopeless"
+  from write_webhook_outcomes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /**
  * @param disableAfterDays of nothing but failures.

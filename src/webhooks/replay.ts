@@ -15,11 +15,14 @@ interface Origin {
 
 const MAX_ID = 2n ** 63n - 1n;
 
+// The message is held: otherwise the purge of what is too old may take it away before there is a new try of it.
 const FIND = `
   select event_id as "eventId",
     (select max(attempt) from webhook_attempt other where other.event_id = entry.event_id) as "lastAttempt",
     exists (select from webhook_attempt other where other.event_id = entry.event_id and state = 'Pending') as "isPending"
-  from webhook_attempt entry where id = $1 and webhook_id = $2`;
+  from webhook_attempt entry join webhook_event event on event.id = entry.event_id
+  where entry.id = $1 and entry.webhook_id = $2
+  for key share of event`;
 
 const INSERT = `
   insert into webhook_attempt (event_id, webhook_id, attempt, is_replay) values ($1, $2, $3, true)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../src/platform/database.ts';
 import { claimAttempts } from '../../src/webhooks/delivery/claim-attempts.ts';
+import { purgeHistory } from '../../src/webhooks/delivery/purge-history.ts';
 import { writeOutcomes } from '../../src/webhooks/delivery/write-outcomes.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestApi, type TestApi } from '../support/start-api.ts';
@@ -74,3 +75,41 @@ test.each(['Succeeded', 'Failed'] as const)(
     expect(rows).toEqual([{ state }]);
   },
 );
+
+/** A message that was told so many days ago. @returns its id, and that of its try. */
+async function addOld(webhookId: string, days: number): Promise<{ readonly eventId: string; readonly id: string }> {
+  const { rows } = await api.database.query<{ eventId: string; id: string }>(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data, created_date)
+       select id, account_id, event_type, now(), '{}', now() - make_interval(days => $2) from webhook where id = $1
+       returning id
+     ) insert into webhook_attempt (event_id, webhook_id, state) select id, $1, 'Failed' from event
+     returning event_id as "eventId", id::text`,
+    [webhookId, days],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the message was not added');
+  return row;
+}
+
+test('a purge leaves what somebody else is at for the next time, and waits for nobody (R-I5)', async () => {
+  const { id } = await createWebhook(api.manager);
+  const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
+  const somebody = await hold('select from webhook_event where id = $1 for update', held.eventId);
+  await purgeHistory(api.parts.database, 30, () => false);
+  const left = await api.database.query('select id from webhook_event where id = any($1)', [
+    [held.eventId, other.eventId],
+  ]);
+  expect(left.rows).toEqual([{ id: held.eventId }]);
+  await somebody.end();
+});
+
+test('a message that is purged while a manager asks for a replay of it is not found (R-I5, R-A5)', async () => {
+  const { id } = await createWebhook(api.manager);
+  const old = await addOld(id, 31);
+  const purge = await hold('delete from webhook_event where id = $1', old.eventId);
+  const replay = api.manager.post(`/account/webhooks/${id}/history/${old.id}/replay`, undefined);
+  await waitUntilWaiting(1);
+  await purge.end();
+  expect((await replay).status).toBe(404);
+});

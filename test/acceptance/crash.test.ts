@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
+import { forgetJobs, testRRoot } from '../support/stack.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const BATCHES = 40;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  for (const process of [...workers, doors]) await process?.kill();
+  await Promise.all([...workers, doors].map((process) => process?.kill()));
   await world?.close();
 });
 
@@ -214,11 +214,11 @@ async function killInsideWrite(victim: RoleProcess): Promise<void> {
 describe('a calculator killed in the middle of a run', () => {
   test('the run is taken up again, stores once, and the dead one is on record (R-H5, R-K3)', async () => {
     const [input, variable] = await createSlowVariable();
-    await start('ingester');
-    const victim = await start('calculator');
+    const [victim] = await Promise.all([start('calculator'), start('ingester')]);
     await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] }]);
     await eventually('the run', () => isRunning(variable));
     await victim.kill();
+    await forgetJobs(world.environment);
     expect(await count('select count(*) as count from point where variable_id = $1', variable)).toBe(0);
     await start('calculator');
     const rows = await eventually('the result', async () => {
@@ -238,7 +238,9 @@ describe('a calculator killed in the middle of a run', () => {
   }, 60_000);
 
   test('requests that wait while no calculator runs are kept, and merged into one run (R-H5)', async () => {
-    for (const process of workers.splice(0)) await process.kill();
+    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+    // The calculator of the test before is no matter of this one: its jobs are not waited for.
+    await forgetJobs(world.environment);
     await start('ingester');
     const [input, variable] = await createSlowVariable();
     for (const hour of [0, 5, 2]) {
@@ -286,9 +288,10 @@ async function isRequestedOver(variableId: number, date: string): Promise<boolea
 }
 
 test('SIGTERM ends a process in good order (R-K2)', async () => {
-  for (const role of ['ingester', 'calculator'] as const) {
+  const stop = async (role: 'ingester' | 'calculator') => {
     const process = await start(role);
     expect(await process.kill('SIGTERM')).toBe(0);
     expect(process.log()).toContain('"msg":"stopped"');
-  }
+  };
+  await Promise.all([stop('ingester'), stop('calculator')]);
 }, 60_000);

@@ -17,6 +17,8 @@ let world: World;
 let databaseGate: TcpGate;
 let redisGate: TcpGate;
 let roles: RoleProcess;
+/** A process that has lost nothing but Redis when its door is shut. */
+let cutOff: RoleProcess;
 let api: ApiClient;
 let sourceId: number;
 let input: number;
@@ -25,18 +27,20 @@ beforeAll(async () => {
   world = await createWorld();
   const { DATABASE_URL = '', REDIS_URL = '' } = world.environment;
   [databaseGate, redisGate] = [await openTcpGate(DATABASE_URL), await openTcpGate(REDIS_URL)];
-  roles = await startRoles(['api', 'grpc', 'ingester', 'calculator'], {
-    ...world.environment,
-    ...{ DATABASE_URL: databaseGate.url, REDIS_URL: redisGate.url, R_ROOT: testRRoot() },
-    ...{ METRICS_TOKEN: TOKEN, HEALTH_PORT: '0' },
-  });
+  const settings = { ...world.environment, METRICS_TOKEN: TOKEN, HEALTH_PORT: '0' };
+  [roles, cutOff] = await Promise.all([
+    startRoles(['api', 'grpc', 'ingester', 'calculator'], {
+      ...{ ...settings, DATABASE_URL: databaseGate.url, R_ROOT: testRRoot() },
+    }),
+    startRoles(['grpc'], { ...settings, REDIS_URL: redisGate.url }),
+  ]);
   api = await signIn(roles.http);
   ({ sourceId } = await createSource(api));
   input = await createVariable(api, sourceId);
 }, 60_000);
 
 afterAll(async () => {
-  await roles?.kill();
+  await Promise.all([roles?.kill(), cutOff?.kill()]);
   await Promise.all([databaseGate?.shut(), redisGate?.shut()]);
   await world?.close();
 });
@@ -203,22 +207,24 @@ describe('who may read it (R-A9)', () => {
   });
 });
 
-describe('while something is down (R-A9)', () => {
-  const dependency = async (name: string) => sampleOf(await scrape(), 'tidemark_dependency_up', { dependency: name });
+describe.concurrent('while something is down (R-A9)', () => {
+  const dependency = async (name: string, address = roles.http) =>
+    sampleOf(await scrape(address), 'tidemark_dependency_up', { dependency: name });
   const isGone = (name: string) =>
     eventually(`the end of ${name}`, async () => sampleOf(await scrape(), name) === undefined);
   const isBack = (name: string) => eventually(name, async () => sampleOf(await scrape(), name) !== undefined);
 
   test('of Redis: its gauges are left out, all others stay', async () => {
-    const jobs = async () => sampleOf(await scrape(), 'tidemark_queue_jobs', { queue: 'ingest', state: 'waiting' });
-    expect(await dependency('queue')).toBe(1);
+    const jobs = async () =>
+      sampleOf(await scrape(cutOff.health), 'tidemark_queue_jobs', { queue: 'ingest', state: 'waiting' });
+    expect(await dependency('queue', cutOff.health)).toBe(1);
     expect(await jobs()).toBe(0);
     await redisGate.shut();
-    await eventually('it to be noticed', async () => (await dependency('queue')) === 0);
+    await eventually('it to be noticed', async () => (await dependency('queue', cutOff.health)) === 0);
     await eventually('the end of the gauge', async () => (await jobs()) === undefined);
-    expect(await dependency('database')).toBe(1);
+    expect(await dependency('database', cutOff.health)).toBe(1);
     await redisGate.open();
-    await eventually('the gauge', async () => (await jobs()) === 0 && (await dependency('queue')) === 1);
+    await eventually('the gauge', async () => (await jobs()) === 0 && (await dependency('queue', cutOff.health)) === 1);
   }, 60_000);
 
   test('of the database: what it would have to be asked for is left out, counters stay, and it is quick', async () => {

@@ -1,9 +1,9 @@
 /** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
-import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
+import { forgetJobs } from '../support/stack.ts';
 import { openTcpGate } from '../support/tcp-gate.ts';
 import { openReceiver, SECRET, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -126,10 +126,7 @@ async function endClaims(): Promise<void> {
   await world.database.query(
     `update webhook_attempt set claimed_until = now() - interval '1 second' where claimed_until is not null`,
   );
-  const redis = new Redis(world.environment.REDIS_URL ?? '');
-  const keys = await redis.keys(`${world.environment.QUEUE_PREFIX}:*`);
-  if (keys.length > 0) await redis.del(keys);
-  redis.disconnect();
+  await forgetJobs(world.environment);
 }
 
 describe('a deliverer killed', () => {
@@ -194,10 +191,13 @@ describe('a process killed while it relays', () => {
     const sites: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       const victims = await Promise.all([start('ingester'), start('deliverer')]);
+      const before = receiver.received.length;
+      if (round === 2) receiver.answer('hang', 200);
       sites.push(...(await createSites(25)));
+      if (round === 2) await receiver.waitFor(before + 1);
       await Promise.all(victims.map((victim) => victim.kill()));
     }
-    // Claims are left alone here: they end by themselves.
+    // The claim on what was not answered, and its job in Redis, end by themselves here, when their time is over.
     await Promise.all([start('ingester'), start('deliverer')]);
     await expectAllTold(sites);
     await allEnded();

@@ -1,5 +1,6 @@
 /** What a test file gets of the run's services: a database and a queue prefix of its own. */
 import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { withDatabase } from '../../src/local/services/postgres.ts';
 import { cloneTemplate, dropDatabase } from './template.ts';
@@ -27,6 +28,18 @@ export function createTestQueuePrefix(): string {
 /** The Redis of this run. */
 export function testRedisUrl(): string {
   return inject('redisUrl');
+}
+
+/** Removes every job from Redis, those a dead worker still holds included, for which others would have to wait some seconds. */
+export async function forgetJobs({ QUEUE_PREFIX = '' }: Readonly<Record<string, string>>): Promise<void> {
+  if (QUEUE_PREFIX === '') throw new Error('the queues have no prefix of their own');
+  const redis = new Redis(testRedisUrl());
+  try {
+    const keys = await redis.keys(`${QUEUE_PREFIX}:*`);
+    if (keys.length > 0) await redis.del(keys);
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /** Root file system of R. @throws Error where the machine cannot run R confined. */

@@ -19,10 +19,10 @@ import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/version-docs.ts';
+import { WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
 import { SENT_EVENTS } from '../webhooks/event-docs.ts';
-import { HISTORY_OPERATIONS } from '../webhooks/history-docs.ts';
+import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
 import { WEBHOOK_TEST_OPERATIONS } from '../webhooks/tests/webhook-test-docs.ts';
-import { WEBHOOK_OPERATIONS } from '../webhooks/webhook-docs.ts';
 import { apiUrl } from './account-services.ts';
 
 /** In the order they are shown. */

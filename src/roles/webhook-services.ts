@@ -2,9 +2,9 @@
 import { writeAudit } from '../accounts/audit.ts';
 import type { AppParts } from '../http/create-app.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
-import { historyRoutes } from '../webhooks/history-routes.ts';
+import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
+import { historyRoutes } from '../webhooks/history/history-routes.ts';
 import { webhookTestRoutes } from '../webhooks/tests/test-routes.ts';
-import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { Parts } from './parts.ts';
 
 export function webhookServices(

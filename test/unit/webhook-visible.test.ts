@@ -1,7 +1,7 @@
 /** What a USER is shown of a webhook holds for every filter and every reach (R-B9). */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { planVisible, type ReachedPlaces } from '../../src/webhooks/visible-webhook-rules.ts';
+import { planVisible, type ReachedPlaces } from '../../src/webhooks/administration/visible-webhook-rules.ts';
 import type { StoredWebhook, WebhookFilter } from '../../src/webhooks/webhook.ts';
 
 const SECRET = 'SECRETMARK';

@@ -1,4 +1,4 @@
-/** The headers that are sent, and what the history shows of them (R-I3, R-I5). What may be added: ../sent-header-rules.ts. */
+/** The headers that are sent, and what the history shows of them (R-I3, R-I5). What may be added: ../header-rules.ts. */
 import { findHeaderProblems } from '../header-rules.ts';
 
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|(^|[-_])key|apikey/i;

@@ -1,9 +1,9 @@
 /** The description of tests of webhooks (R-A9, §4.4, R-I7). */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
-import { ATTEMPT_STATES } from '../history.ts';
-import { receivedResponseSchema, sentRequestSchema } from '../history-docs.ts';
-import { ANY_TARGET } from '../webhook-docs.ts';
+import { ANY_TARGET } from '../administration/webhook-docs.ts';
+import { ATTEMPT_STATES } from '../history/find-history.ts';
+import { receivedResponseSchema, sentRequestSchema } from '../history/history-docs.ts';
 import { webhookTestSchema } from './webhook-test-schema.ts';
 import type { WebhookTest } from './webhook-tests.ts';
 

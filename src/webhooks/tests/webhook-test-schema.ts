@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { lenientObject } from '../../platform/lenient.ts';
 import { isStorableJson, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { newWebhookShape } from '../administration/webhook-schema.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
-import { newWebhookShape } from '../webhook-schema.ts';
 
 export function webhookTestSchema(policy: TargetPolicy) {
   const { name, ...shape } = newWebhookShape(policy);

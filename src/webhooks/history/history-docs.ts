@@ -1,9 +1,16 @@
 /** The description of the history of a webhook (R-A9, §4.4, R-I5). */
 import { z } from 'zod';
-import { answersJson, instantSchema, MANAGERS, type Operation, PAGING, textId } from '../platform/openapi/operation.ts';
-import type { ReceivedResponse, SentRequest } from './attempt.ts';
-import { EVENT_TYPES } from './event-type-rules.ts';
-import { ATTEMPT_STATES, type WebhookHistory } from './history.ts';
+import {
+  answersJson,
+  instantSchema,
+  MANAGERS,
+  type Operation,
+  PAGING,
+  textId,
+} from '../../platform/openapi/operation.ts';
+import type { ReceivedResponse, SentRequest } from '../attempt.ts';
+import { EVENT_TYPES } from '../event-type-rules.ts';
+import { ATTEMPT_STATES, type WebhookHistory } from './find-history.ts';
 import { DEFAULT_ITEMS, MAX_ITEMS } from './history-routes.ts';
 
 const tag = 'Webhooks';

@@ -1,14 +1,14 @@
 /** Making, changing and deleting webhooks, each with its entry in the audit trail: names of fields, never what is in them. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditAct } from '../identity/audit-act.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { Transaction } from '../platform/database.ts';
+import type { AuditAct } from '../../identity/audit-act.ts';
+import type { Caller } from '../../identity/caller.ts';
+import type { Transaction } from '../../platform/database.ts';
+import { endPending } from '../delivery/end-pending.ts';
+import type { StoredWebhook, WebhookFields } from '../webhook.ts';
+import { deleteWebhook, insertWebhook, lockWebhook, updateWebhook } from '../webhooks.ts';
 import { assertFields } from './check-fields.ts';
-import { endPending } from './delivery/end-pending.ts';
-import type { StoredWebhook, WebhookFields } from './webhook.ts';
 import type { NewWebhook, WebhookChange } from './webhook-schema.ts';
 import { makeSecret } from './webhook-secret.ts';
-import { deleteWebhook, insertWebhook, lockWebhook, updateWebhook } from './webhooks.ts';
 
 export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDeleted';
 

@@ -1,16 +1,17 @@
 /**
- * What clients write of a webhook (R-I1), each field by itself; what they say together is check-fields.ts. Property names in any case, others left out. Null is as good as absent for a
- * new one and clears what may be empty in a change; what is absent from a change keeps its value.
+ * What clients write of a webhook (R-I1), each field by itself; what they say together is check-fields.ts. Property names
+ * in any case, others left out. Null is as good as absent for a new one and clears what may be empty in a change; what is
+ * absent from a change keeps its value.
  */
 import { z } from 'zod';
-import { booleanSchema, idSchema, lenientObject } from '../platform/lenient.ts';
-import type { EventType } from '../platform/outbox.ts';
-import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
-import { EVENT_TYPES } from './event-type-rules.ts';
-import { findHeaderProblems } from './header-rules.ts';
-import { MAX_TEMPLATE_LENGTH } from './sending/body-template-rules.ts';
-import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from './sending/target-url-rules.ts';
-import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from './webhook.ts';
+import { booleanSchema, idSchema, lenientObject } from '../../platform/lenient.ts';
+import type { EventType } from '../../platform/outbox.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { EVENT_TYPES } from '../event-type-rules.ts';
+import { findHeaderProblems } from '../header-rules.ts';
+import { MAX_TEMPLATE_LENGTH } from '../sending/body-template-rules.ts';
+import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from '../sending/target-url-rules.ts';
+import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from '../webhook.ts';
 import { isSecret, SECRET_RULE } from './webhook-secret.ts';
 
 const MAX_NAME = 200;

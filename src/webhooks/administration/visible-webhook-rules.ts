@@ -2,7 +2,7 @@
  * What a USER is shown of a webhook (R-B9, R-I1): it is there when it concerns the whole account or a place within their
  * reach, with the places of its filter that are; what may hold a credential of the receiver's is hidden.
  */
-import type { StoredWebhook, WebhookFilter } from './webhook.ts';
+import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
 /** Of the places the filters name, those the user reaches. */
 export interface ReachedPlaces {

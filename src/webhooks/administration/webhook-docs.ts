@@ -1,6 +1,6 @@
 /** The description of webhooks (R-A9, §4.4, R-I1, R-I6). */
 import { z } from 'zod';
-import { patchSchema } from '../platform/json-patch.ts';
+import { patchSchema } from '../../platform/json-patch.ts';
 import {
   ALL_USERS,
   answersJson,
@@ -15,10 +15,10 @@ import {
   type Parameter,
   patchBody,
   textId,
-} from '../platform/openapi/operation.ts';
-import { EVENT_TYPES } from './event-type-rules.ts';
-import type { TargetPolicy } from './sending/target-url-rules.ts';
-import { HTTP_METHODS, type StoredWebhook } from './webhook.ts';
+} from '../../platform/openapi/operation.ts';
+import { EVENT_TYPES } from '../event-type-rules.ts';
+import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import { HTTP_METHODS, type StoredWebhook } from '../webhook.ts';
 import { LEVELS } from './webhook-routes.ts';
 import { newWebhookSchema, webhookChangeSchema } from './webhook-schema.ts';
 

@@ -14,7 +14,7 @@ import {
   type Parameter,
 } from '../platform/openapi/operation.ts';
 import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, accountSchema } from './account.ts';
-import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditEntry } from './audit.ts';
+import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditEntry, MAX_AUDIT_PAGE } from './audit.ts';
 import { emptyAnswer, featuresSchemaRead } from './described-users.ts';
 
 const tag = 'Account';
@@ -121,6 +121,10 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
         AUDIT_SCOPES,
       ),
       ...PAGING,
+      itemsPerPage: {
+        description: 'Items of a page; without it 1000.',
+        schema: z.int().min(1).max(MAX_AUDIT_PAGE),
+      },
     },
     isListing: true,
     answers: [answersJson('The newest first.', z.array(auditEntry))],

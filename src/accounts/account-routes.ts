@@ -22,7 +22,15 @@ import {
   saveAccount,
 } from './account.ts';
 import { type AccountEnv, actOf } from './act.ts';
-import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditScope, countAudit, listAudit, writeAudit } from './audit.ts';
+import {
+  AUDIT_ACTIONS,
+  AUDIT_SCOPES,
+  type AuditScope,
+  countAudit,
+  listAudit,
+  MAX_AUDIT_PAGE,
+  writeAudit,
+} from './audit.ts';
 import { listAccountFeatures } from './features.ts';
 import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import { parsePathNumber } from './path-number.ts';
@@ -30,7 +38,6 @@ import type { AccountServices } from './services.ts';
 
 /** Entries without paging: the newest. */
 const AUDIT_PAGE = 1000;
-const MAX_AUDIT_PAGE = 10_000;
 
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;

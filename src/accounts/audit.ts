@@ -64,6 +64,9 @@ export interface Auditor {
   readonly requestId: string | null;
 }
 
+/** Most entries of a page. */
+export const MAX_AUDIT_PAGE = 10_000;
+
 /** How requests name them. */
 export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 

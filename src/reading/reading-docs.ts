@@ -11,6 +11,7 @@ import {
   instantSchema,
   jsonBody,
   MANAGERS,
+  MAX_INT4,
   type Operation,
   PAGING,
   type Parameter,
@@ -65,7 +66,7 @@ const READ: NonNullable<Operation['query']> = {
     Object.keys(AGGREGATE),
   ),
   fill: choiceParameter('What stands in empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
-  minCount: { description: 'Values a bucket must have to count.', schema: z.int().min(1) },
+  minCount: { description: 'Values a bucket must have to count.', schema: z.int().min(1).max(MAX_INT4) },
   displayLevel: choiceParameter(
     'Whether rows have all members, or variable, date and value alone.',
     ['Normal', 'ValueVariableDate'],

@@ -1,6 +1,7 @@
 /** The API describes itself (R-A9): every route and nothing else, in valid OpenAPI 3.1, and who may call what. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { OpenApiDocument } from '../../src/http/openapi/build-document.ts';
 import type { Operation } from '../../src/platform/openapi/operation.ts';
 import { describeApi } from '../../src/roles/api-description.ts';
@@ -31,6 +32,12 @@ const nameOf = ({ method, path }: { readonly method: string; readonly path: stri
   `${method.toUpperCase()} ${path}`;
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
+/** The greatest whole number a parameter takes. */
+function mostOf(schema: z.ZodType): number | undefined {
+  const { type, maximum } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return type === 'integer' ? maximum : undefined;
+}
+
 describe('the description', () => {
   it('has every route, and nothing that is no route (R-A9)', () => {
     const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
@@ -51,6 +58,27 @@ describe('the description', () => {
     const validator = new Validator();
     expect(await validator.validate(JSON.parse(JSON.stringify(document)))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
+  });
+
+  it('tells the greatest number a parameter of a listing takes: that one is taken, one more is not (R-A9)', async () => {
+    const numbers = operations.flatMap(({ method, path, query = {} }) =>
+      method === 'get' && !path.includes(':') && !path.includes('{')
+        ? Object.entries(query).map(([name, { schema }]) => ({ path, name, most: mostOf(schema) }))
+        : [],
+    );
+    const known = numbers.filter(({ name, most }) => most !== undefined && /pageNumber|itemsPerPage/i.test(name));
+    expect(known.length).toBeGreaterThan(20);
+    const isRefused = async (path: string, name: string, value: number) => {
+      const { body } = await api.manager.get<{ details?: readonly { path: string }[] }>(`${path}?${name}=${value}`);
+      const last = (name.split('.').at(-1) ?? '').toLowerCase();
+      return (body?.details ?? []).some((detail) => detail.path.toLowerCase().endsWith(last));
+    };
+    const wrong: string[] = [];
+    for (const { path, name, most = 0 } of known) {
+      const isTaken = !(await isRefused(path, name, most));
+      if (!isTaken || !(await isRefused(path, name, most + 1))) wrong.push(`${path} ${name} ${most}`);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('tells of no default that is null, which clients made of it would have to send (R-A9)', () => {

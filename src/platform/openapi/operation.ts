@@ -75,7 +75,7 @@ export interface SentEvent {
 }
 
 const JSON_TYPE = 'application/json';
-const MAX_INT4 = 2_147_483_647;
+export const MAX_INT4 = 2_147_483_647;
 
 export const OPEN: Access = { kind: 'open' };
 export const ALL_USERS: Access = { kind: 'caller', scope: 'datahub-api' };
@@ -114,7 +114,7 @@ export function textId(description: string): Parameter {
 
 /** Query parameters of a listing in pages (§2 Paging). */
 export const PAGING: Readonly<Record<string, Parameter>> = {
-  pageNumber: { description: 'Page, counted from 0.', schema: z.int().min(0).default(0) },
+  pageNumber: { description: 'Page, counted from 0.', schema: z.int().min(0).max(MAX_INT4).default(0) },
   itemsPerPage: {
     description: 'Items of a page; without it everything is one page.',
     schema: z.int().min(1).max(MAX_INT4),

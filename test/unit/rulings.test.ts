@@ -1,6 +1,6 @@
 /**
  * Which tests hold which numbered ruling. The table in test/rulings.md is generated here (`npm test -- -u rulings` renews
- * it), and a ruling this version implements must be cited by some test.
+ * it), and every ruling must be cited by some test.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { expect, test } from 'vitest';
 const TESTS = fileURLToPath(new URL('..', import.meta.url));
 const CITATION = /R-([A-K])(\d+)(?:–(?:R-)?[A-K]?(\d+))?/g;
 
-/** Rulings implemented so far, as far as their part of the work went. */
-const IMPLEMENTED: readonly string[] = Object.entries({
+/** All there are, by letter: the first number and the last. */
+const RULINGS: readonly string[] = Object.entries({
   A: [1, 10],
   B: [1, 15],
   C: [1, 11],
@@ -20,7 +20,7 @@ const IMPLEMENTED: readonly string[] = Object.entries({
   F: [1, 8],
   G: [1, 6],
   H: [1, 11],
-  I: [8, 8],
+  I: [1, 8],
   J: [1, 3],
   K: [1, 4],
 }).flatMap(([letter, [first = 0, last = 0]]) =>
@@ -40,8 +40,8 @@ for (const file of globSync('**/*.test.ts', { cwd: TESTS }).sort()) {
   for (const ruling of new Set(citationsOf(file))) citations.set(ruling, [...(citations.get(ruling) ?? []), file]);
 }
 
-test('every ruling implemented is cited by a test', () => {
-  expect(IMPLEMENTED.filter((ruling) => !citations.has(ruling))).toEqual([]);
+test('every ruling is cited by a test', () => {
+  expect(RULINGS.filter((ruling) => !citations.has(ruling))).toEqual([]);
 });
 
 test('test/rulings.md tells which tests cite which ruling', async () => {

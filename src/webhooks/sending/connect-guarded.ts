@@ -29,6 +29,8 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
+// Whose exchange has ended by its own time-out is told so: this one only ends what nobody waits for any more.
+const LEFT_OVER_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
@@ -68,7 +70,7 @@ export function connectGuarded(host: string, port: number, options: ConnectOptio
       autoSelectFamilyAttemptTimeout: ADDRESS_TRY_MS,
       lookup: guardedLookup(options.resolve, isAllowed),
     });
-    const timer = setTimeout(() => socket.destroy(timeoutError()), options.timeoutMs);
+    const timer = setTimeout(() => socket.destroy(timeoutError()), options.timeoutMs + LEFT_OVER_MS);
     socket.once('close', () => clearTimeout(timer));
     socket.once('error', reject);
     socket.once('connect', () => {

@@ -179,6 +179,9 @@ it('ReadLast answers, or refuses, as GET /data of the last points does (R-G1, R-
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;
   };
-  await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 300 });
+  // Most questions find nothing or are refused: at least 300, and on until enough were answered with points.
+  for (let round = 1; round <= 3 || (filled <= 50 && round <= 10); round += 1) {
+    await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 100 });
+  }
   expect(filled).toBeGreaterThan(50);
 }, 120_000);

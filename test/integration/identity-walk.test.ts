@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../src/roles/api-role.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
 import { fillPath } from '../support/fill-path.ts';
-import { createGrpcReader } from '../support/grpc-client.ts';
+import { createGrpcReader, GRPC_METHODS } from '../support/grpc-client.ts';
 import {
   addSecretPeople,
   addSecretStructure,
@@ -222,14 +222,20 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
     for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
   });
 
-  it('reads nothing over gRPC (R-J2, R-B9)', async () => {
+  it.each(GRPC_METHODS)('gets nothing by %s over gRPC (R-J2, R-B9)', async (method) => {
     const reader = createGrpcReader(api.grpcAddress, client().token);
+    const isOfOne = method === 'ListVersions' || method === 'ListRuns';
+    const refusalOf = async (request: object, id: string) => {
+      const { code, reason, message } = await reader.refusalOf(request, method);
+      return { code, reason, message: message.replaceAll(id, '#') };
+    };
+    const byVariable = ({ variable }: Ids) =>
+      refusalOf(isOfOne ? { variableId: Number(variable) } : { variableIds: [Number(variable)] }, variable);
     try {
-      const refusalOf = async ({ variable }: Ids) => {
-        const { code, reason, message } = await reader.refusalOf({ variableIds: [Number(variable)] });
-        return { code, reason, message: message.replace(variable, '#') };
-      };
-      expect(await refusalOf(ids())).toEqual(await refusalOf(NO_IDS));
+      expect(await byVariable(ids())).toEqual(await byVariable(NO_IDS));
+      if (isOfOne) return;
+      const bySource = ({ source }: Ids) => refusalOf({ sourceId: Number(source) }, source);
+      expect(await bySource(ids())).toEqual(await bySource(NO_IDS));
     } finally {
       reader.close();
     }

@@ -73,6 +73,9 @@ export interface GrpcFailure {
 
 export type Method = 'ReadPoints' | 'ReadLast' | 'ListVersions' | 'ListRuns' | 'WatchPoints';
 
+/** Every call of the service, as the proto has them. */
+export const GRPC_METHODS = Object.keys(DataPoints.service) as readonly Method[];
+
 export interface GrpcReader {
   /** Reads to the end. @throws ServiceError */
   readPoints(request: object): Promise<readonly PointChunk[]>;

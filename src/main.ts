@@ -4,14 +4,14 @@
  */
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startGrpcServer } from './grpc/start-grpc-server.ts';
-import { purgeExpired } from './identity/purge-expired.ts';
+import { purgeExpired } from './identity/issuer/purge-expired.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
+import { migrate } from './platform/database/migrate.ts';
 import { DomainError } from './platform/errors.ts';
-import type { HealthCheck } from './platform/health.ts';
+import type { HealthCheck } from './platform/http/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
-import { migrate } from './platform/migrate.ts';
 import { startSweeper } from './platform/sweep.ts';
 import { joinRewrites } from './points/write/note-rewrites.ts';
 import { runAdmin } from './roles/admin-role.ts';
@@ -22,7 +22,7 @@ import { startFileRole } from './roles/file-role.ts';
 import { healthApp } from './roles/health-app.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
-import { warmTimeZones } from './structure/time-zones.ts';
+import { warmTimeZones } from './structure/catalogue/time-zones.ts';
 
 const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];

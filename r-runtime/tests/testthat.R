@@ -1,4 +1,4 @@
-# Entry of R CMD check. In the sandbox the same files are run by test/integration/sandbox-toolbox.test.ts.
+# Entry of R CMD check. In the sandbox the same files are run by test/integration/calculation/sandbox/sandbox-toolbox.test.ts.
 library(testthat)
 library(tidemark)
 test_check("tidemark")

@@ -8,8 +8,8 @@ import {
   type Parameter,
   textId,
 } from '../platform/openapi/operation.ts';
-import type { ClaimOfUser } from './claims.ts';
-import type { UserFeature } from './features.ts';
+import type { ClaimOfUser } from './members/claims.ts';
+import type { UserFeature } from './members/features.ts';
 import type { UserInfo, UserInfoLight, UserLight } from './users/user-info.ts';
 
 const text = z.string().nullable();

@@ -1,8 +1,8 @@
 /** Schemas of the members of accounts and users as clients write them. */
 import { z } from 'zod';
-import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/lenient.ts';
-import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
-import { listLanguages } from '../structure/languages.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/http/lenient.ts';
+import { listLanguages } from '../structure/catalogue/languages.ts';
 import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import type { RoleName } from './users/user-rules.ts';
 

@@ -1,5 +1,5 @@
 /** How instants and names are written in mails. */
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 
 /** The instant as its reader writes it, in the time zone of the account (UTC without one). */
 export function writeExpiry(instant: Date, language: string, timeZone = 'UTC'): string {

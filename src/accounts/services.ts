@@ -1,7 +1,7 @@
 /** What the routes of accounts and users work with. */
-import type { AccessNews } from '../identity/access-news.ts';
-import type { UserDirectory } from '../identity/user-directory.ts';
-import type { Database } from '../platform/database.ts';
+import type { AccessNews } from '../identity/caller/access-news.ts';
+import type { UserDirectory } from '../identity/directory/user-directory.ts';
+import type { Database } from '../platform/database/database.ts';
 
 export interface AccountServices {
   readonly database: Database;

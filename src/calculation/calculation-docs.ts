@@ -12,8 +12,8 @@ import {
 } from '../platform/openapi/operation.ts';
 import { datesShape, previewSchema } from './authoring/authoring-routes.ts';
 import { rangeSchema } from './calculation-routes.ts';
-import type { FormulaRecord } from './compute.ts';
 import type { InputRecord } from './inputs/load-inputs.ts';
+import type { FormulaRecord } from './run/compute.ts';
 
 const tag = 'Calculations';
 const AUTHORS_PATH = '/sources/:sourceId/variables/:id/calculated';

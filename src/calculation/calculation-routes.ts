@@ -1,27 +1,27 @@
 /** Runs and forced updates of calculated variables (R-H5, R-H8). */
 import { type Context, Hono } from 'hono';
-import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
-import type { Caller } from '../identity/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { appendEvents } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
-import { readJsonBody } from '../platform/http-body.ts';
-import { invalidInput, lenientObject, parseInput } from '../platform/lenient.ts';
-import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { invalidInput, lenientObject, parseInput } from '../platform/http/lenient.ts';
+import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
+import { parsePaging } from '../platform/http/paging.ts';
+import { parseQuery } from '../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import { appendEvents } from '../platform/outbox.ts';
-import { parsePaging } from '../platform/paging.ts';
-import { parseQuery } from '../platform/query-string.ts';
 import type { WakeQueue } from '../platform/queue.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
 import { getResource, type Resource } from '../structure/resource.ts';
 import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
 import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { authoringRoutes } from './authoring/authoring-routes.ts';
-import { instantSchema } from './declaration.ts';
-import { forceUpdate } from './request-calculations.ts';
-import { countRuns, findRun, listRuns } from './runs.ts';
+import { instantSchema } from './declaration/declaration.ts';
+import { countRuns, findRun, listRuns } from './run/runs.ts';
+import { forceUpdate } from './schedule/request-calculations.ts';
 
 export interface CalculationRouteServices {
   readonly database: Database;

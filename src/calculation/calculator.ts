@@ -1,16 +1,17 @@
 /** The calculator role: runs variables when woken, and looks for what was lost in between. */
+
+import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
-import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { PREVIEW_KEY } from './authoring/ask-calculator.ts';
 import { createPreviewer } from './authoring/previewer.ts';
 import { createCalculationMetrics } from './calculation-metrics.ts';
-import { findDueVariables } from './claim-run.ts';
-import { purgeRuns } from './purge-runs.ts';
-import { type RunServices, runCalculation } from './run-calculation.ts';
-import { fireSchedules } from './schedules.ts';
+import { findDueVariables } from './run/claim-run.ts';
+import { purgeRuns } from './run/purge-runs.ts';
+import { type RunServices, runCalculation } from './run/run-calculation.ts';
+import { fireSchedules } from './schedule/schedules.ts';
 
 /** Queue whose keys are variable ids. */
 export const CALCULATION_QUEUE = 'calculation';

@@ -9,8 +9,8 @@ import {
   textId,
 } from '../platform/openapi/operation.ts';
 import type { FileStatus } from './find-file.ts';
-import { MAX_FILENAME, XLSX_TYPE } from './receive-upload.ts';
 import type { RowError, RowWarning } from './standard-file.ts';
+import { MAX_FILENAME, XLSX_TYPE } from './upload/receive-upload.ts';
 
 const tag = 'Files';
 const UPLOADERS: Access = { ...ALL_USERS, kind: 'caller', scope: 'datahub-api', permission: 'datapusher.standard' };

@@ -1,6 +1,6 @@
 /** What is known of a file (R-E1). MANAGER and ADMIN see the files of the account, a USER their own; others find nothing. */
-import type { Caller } from '../identity/caller.ts';
-import type { Queryable } from '../platform/database.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
 import type { FileFormat, RowError, RowWarning } from './standard-file.ts';

@@ -6,10 +6,10 @@ import {
   type ServerWritableStream,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { type Authentication, authenticateBearer } from '../identity/authenticate.ts';
-import type { Caller } from '../identity/caller.ts';
+import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import { isRequestId } from '../platform/request-id.ts';
 import { toStatus } from './status.ts';
 
 export interface AnswerServices {

@@ -1,6 +1,6 @@
 /** Instants of records, which are texts where they come from, as microseconds. */
 import type { Micros } from '../points/point.ts';
-import { parseMoment } from '../reading/moment-rules.ts';
+import { parseMoment } from '../selection/moment-rules.ts';
 
 /** @throws Error for text that is no instant: what is stored is. */
 export function toMicros(text: string): Micros {

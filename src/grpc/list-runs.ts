@@ -1,9 +1,10 @@
 /** `ListRuns` (R-H8, R-J1): as `GET /variables/{id}/runs`, a message for each run. */
-import type { FormulaRecord } from '../calculation/compute.ts';
+
 import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
-import { listRuns, type RunRecord } from '../calculation/runs.ts';
-import type { Caller } from '../identity/caller.ts';
-import type { Database } from '../platform/database.ts';
+import type { FormulaRecord } from '../calculation/run/compute.ts';
+import { listRuns, type RunRecord } from '../calculation/run/runs.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Database } from '../platform/database/database.ts';
 import { getResource } from '../structure/resource.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { type AnswerServices, type Counted, streamHandler } from './answer.ts';

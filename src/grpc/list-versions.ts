@@ -1,10 +1,10 @@
 /** `ListVersions` (R-F8, R-J1): as `GET /variables/{id}/versions`. */
-import type { Caller } from '../identity/caller.ts';
-import type { Database } from '../platform/database.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Database } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { listVersions, type VersionInUse } from '../structure/list-versions.ts';
 import { getResource } from '../structure/resource.ts';
 import { VARIABLE } from '../structure/variable.ts';
+import { listVersions, type VersionInUse } from '../structure/versions/list-versions.ts';
 import { type AnswerServices, type Counted, unaryHandler } from './answer.ts';
 import { toMicros } from './instants.ts';
 import { type PagingMessage, toPaging } from './read-request.ts';

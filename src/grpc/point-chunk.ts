@@ -1,9 +1,9 @@
 /** Chunks of points as the server's `PointChunk`: fixed-width columns as little-endian bytes, texts as codes. */
 
+import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
-import type { AggregateChunk, AggregateFunction } from '../points/read/bucket.ts';
-import type { Aggregate } from '../structure/enumerations.ts';
+import type { Aggregate } from '../structure/catalogue/enumerations.ts';
 import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
 /** What the server's view of the proto encodes. */

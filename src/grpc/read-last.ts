@@ -2,12 +2,12 @@
  * `ReadLast` (R-J1): what a dashboard asks for, the last points of hundreds of variables, as one answer of one statement.
  * In the words of `ReadPoints`; whoever wants more than an answer holds asks there, which streams.
  */
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
-import { placeError } from '../platform/query-string.ts';
+import { placeError } from '../platform/http/query-string.ts';
 import type { PointChunk } from '../points/point.ts';
 import { streamPoints } from '../points/read/read-points.ts';
-import { resolveSelection } from '../reading/selection.ts';
+import { resolveSelection } from '../selection/selection.ts';
 import { type Counted, unaryHandler } from './answer.ts';
 import { type PointRowsMessage, pointRows, textBytes } from './point-rows.ts';
 import type { ReadServices } from './read-points.ts';

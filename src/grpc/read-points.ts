@@ -1,11 +1,11 @@
 /** `ReadPoints` (R-J1, R-J2): a stream of columnar chunks. */
-import type { Caller } from '../identity/caller.ts';
-import type { Database } from '../platform/database.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { Database } from '../platform/database/database.ts';
+import { streamAggregates } from '../points/buckets/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { streamAggregates } from '../points/read/aggregate-points.ts';
 import { streamPoints } from '../points/read/read-points.ts';
-import { findBuckets } from '../reading/buckets.ts';
-import { resolveSelection } from '../reading/selection.ts';
+import { findBuckets } from '../selection/buckets.ts';
+import { resolveSelection } from '../selection/selection.ts';
 import { type AnswerServices, type Counted, streamHandler } from './answer.ts';
 import { BYTES_PER_VALUE } from './columns.ts';
 import { aggregateMessage, type PointChunkMessage, pointMessages } from './point-chunk.ts';

@@ -1,6 +1,6 @@
 /** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
-import { type Paging, pageOffset } from '../platform/paging.ts';
-import { type Place, parseMembers, placeError } from '../platform/query-string.ts';
+import { type Paging, pageOffset } from '../platform/http/paging.ts';
+import { type Place, parseMembers, placeError } from '../platform/http/query-string.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../points/instant-rules.ts';
 import type { Micros } from '../points/point.ts';
 import {
@@ -10,10 +10,10 @@ import {
   parseRelativeVersion,
   parseTimeZone,
   twoStates,
-} from '../reading/read-request.ts';
-import type { VersionRequest } from '../reading/resolve-version.ts';
-import type { ReadRequest } from '../reading/selection.ts';
-import type { Aggregate, Granularity } from '../structure/enumerations.ts';
+} from '../selection/read-request.ts';
+import type { VersionRequest } from '../selection/resolve-version.ts';
+import type { ReadRequest } from '../selection/selection.ts';
+import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
 
 /** What requests for points have in common, as proto-loader decodes it: absent optional members are missing, the others have their defaults. */
 export interface SelectionMessage {

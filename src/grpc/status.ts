@@ -4,7 +4,7 @@
  */
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import { isDependencyError } from '../platform/dependency-error.ts';
+import { isDependencyError } from '../platform/database/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS, type ErrorDetail } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 

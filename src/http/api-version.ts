@@ -1,7 +1,7 @@
 /** `Api-Version` (§9.1, R-A2): absent or 1.7; every response carries it. */
 import type { MiddlewareHandler } from 'hono';
-import { API_VERSION, isApiVersion } from '../platform/api-version.ts';
 import { DomainError } from '../platform/errors.ts';
+import { API_VERSION, isApiVersion } from '../platform/http/api-version.ts';
 
 export function apiVersion(): MiddlewareHandler {
   return async (c, next) => {

@@ -3,7 +3,7 @@
  * compressed however small it is (R-A4).
  */
 import type { MiddlewareHandler } from 'hono';
-import { isStreamed } from '../platform/streamed-answer.ts';
+import { isStreamed } from '../platform/http/streamed-answer.ts';
 
 export function contentLength(): MiddlewareHandler {
   return async (c, next) => {

@@ -2,13 +2,18 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-import { type Authentication, authenticate, type CallerEnv, requireRole } from '../identity/authenticate.ts';
-import { authenticatePush } from '../identity/authenticate-push.ts';
-import type { ExchangePassword } from '../identity/exchange-password.ts';
-import { type HealthCheck, healthRoutes } from '../platform/health.ts';
+import {
+  type Authentication,
+  authenticate,
+  type CallerEnv,
+  requireRole,
+} from '../identity/authentication/authenticate.ts';
+import { authenticatePush } from '../identity/authentication/authenticate-push.ts';
+import type { ExchangePassword } from '../identity/authentication/exchange-password.ts';
+import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
+import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
-import { type RequestIdEnv, requestId } from '../platform/request-id.ts';
 import { apiVersion } from './api-version.ts';
 import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';

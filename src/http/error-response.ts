@@ -2,10 +2,10 @@
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
 import { accepts } from 'hono/accepts';
 import { renderProblem } from '../identity/pages/problem-page.ts';
-import { isDependencyError, isReferenceViolation } from '../platform/dependency-error.ts';
+import { isDependencyError, isReferenceViolation } from '../platform/database/dependency-error.ts';
 import { DomainError, ERROR_MAPPINGS } from '../platform/errors.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
 
 const RETRY_AFTER_SEC = '2';
 

@@ -1,6 +1,6 @@
 /** Rate limits at the doors (R-B15): per user on the API, per address where no bearer is asked for. */
 import type { Context, MiddlewareHandler } from 'hono';
-import type { CallerEnv } from '../identity/authenticate.ts';
+import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { DomainError } from '../platform/errors.ts';
 import { clientAddress } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { API_VERSION } from '../platform/api-version.ts';
+import { API_VERSION } from '../platform/http/api-version.ts';
 
 interface Refusal {
   readonly status: string;

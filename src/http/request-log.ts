@@ -1,8 +1,8 @@
 /** One line per request (R-K4): no query, no body, no header. Health checks and scrapes are left out. */
 import type { MiddlewareHandler } from 'hono';
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
 
 type Env = RequestIdEnv & { Variables: { caller?: Caller } };
 

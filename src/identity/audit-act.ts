@@ -1,6 +1,6 @@
 /** How rooms that know nothing of the audit trail write into it: the role hands them the way. */
-import type { Transaction } from '../platform/database.ts';
-import type { Caller } from './caller.ts';
+import type { Transaction } from '../platform/database/database.ts';
+import type { Caller } from './caller/caller.ts';
 
 /** Writes an act into the audit trail of the caller's account, in the transaction of the act (R-B14). */
 export type AuditAct<Action extends string> = (

@@ -3,8 +3,8 @@
  * transaction. Whoever runs it, how often and at the same time does not matter: an account is drained by one
  * transaction at a time, in the order its batches were accepted (R-D6).
  */
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
-import { readBytea } from '../platform/read-bytea.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { readBytea } from '../platform/database/read-bytea.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write/write-points.ts';

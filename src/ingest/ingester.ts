@@ -1,12 +1,12 @@
 /** The ingester role: drains accounts when woken, and looks for what was lost in between. */
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
-import type { OutboxRelay } from '../platform/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
-import { purgeDeletedVariable } from '../points/write/purge-points.ts';
-import { purgeRequestedVersions } from '../points/write/purge-versions.ts';
+import { purgeDeletedVariable } from '../points/remove/purge-points.ts';
+import { purgeRequestedVersions } from '../points/remove/purge-versions.ts';
 import { findWaitingAccounts, ingestPortion, type Portion } from './ingest-account.ts';
 import { createIngestMetrics } from './ingest-metrics.ts';
 import { announceLateOperations } from './operation-upkeep.ts';

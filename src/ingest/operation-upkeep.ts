@@ -1,5 +1,5 @@
 /** What happens to operations by the clock: time-outs are announced (R-D7), old ones are forgotten (R-D8). */
-import { type Database, withTransaction } from '../platform/database.ts';
+import { type Database, withTransaction } from '../platform/database/database.ts';
 
 const BATCHES_PER_PASS = 1000;
 const OPERATIONS_PER_PASS = 5000;

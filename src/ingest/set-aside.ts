@@ -6,7 +6,7 @@
  * Two ingesters may be at the same account, one after the other. So the failed one is looked at again under their lock, and
  * by its id: the next may have written it meanwhile, and what it is writing must be neither taken apart nor set aside.
  */
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { lockIngest } from './ingest-account.ts';
 

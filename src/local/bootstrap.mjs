@@ -1,6 +1,6 @@
 /**
  * First step of every npm script: plain JavaScript for any Node from 20 on, without packages. It installs what the
- * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/<command>.ts` under the Node that
+ * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/commands/<command>.ts` under the Node that
  * package-lock.json pins. Signals are passed on and the exit code is kept.
  *
  *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check [arguments]
@@ -132,7 +132,7 @@ function isInstalledAsLocked() {
 }
 
 function handOver(command, rest) {
-  const script = [pinnedNode(), join(CHECKOUT, `src/local/${command}.ts`), ...rest];
+  const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
   // Should this process be killed, the one that owns the stack still gets to stop it.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {

@@ -3,11 +3,11 @@
  * to end by itself, and stops everything in the opposite order.
  */
 import { join } from 'node:path';
+import { migrate } from '../platform/database/migrate.ts';
 import { createLog } from '../platform/log.ts';
-import { migrate } from '../platform/migrate.ts';
 import { announce } from './announcement.ts';
 import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
-import { awaitStopSignal } from './cli.ts';
+import { awaitStopSignal } from './commands/cli.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { CHECKOUT, LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
 import { createProgress, type Progress } from './progress.ts';

@@ -2,11 +2,11 @@
  * The first account, its users and the client of the local stack, made after migration and before the roles start.
  * Runs on every start: what is there keeps its data and gets the passwords of this checkout.
  */
-import { addClaim } from '../accounts/add-claim.ts';
-import { createAccount, findAccountByName } from '../accounts/create-account.ts';
-import { registerClient } from '../accounts/register-client.ts';
+import { addClaim } from '../accounts/members/add-claim.ts';
+import { createAccount, findAccountByName } from '../accounts/operator/create-account.ts';
+import { registerClient } from '../accounts/operator/register-client.ts';
 import { createUser, findUserByName } from '../accounts/users/create-user.ts';
-import { openDatabase, type Transaction, withTransaction } from '../platform/database.ts';
+import { openDatabase, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { createLog } from '../platform/log.ts';
 import { hashSecret } from '../platform/secret-hash.ts';
 import type { Secrets } from './secrets.ts';

@@ -1,6 +1,6 @@
 /** The event every committed write of points leaves in the outbox: what follows from a write follows from it. */
-import type { Transaction } from '../platform/database.ts';
-import { appendEvents } from '../platform/outbox.ts';
+import type { Transaction } from '../platform/database/database.ts';
+import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from './instant-rules.ts';
 import type { WrittenRange } from './point.ts';
 

@@ -3,7 +3,7 @@
  * committed; everything after is the ingester's (R-D1).
  */
 import { createHash } from 'node:crypto';
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { Admission } from './admission.ts';
 import type { OpenPush, PushReaders } from './body/push-readers.ts';

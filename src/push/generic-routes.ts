@@ -1,9 +1,9 @@
 /** `POST /api/generic/{guid}` (R-D9): a body of the client's own format, mapped to push elements and pushed. */
 import { Hono } from 'hono';
-import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
+import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import { DomainError } from '../platform/errors.ts';
-import { readBytes } from '../platform/http-body.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
+import { readBytes } from '../platform/http/http-body.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { bodyFormat } from './mapper/body-format.ts';
 import { getMapper } from './mapper/mappers.ts';
 import { makeLabel } from './operations/operation-label.ts';

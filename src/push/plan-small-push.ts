@@ -1,5 +1,5 @@
 /** A small push from its bytes to what is stored of it, where everything it needs is remembered. Waits for nothing. */
-import type { Caller } from '../identity/caller.ts';
+import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
 import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { NO_ID } from '../points/dictionary.ts';

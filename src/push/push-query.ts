@@ -2,8 +2,9 @@
  * `operationId` and `operationTimeoutSec` (§4.5, R-D7), as shipped clients write them (R-A3): what makes no sense is as
  * good as absent, and a second `?` separates like `&`.
  */
-import { parseQuery, queryError } from '../platform/query-string.ts';
-import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
+
+import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
+import { parseQuery, queryError } from '../platform/http/query-string.ts';
 
 export interface PushQuery {
   /** undefined: the client gave none. */

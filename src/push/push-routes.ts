@@ -1,9 +1,9 @@
 /** `POST /api/data` (§4.5, R-D1): answers once the push is committed. */
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { type CallerEnv, requirePermission } from '../identity/authenticate.ts';
-import { assertJsonType, readBytes } from '../platform/http-body.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
+import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
+import { assertJsonType, readBytes } from '../platform/http/http-body.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { throwNotedFailure } from './noted-failure.ts';
 import { makeLabel } from './operations/operation-label.ts';

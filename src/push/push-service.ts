@@ -1,5 +1,5 @@
 /** Everything that accepting pushes needs, opened and closed together. */
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { Dictionary } from '../points/dictionary.ts';

@@ -2,8 +2,8 @@
  * Which variable each push element means (R-D2): all identifiers given must agree, within the caller's account and
  * what they may push to. Elements that give the same kinds of identifiers are looked up together, so each look-up can use an index.
  */
-import { isReached, type Reach } from '../identity/site-reach.ts';
-import type { Queryable } from '../platform/database.ts';
+import { isReached, type Reach } from '../identity/caller/site-reach.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { TargetIdentifiers } from './body/push-element.ts';
 
 export interface Target {

@@ -4,13 +4,13 @@
  * committed; all others it leaves to the app, with the body it has read, to be judged and answered there.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../identity/caller.ts';
-import type { RecallCaller } from '../identity/recall-caller.ts';
-import { API_VERSION, isApiVersion } from '../platform/api-version.ts';
-import { isJsonType } from '../platform/http-body.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import type { RecallCaller } from '../identity/caller/recall-caller.ts';
+import { API_VERSION, isApiVersion } from '../platform/http/api-version.ts';
+import { isJsonType } from '../platform/http/http-body.ts';
+import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { Distribution } from '../platform/metrics/metrics.ts';
-import { isRequestId } from '../platform/request-id.ts';
 import type { Admission } from './admission.ts';
 import { noteFailure } from './noted-failure.ts';
 import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';

@@ -4,9 +4,9 @@
  * changed (store-batches.ts). So a change of structure counts from its commit on, in whatever process it was made.
  */
 import { LRUCache } from 'lru-cache';
-import type { Caller } from '../identity/caller.ts';
-import { writeReach } from '../identity/site-reach.ts';
-import type { Database } from '../platform/database.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { writeReach } from '../identity/caller/site-reach.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { TargetIdentifiers } from './body/push-element.ts';
 import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from './resolve-targets.ts';
 

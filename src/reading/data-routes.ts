@@ -3,27 +3,27 @@
  * buckets, as JSON, CSV or Arrow.
  */
 import { type Context, Hono } from 'hono';
-import type { CallerEnv } from '../identity/authenticate.ts';
-import { type Database, streamInSnapshot, type Transaction } from '../platform/database.ts';
-import { readJsonBody } from '../platform/http-body.ts';
-import { isTotalWanted, setTotalCount } from '../platform/listing-response.ts';
+import type { CallerEnv } from '../identity/authentication/authenticate.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
+import { parseQuery } from '../platform/http/query-string.ts';
 import type { Log } from '../platform/log.ts';
-import { parseQuery } from '../platform/query-string.ts';
+import { countBuckets, streamAggregates } from '../points/buckets/aggregate-points.ts';
+import type { Buckets } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointSelection } from '../points/point.ts';
-import { countBuckets, streamAggregates } from '../points/read/aggregate-points.ts';
 import { awaitKnown } from '../points/read/await-known.ts';
-import type { Buckets } from '../points/read/bucket.ts';
 import { countPoints, streamPoints } from '../points/read/read-points.ts';
-import { findBuckets } from './buckets.ts';
-import { chooseFormat } from './formats.ts';
+import { findBuckets } from '../selection/buckets.ts';
+import { queryOfAddress, queryOfBody, type ReadQuery } from '../selection/read-query.ts';
+import { parseReadRequest } from '../selection/read-request.ts';
+import { resolveSelection } from '../selection/selection.ts';
+import { chooseFormat } from './formats/formats.ts';
+import type { Table } from './formats/table.ts';
 import { aggregateTable, pointTable, type RowShape } from './point-tables.ts';
 import { countedChunks, type ReadMetrics } from './read-metrics.ts';
-import { queryOfAddress, queryOfBody, type ReadQuery } from './read-query.ts';
-import { parseReadRequest } from './read-request.ts';
-import { resolveSelection } from './selection.ts';
 import { streamAnswer } from './stream-answer.ts';
-import type { Table } from './table.ts';
 
 export interface ReadingServices {
   readonly database: Database;

@@ -2,19 +2,19 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { AuditAct } from '../identity/audit-act.ts';
-import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
-import { type Database, withTransaction } from '../platform/database.ts';
-import { readJsonBody } from '../platform/http-body.ts';
-import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/lenient.ts';
-import type { Place } from '../platform/query-string.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
+import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../platform/database/database.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/http/lenient.ts';
+import type { Place } from '../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import { formatInstant } from '../points/instant-rules.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';
-import { deletePoints, findRemoved } from '../points/write/delete-points.ts';
-import { MOMENT_RULE, parseMoment } from './moment-rules.ts';
-import { placeInBody } from './read-query.ts';
-import { resolveSelection } from './selection.ts';
+import { deletePoints, findRemoved } from '../points/remove/delete-points.ts';
+import { MOMENT_RULE, parseMoment } from '../selection/moment-rules.ts';
+import { placeInBody } from '../selection/read-query.ts';
+import { resolveSelection } from '../selection/selection.ts';
 
 const MAX_VARIABLES = 10_000;
 // Years of many variables take their time; below what makes the server cut the connection.

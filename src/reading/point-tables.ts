@@ -1,11 +1,11 @@
 /** Points and aggregates as the rows readers get (R-G3), whatever the format. */
 
+import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
-import type { AggregateChunk, AggregateFunction } from '../points/read/bucket.ts';
-import type { RowLevel } from './read-request.ts';
-import type { ReadVariable } from './selection.ts';
-import type { Batch, Cells, Column, Table } from './table.ts';
+import type { RowLevel } from '../selection/read-request.ts';
+import type { ReadVariable } from '../selection/selection.ts';
+import type { Batch, Cells, Column, Table } from './formats/table.ts';
 
 export interface RowShape {
   readonly level: RowLevel;

@@ -16,10 +16,10 @@ import {
   PAGING,
   type Parameter,
 } from '../platform/openapi/operation.ts';
-import { AGGREGATE, GRANULARITY } from '../structure/enumerations.ts';
-import type { CompareSummary } from './compare-rules.ts';
+import { AGGREGATE, GRANULARITY } from '../structure/catalogue/enumerations.ts';
+import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
-import { ARROW_TYPE, CSV_TYPE } from './formats.ts';
+import { ARROW_TYPE, CSV_TYPE } from './formats/formats.ts';
 
 const tag = 'Points';
 const text = (description: string, examples: readonly string[]): Parameter => ({

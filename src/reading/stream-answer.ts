@@ -6,9 +6,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { CallerEnv } from '../identity/authenticate.ts';
+import type { CallerEnv } from '../identity/authentication/authenticate.ts';
+import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
-import { markStreamed } from '../platform/streamed-answer.ts';
 import { countedPieces, type ReadMetrics } from './read-metrics.ts';
 
 /**

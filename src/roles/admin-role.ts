@@ -1,9 +1,9 @@
 /** The operator's command line: runs one command on the database and ends. */
 import { userInfo } from 'node:os';
-import { type AdminServices, runAdminCommand } from '../accounts/admin-commands.ts';
+import { type AdminServices, runAdminCommand } from '../accounts/operator/admin-commands.ts';
 import type { Config } from '../config.ts';
-import { createDirectory } from '../identity/create-directory.ts';
-import { openDatabase } from '../platform/database.ts';
+import { createDirectory } from '../identity/directory/create-directory.ts';
+import { openDatabase } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 
 /** @throws DomainError for what the operator can put right. */

@@ -1,28 +1,28 @@
 /** What the API says of itself (R-A9): the descriptions of every room, and where this installation is. */
-import { ACCOUNT_OPERATIONS } from '../accounts/account-docs.ts';
+import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
 import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.ts';
-import { LISTING_OPERATIONS } from '../accounts/users/listing-docs.ts';
+import { LISTING_OPERATIONS } from '../accounts/listing/listing-docs.ts';
 import { USER_OPERATIONS } from '../accounts/users/user-docs.ts';
 import { CALCULATION_OPERATIONS } from '../calculation/calculation-docs.ts';
-import { DECLARATION_SCHEMA } from '../calculation/declaration.ts';
+import { DECLARATION_SCHEMA } from '../calculation/declaration/declaration.ts';
 import type { Config } from '../config.ts';
 import { FILE_OPERATIONS } from '../files/file-docs.ts';
 import type { Description } from '../http/openapi/build-document.ts';
 import { SERVICE_OPERATIONS } from '../http/openapi/service-docs.ts';
 import { issuerOperations } from '../identity/issuer/issuer-docs.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
-import { HEALTH_OPERATIONS } from '../platform/health-docs.ts';
+import { HEALTH_OPERATIONS } from '../platform/http/health-docs.ts';
 import type { Operation } from '../platform/openapi/operation.ts';
 import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
 import { PUSH_OPERATIONS } from '../push/push-docs.ts';
 import { READING_OPERATIONS } from '../reading/reading-docs.ts';
-import { CATALOGUE_OPERATIONS } from '../structure/catalogue-docs.ts';
+import { CATALOGUE_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
-import { VERSION_OPERATIONS } from '../structure/version-docs.ts';
+import { VERSION_OPERATIONS } from '../structure/versions/version-docs.ts';
 import { WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
 import { SENT_EVENTS } from '../webhooks/event-docs.ts';
 import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
-import { WEBHOOK_TEST_OPERATIONS } from '../webhooks/tests/webhook-test-docs.ts';
+import { WEBHOOK_TEST_OPERATIONS } from '../webhooks/trial-sends/webhook-test-docs.ts';
 import { apiUrl } from './account-services.ts';
 
 /** In the order they are shown. */

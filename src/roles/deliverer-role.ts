@@ -2,7 +2,7 @@
 import { systemClock } from '../platform/clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';
-import { startTester } from '../webhooks/tests/tester.ts';
+import { startTester } from '../webhooks/trial-sends/tester.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 

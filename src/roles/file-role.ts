@@ -1,5 +1,5 @@
 /** Part of the ingester role: Standard Files into points. */
-import { startFileIngester } from '../files/file-ingester.ts';
+import { startFileIngester } from '../files/processing/file-ingester.ts';
 import type { Parts, Role } from './parts.ts';
 
 export function startFileRole(parts: Parts): Role {

@@ -1,7 +1,7 @@
 /** What HEALTH_PORT answers, for every role: `/health/*` and `/metrics` (R-A9). The port is the operator's. */
 import { Hono } from 'hono';
 import { metricsDoor } from '../http/metrics-door.ts';
-import { type HealthCheck, healthRoutes } from '../platform/health.ts';
+import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
 import type { Parts } from './parts.ts';
 
 export function healthApp(

@@ -1,28 +1,28 @@
 /** What several roles share: the database, the queues, the outbox relay, and how callers are known. */
 import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
-import { calculationTrigger } from '../calculation/request-calculations.ts';
+import { calculationTrigger } from '../calculation/schedule/request-calculations.ts';
 import type { Config } from '../config.ts';
-import { FILE_QUEUE } from '../files/file-ingester.ts';
-import { type AccessNews, openAccessNews } from '../identity/access-news.ts';
-import type { Authentication } from '../identity/authenticate.ts';
-import { createCallers } from '../identity/find-caller.ts';
+import { FILE_QUEUE } from '../files/processing/file-ingester.ts';
+import type { Authentication } from '../identity/authentication/authenticate.ts';
+import { rememberVerified } from '../identity/authentication/remember-verified.ts';
+import { trustedIssuers } from '../identity/authentication/trusted-issuers.ts';
+import { createTokenVerifier } from '../identity/authentication/verify-token.ts';
+import { type AccessNews, openAccessNews } from '../identity/caller/access-news.ts';
+import { createCallers } from '../identity/caller/find-caller.ts';
+import { createRecallCaller, type RecallCaller } from '../identity/caller/recall-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
-import { createRecallCaller, type RecallCaller } from '../identity/recall-caller.ts';
-import { rememberVerified } from '../identity/remember-verified.ts';
-import { trustedIssuers } from '../identity/trusted-issuers.ts';
-import { createTokenVerifier } from '../identity/verify-token.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
-import { type Database, openDatabase } from '../platform/database.ts';
-import type { HealthCheck } from '../platform/health.ts';
+import { type Database, openDatabase } from '../platform/database/database.ts';
+import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
+import type { HealthCheck } from '../platform/http/health.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
-import { createOutboxRelay, type OutboxRelay } from '../platform/outbox.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointNewsSender } from '../points/read/point-news.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
-import { WEBHOOK_TEST_QUEUE } from '../webhooks/tests/tester.ts';
+import { WEBHOOK_TEST_QUEUE } from '../webhooks/trial-sends/tester.ts';
 import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {

@@ -1,7 +1,7 @@
 /** What every role shows in `/metrics`, whatever else it does (R-A9). */
 import { CALCULATION_BACKLOG } from '../calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../files/file-metrics.ts';
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import { watchBacklog } from '../platform/metrics/backlog.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import { MAIL_BACKLOG, OUTBOX_BACKLOG, watchPools, watchQueues } from '../platform/metrics/platform-metrics.ts';

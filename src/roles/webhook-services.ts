@@ -1,10 +1,10 @@
 /** Wires the routes of webhooks: their administration, their history, and tests of them. */
-import { writeAudit } from '../accounts/audit.ts';
+import { writeAudit } from '../accounts/audit/audit.ts';
 import type { AppParts } from '../http/create-app.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
 import { historyRoutes } from '../webhooks/history/history-routes.ts';
-import { webhookTestRoutes } from '../webhooks/tests/test-routes.ts';
+import { webhookTestRoutes } from '../webhooks/trial-sends/test-routes.ts';
 import type { Parts } from './parts.ts';
 
 export function webhookServices(

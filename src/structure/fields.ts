@@ -1,7 +1,7 @@
 /** Schemas of the fields of sites, sources and variables (R-C4–C6, R-C11). */
 import { z } from 'zod';
-import { catalogueIdSchema, enumerationSchema, idSchema } from '../platform/lenient.ts';
-import { isStorableJson, isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
+import { isStorableJson, isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
+import { catalogueIdSchema, enumerationSchema, idSchema } from '../platform/http/lenient.ts';
 import type { Field } from './resource.ts';
 
 const MAX_TEXT = 1000;

@@ -1,14 +1,14 @@
 /** The handlers sites, sources and variables share: list, read, change by PUT or JSON Patch (R-A6, R-A7, R-C4–C6). */
 import type { Context, Handler } from 'hono';
-import type { CallerEnv } from '../identity/authenticate.ts';
-import type { Caller } from '../identity/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
+import type { CallerEnv } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { readJsonBody } from '../platform/http-body.ts';
-import { setTotalCount } from '../platform/listing-response.ts';
-import { parsePaging } from '../platform/paging.ts';
-import { parseQuery, type Query, queryChoice, queryIds } from '../platform/query-string.ts';
-import { compileFilter } from './custom-filter.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { setTotalCount } from '../platform/http/listing-response.ts';
+import { parsePaging } from '../platform/http/paging.ts';
+import { parseQuery, type Query, queryChoice, queryIds } from '../platform/http/query-string.ts';
+import { compileFilter } from './filter/custom-filter.ts';
 import {
   getResource,
   listResources,

@@ -5,15 +5,15 @@
  * PUT keep their value, so that a client which knows fewer fields loses nothing; null clears.
  */
 import type { z } from 'zod';
-import type { Caller } from '../identity/caller.ts';
-import { isReached, readReach } from '../identity/site-reach.ts';
-import type { Queryable, Transaction } from '../platform/database.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { isReached, readReach } from '../identity/caller/site-reach.ts';
+import type { Queryable, Transaction } from '../platform/database/database.ts';
+import type { EventType } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
-import { applyOperations, parseOperations, withMemberNames } from '../platform/json-patch.ts';
-import { lenientObject, parseInput } from '../platform/lenient.ts';
-import type { EventType } from '../platform/outbox.ts';
-import type { Paging } from '../platform/paging.ts';
-import { nameOf } from './enumerations.ts';
+import { applyOperations, parseOperations, withMemberNames } from '../platform/http/json-patch.ts';
+import { lenientObject, parseInput } from '../platform/http/lenient.ts';
+import type { Paging } from '../platform/http/paging.ts';
+import { nameOf } from './catalogue/enumerations.ts';
 
 export interface Field {
   readonly column: string;

@@ -1,10 +1,10 @@
 /** Sites (R-C4): where measurements are made; they carry the civil time zone and bound what a USER may see. */
-import type { Transaction } from '../platform/database.ts';
+import type { Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
+import { timeZoneSchema } from './catalogue/time-zones.ts';
 import { clientDataField, idField, nameField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
-import { timeZoneSchema } from './time-zones.ts';
 
 export const SITE: Resource = {
   kind: 'Site',

@@ -1,11 +1,11 @@
 /** Sources (R-C5): meters, sensors and other origins of variables, by the identifiers the field knows them under. */
 import { z } from 'zod';
-import type { Transaction } from '../platform/database.ts';
+import type { Transaction } from '../platform/database/database.ts';
+import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { DomainError } from '../platform/errors.ts';
-import { isStorableText, STORABLE_RULE } from '../platform/storable-text.ts';
+import { timeZoneSchema } from './catalogue/time-zones.ts';
 import { clientDataField, idField, nameField, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
-import { timeZoneSchema } from './time-zones.ts';
 import { deleteVariables } from './variable.ts';
 
 const MAX_TAGS = 100;

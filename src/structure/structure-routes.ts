@@ -1,12 +1,12 @@
 /** The routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
 import { type Context, Hono } from 'hono';
 import type { AuditAct } from '../identity/audit-act.ts';
-import { type CallerEnv, requireRole } from '../identity/authenticate.ts';
-import type { Caller } from '../identity/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database.ts';
-import { readJsonBody } from '../platform/http-body.ts';
-import { parseQuery, queryFlag } from '../platform/query-string.ts';
-import type { RequestIdEnv } from '../platform/request-id.ts';
+import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
+import type { Caller } from '../identity/caller/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { readJsonBody } from '../platform/http/http-body.ts';
+import { parseQuery, queryFlag } from '../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { getResource, insertResource, lockResource, parseNew, type Resource } from './resource.ts';
 import {
   anyOf,

@@ -1,9 +1,9 @@
 /** Variables (R-C6): one series each; pushed, or calculated when they carry a declaration. */
 import { z } from 'zod';
-import type { Queryable, Transaction } from '../platform/database.ts';
+import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { booleanSchema } from '../platform/lenient.ts';
-import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
+import { booleanSchema } from '../platform/http/lenient.ts';
+import { AGGREGATE, QUANTITY_TYPE, TIME_PERIOD } from './catalogue/enumerations.ts';
 import { enumerationField, idField, jsonObjectSchema, referenceField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 

@@ -1,5 +1,5 @@
 /** The events an account can be told of (R-I2), and which of them happen at a place a filter can name. */
-import type { EventType } from '../platform/outbox.ts';
+import type { EventType } from '../platform/database/outbox.ts';
 
 /** What happens at a site, source or variable carries its number; the others are about users, or about many places. */
 const HAPPENS_AT_A_PLACE: Readonly<Record<EventType, boolean>> = {

@@ -1,8 +1,8 @@
 /** The webhooks of an account as they are stored (R-I1). Who may see what of them: visible-webhooks.ts. */
-import type { Queryable, Transaction } from '../platform/database.ts';
+import type { Queryable, Transaction } from '../platform/database/database.ts';
+import type { EventType } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
-import type { EventType } from '../platform/outbox.ts';
 import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
 
 /** Columns as members of a StoredWebhook. */

@@ -1,10 +1,10 @@
 /** `/health` on HEALTH_PORT, for roles without HTTP: what each needs, and which of it is down (R-A9). */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';
-import { openTcpGate, type TcpGate } from '../support/tcp-gate.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -1,10 +1,10 @@
 /** The database or Redis goes away and comes back while everything runs: the service says so, then goes on (R-K3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';
-import { openTcpGate, type TcpGate } from '../support/tcp-gate.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -1,7 +1,7 @@
 /** The id of a request is found in the log lines of everything that follows from it, in whatever role (R-A10, R-K4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { createGrpcReader } from '../support/grpc-client.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';

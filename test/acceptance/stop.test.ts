@@ -1,12 +1,12 @@
 /** SIGTERM while something is open or away: every role ends by itself, in time and without an error (R-K2). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGrpcReader } from '../support/clients/grpc-client.ts';
+import { openWatcher } from '../support/clients/watcher.ts';
+import { openTcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { createGrpcReader } from '../support/grpc-client.ts';
 import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';
-import { openTcpGate } from '../support/tcp-gate.ts';
-import { openWatcher } from '../support/watcher.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /** R-K2 gives 30 s, most of it for what is under way: runs, files, answers. */

@@ -1,11 +1,11 @@
 /** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openTcpGate } from '../support/doubles/tcp-gate.ts';
+import { openReceiver, SECRET, type WebhookReceiver } from '../support/doubles/webhook-receiver.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { forgetJobs } from '../support/stack.ts';
-import { openTcpGate } from '../support/tcp-gate.ts';
-import { openReceiver, SECRET, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const SETTINGS = {

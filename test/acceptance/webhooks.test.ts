@@ -1,14 +1,19 @@
 /** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashLinkToken, makeLinkToken } from '../../src/identity/password-reset.ts';
-import type { EventType } from '../../src/platform/outbox.ts';
+import { hashLinkToken, makeLinkToken } from '../../src/identity/passwords/password-reset.ts';
+import type { EventType } from '../../src/platform/database/outbox.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type-rules.ts';
-import { SAMPLE_DATA } from '../../src/webhooks/tests/sample-data-rules.ts';
+import { SAMPLE_DATA } from '../../src/webhooks/trial-sends/sample-data-rules.ts';
+import {
+  openReceiver,
+  type ReceivedMessage,
+  SECRET,
+  type WebhookReceiver,
+} from '../support/doubles/webhook-receiver.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
 import { type RoleProcess, startRoles } from '../support/role-process.ts';
 import { testRRoot } from '../support/stack.ts';
-import { openReceiver, type ReceivedMessage, SECRET, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;

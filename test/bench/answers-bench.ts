@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import type { ApiClient } from '../support/manager.ts';
 import { createSource, createVariable } from '../support/manager.ts';
 import { type Figure, figure } from './report.ts';

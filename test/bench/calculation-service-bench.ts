@@ -2,7 +2,7 @@
  * Calculations through the whole service: from a push until the computed point can be read, against the pushed point
  * itself; and a chain of five variables back-filled over a year of quarters, against writing as many points by pushes.
  */
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ApiClient, calculated, createSource, createVariable } from '../support/manager.ts';
 import { type Figure, figure } from './report.ts';

@@ -1,5 +1,5 @@
 /** Uploads of a bench: files of quarter-hours of new variables, sent through HTTP and followed until they are done. */
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { type ApiClient, createVariable } from '../support/manager.ts';
 import type { Delays } from './event-loop.ts';
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Excel from 'exceljs';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type Database, withConnection } from '../../src/platform/database.ts';
+import { type Database, withConnection } from '../../src/platform/database/database.ts';
 import { createSource } from '../support/manager.ts';
 import {
   createVariables,

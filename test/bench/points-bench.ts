@@ -3,8 +3,8 @@
  * hypertable with the same columns and chunks and a key as PostgreSQL makes it, in turn. Every variable lies between others
  * in the keys of both.
  */
-import { createAccount } from '../../src/accounts/create-account.ts';
-import { type Database, withConnection, withTransaction } from '../../src/platform/database.ts';
+import { createAccount } from '../../src/accounts/operator/create-account.ts';
+import { type Database, withConnection, withTransaction } from '../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../src/points/copy-codec.ts';
 import { copyTuples } from '../../src/points/write/copy-tuples.ts';
 import { writePoints } from '../../src/points/write/write-points.ts';

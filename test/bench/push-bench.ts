@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type Database, withConnection } from '../../src/platform/database.ts';
+import { type Database, withConnection } from '../../src/platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, encodeTuples, patchVersionTimestamps } from '../../src/points/copy-codec.ts';
 import { type ApiClient, createSource } from '../support/manager.ts';
 import type { Delays } from './event-loop.ts';

@@ -2,8 +2,8 @@
  * Reading, against reading: a year of 15-min points of seven versions against one of one version, states of the past
  * against the latest.
  */
-import { createAccount } from '../../src/accounts/create-account.ts';
-import { type Database, withTransaction } from '../../src/platform/database.ts';
+import { createAccount } from '../../src/accounts/operator/create-account.ts';
+import { type Database, withTransaction } from '../../src/platform/database/database.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import type { PointSelection, VersionChoice } from '../../src/points/point.ts';
 import { streamPoints } from '../../src/points/read/read-points.ts';

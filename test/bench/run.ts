@@ -3,7 +3,7 @@
  * `--only`, all sections.
  */
 import { readConfig } from '../../src/config.ts';
-import { type Database, openDatabase } from '../../src/platform/database.ts';
+import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { type ApiClient, seedManager, signIn } from '../support/manager.ts';
 import { startRoles } from '../support/role-process.ts';

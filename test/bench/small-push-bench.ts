@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { type ApiClient, createSource, createVariable } from '../support/manager.ts';
 import { measureLoad } from './http-load.ts';
 import { type Figure, figure } from './report.ts';

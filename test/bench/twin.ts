@@ -1,5 +1,5 @@
 /** A hypertable for the limits: the columns and chunks of `point`, with a key as PostgreSQL makes it. */
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 
 /** Makes it anew, empty. */
 export async function createTwin(database: Database, table: string): Promise<void> {

@@ -4,9 +4,9 @@
  * watches. And what those cost while nothing happens. By one process of all roles.
  */
 import { readFileSync } from 'node:fs';
-import { createGrpcReader, type GrpcReader } from '../support/grpc-client.ts';
+import { createGrpcReader, type GrpcReader } from '../support/clients/grpc-client.ts';
+import { openWatcher, type Watcher } from '../support/clients/watcher.ts';
 import { type ApiClient, createSource, createVariable } from '../support/manager.ts';
-import { openWatcher, type Watcher } from '../support/watcher.ts';
 import { type Figure, figure } from './report.ts';
 
 const ROUNDS = 5;

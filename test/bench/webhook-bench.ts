@@ -9,7 +9,7 @@ import http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { openWakeQueue, type QueueOptions } from '../../src/platform/queue.ts';
 import { WEBHOOK_QUEUE } from '../../src/webhooks/delivery/deliverer.ts';
 import { type Figure, figure } from './report.ts';

@@ -1,7 +1,7 @@
 /** What the ingester does with batches that cannot be written, step by step. */
 import { ingestPortion } from '../../src/ingest/ingest-account.ts';
 import { noteFailedBatch } from '../../src/ingest/set-aside.ts';
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 
 /** Writes the batches of an account one by one, and notes what fails, so many times. */
 export async function ingestNotingFailures(database: Database, accountId: number, attempts: number): Promise<void> {

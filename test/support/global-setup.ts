@@ -7,8 +7,8 @@ import { prepareCalculator } from '../../src/local/calculator-setup.ts';
 import { createProgress } from '../../src/local/progress.ts';
 import { ensureDatabase } from '../../src/local/services/postgres.ts';
 import { startTemporaryStack } from '../../src/local/services/temporary-stack.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { migrate } from '../../src/platform/migrate.ts';
 import { freezeTemplate } from './template.ts';
 
 const TEMPLATE = 'template_tidemark';

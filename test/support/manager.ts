@@ -1,11 +1,11 @@
 /** A manager who may push, and what a test does as one through the REST interface. Needs no test runner. */
-import { addClaim } from '../../src/accounts/add-claim.ts';
-import { createAccount } from '../../src/accounts/create-account.ts';
-import { registerClient } from '../../src/accounts/register-client.ts';
+import { addClaim } from '../../src/accounts/members/add-claim.ts';
+import { createAccount } from '../../src/accounts/operator/create-account.ts';
+import { registerClient } from '../../src/accounts/operator/register-client.ts';
 import { createUser } from '../../src/accounts/users/create-user.ts';
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { createTestClient, requestToken, type SendOptions, type TestClient } from './clients/test-client.ts';
 import type { CheckAnswer } from './described-answers.ts';
-import { createTestClient, requestToken, type SendOptions, type TestClient } from './test-client.ts';
 
 const CLIENT = { clientId: 'test-client', secret: 'test-secret', scopes: ['datahub-api', 'push-data'] };
 const PASSWORD = 'correct horse battery staple';

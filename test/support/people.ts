@@ -1,8 +1,8 @@
 /** Users of several accounts and roles around the two accounts of a TestApi. */
 import { createUser } from '../../src/accounts/users/create-user.ts';
+import { createTestClient, requestToken, type TestClient } from './clients/test-client.ts';
 import { eventually } from './eventually.ts';
 import type { TestApi } from './start-api.ts';
-import { createTestClient, requestToken, type TestClient } from './test-client.ts';
 
 const PASSWORD = 'a password of people';
 

@@ -1,5 +1,5 @@
 /** Rows as REST writes them, from the columns of gRPC. */
-import type { PointChunk } from './grpc-client.ts';
+import type { PointChunk } from './clients/grpc-client.ts';
 
 export interface Row {
   readonly variableId: number;

@@ -1,6 +1,6 @@
 /** The writer and the reader of points on a database of their own, without anything around them. */
-import { createAccount } from '../../src/accounts/create-account.ts';
-import { type Database, openDatabase, withTransaction } from '../../src/platform/database.ts';
+import { createAccount } from '../../src/accounts/operator/create-account.ts';
+import { type Database, openDatabase, withTransaction } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { encodeTuples } from '../../src/points/copy-codec.ts';
 import { type Labels, openDictionary } from '../../src/points/dictionary.ts';

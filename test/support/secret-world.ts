@@ -2,11 +2,11 @@
  * Things that must not be seen: of another account, and of a site that was not granted. Everything about them has a mark
  * in its name, and what they are is said by kind, so that a walk over all routes can put their ids anywhere.
  */
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import type { TestClient } from './clients/test-client.ts';
 import { addPerson } from './people.ts';
 import type { TestApi } from './start-api.ts';
 import { createSite, createSource, createVariable } from './structure.ts';
-import type { TestClient } from './test-client.ts';
 import { createWebhook } from './webhooks.ts';
 
 /** What an id may be of. */

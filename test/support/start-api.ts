@@ -1,24 +1,24 @@
 /** The HTTP and gRPC roles in this process, on a database of the test's own, with an account and users to call as. */
-import { addClaim } from '../../src/accounts/add-claim.ts';
-import { createAccount } from '../../src/accounts/create-account.ts';
-import { grantSiteAccess } from '../../src/accounts/grant-site-access.ts';
-import { registerClient } from '../../src/accounts/register-client.ts';
+import { addClaim } from '../../src/accounts/members/add-claim.ts';
+import { grantSiteAccess } from '../../src/accounts/members/grant-site-access.ts';
+import { createAccount } from '../../src/accounts/operator/create-account.ts';
+import { registerClient } from '../../src/accounts/operator/register-client.ts';
 import { createUser } from '../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../src/config.ts';
 import { startGrpcServer } from '../../src/grpc/start-grpc-server.ts';
 import { buildDocument } from '../../src/http/openapi/build-document.ts';
-import type { Role as UserRole } from '../../src/identity/caller.ts';
+import type { Role as UserRole } from '../../src/identity/caller/caller.ts';
 import { ingestAccount } from '../../src/ingest/ingest-account.ts';
-import { type Database, openDatabase } from '../../src/platform/database.ts';
+import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { describeApi } from '../../src/roles/api-description.ts';
 import { startApi } from '../../src/roles/api-role.ts';
 import { listenHttp } from '../../src/roles/http-listener.ts';
 import { openParts, type Parts } from '../../src/roles/parts.ts';
+import { createTestClient, requestToken, type TestClient } from './clients/test-client.ts';
 import { answerChecker } from './described-answers.ts';
+import { openTcpGate, type TcpGate } from './doubles/tcp-gate.ts';
 import { createTestDatabase, createTestQueuePrefix, testRedisUrl } from './stack.ts';
-import { openTcpGate, type TcpGate } from './tcp-gate.ts';
-import { createTestClient, requestToken, type TestClient } from './test-client.ts';
 
 const PASSWORD = 'correct horse';
 const CLIENT = { clientId: 'demo', secret: 's3cret' };

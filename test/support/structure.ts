@@ -1,5 +1,5 @@
 /** Sites, sources and variables for tests, made through the public interface. */
-import type { TestAnswer, TestClient } from './test-client.ts';
+import type { TestAnswer, TestClient } from './clients/test-client.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** Webhooks for tests, made through the public interface. */
-import type { TestClient } from './test-client.ts';
+import type { TestClient } from './clients/test-client.ts';
 
 /** A webhook as a client sees it. */
 export interface SeenWebhook {

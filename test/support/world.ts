@@ -1,5 +1,5 @@
 /** A small world to test in: a database of its own with an account and its manager, and what processes need there. */
-import { type Database, openDatabase } from '../../src/platform/database.ts';
+import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { seedManager } from './manager.ts';
 import type { RoleEnvironment } from './role-process.ts';

@@ -2,13 +2,13 @@
  * Accepting an invitation (§3, R-B10): the token in its link is the credential. A new user is made; whoever is a user of
  * that name already joins the account.
  */
-import type { UserDirectory } from '../../identity/user-directory.ts';
-import type { Transaction } from '../../platform/database.ts';
+import type { UserDirectory } from '../../identity/directory/user-directory.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import { appendEvents } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
-import { appendEvents } from '../../platform/outbox.ts';
-import { writeAudit } from '../audit.ts';
-import { writeClaims } from '../claims.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { writeClaims } from '../members/claims.ts';
 import { finishNewUser, insertUser } from '../users/save-user.ts';
 import { settleActiveAccount } from '../users/settle-active-account.ts';
 import type { RoleName } from '../users/user-rules.ts';

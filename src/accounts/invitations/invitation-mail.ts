@@ -1,6 +1,6 @@
 /** The mail of an invitation: each sending makes a new token, and the one before stops working (R-B10). */
-import { hashLinkToken, makeLinkToken } from '../../identity/password-reset.ts';
-import type { Queryable } from '../../platform/database.ts';
+import { hashLinkToken, makeLinkToken } from '../../identity/passwords/password-reset.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { WaitingMail } from '../../platform/mail/mail-outbox.ts';
 import type { MailValues } from '../../platform/mail/mail-render.ts';
 import { findMailAccount, writeExpiry } from '../mail-values.ts';

@@ -1,14 +1,14 @@
 /** The routes of invitations (R-B10). Accepting one needs no bearer: the token is the credential. */
 import { type Context, Hono } from 'hono';
-import { requireRole } from '../../identity/authenticate.ts';
-import { withTransaction } from '../../platform/database.ts';
-import { readJsonBody } from '../../platform/http-body.ts';
-import { parseInput } from '../../platform/lenient.ts';
-import { setTotalCount } from '../../platform/listing-response.ts';
-import { parsePaging } from '../../platform/paging.ts';
-import { parseQuery, queryError } from '../../platform/query-string.ts';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
-import { type AccountEnv, actOf } from '../act.ts';
+import { requireRole } from '../../identity/authentication/authenticate.ts';
+import { withTransaction } from '../../platform/database/database.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { parsePaging } from '../../platform/http/paging.ts';
+import { parseQuery, queryError } from '../../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { type AccountEnv, actOf } from '../audit/act.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation, type RegisterUserResult } from './accept-invitation.ts';
 import {

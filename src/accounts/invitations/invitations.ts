@@ -1,15 +1,15 @@
 /** Invitations (§3, R-B10): asked and mailed; accept-invitation.ts accepts. The token is made when the mail is sent. */
 import { z } from 'zod';
-import type { Caller } from '../../identity/caller.ts';
-import { hashLinkToken } from '../../identity/password-reset.ts';
-import type { Queryable, Transaction } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { hashLinkToken } from '../../identity/passwords/password-reset.ts';
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { lenientObject } from '../../platform/lenient.ts';
+import { lenientObject } from '../../platform/http/lenient.ts';
+import type { Paging } from '../../platform/http/paging.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
-import type { Paging } from '../../platform/paging.ts';
-import { isStorableText } from '../../platform/storable-text.ts';
-import type { Act } from '../act.ts';
-import { writeAudit } from '../audit.ts';
+import type { Act } from '../audit/act.ts';
+import { writeAudit } from '../audit/audit.ts';
 import {
   claimsSchema,
   emailSchema,

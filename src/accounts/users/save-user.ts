@@ -1,16 +1,16 @@
 /** Creating, saving, locking and deleting users (§4.2). Each runs in one transaction of the caller's. */
 import type { z } from 'zod';
-import type { UserDirectory } from '../../identity/user-directory.ts';
-import type { Transaction } from '../../platform/database.ts';
+import type { UserDirectory } from '../../identity/directory/user-directory.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import { appendEvents } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { invalidInput } from '../../platform/lenient.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
 import { queueMail, redirectMails } from '../../platform/mail/mail-outbox.ts';
-import { appendEvents } from '../../platform/outbox.ts';
-import type { Act } from '../act.ts';
-import { type AuditedAct, writeAudit } from '../audit.ts';
-import { replaceClaims } from '../claims.ts';
-import { saveUserFeatures } from '../features.ts';
+import type { Act } from '../audit/act.ts';
+import { type AuditedAct, writeAudit } from '../audit/audit.ts';
 import type { lockSchema } from '../field-schemas.ts';
+import { replaceClaims } from '../members/claims.ts';
+import { saveUserFeatures } from '../members/features.ts';
 import { assertAllowed, assertMember, assertOther, lockTargetUser, type TargetUser } from './target-user.ts';
 import { givenColumns, guardUserName, type WrittenUser, writeUserColumns } from './user-members.ts';
 import { getProfile } from './user-profile.ts';

@@ -1,5 +1,5 @@
-import type { UserDirectory } from '../../identity/user-directory.ts';
-import type { Transaction } from '../../platform/database.ts';
+import type { UserDirectory } from '../../identity/directory/user-directory.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 
 /**
  * Sees to it that the active account (R-B4) is one of the user's, the oldest, once they have joined or left one. The

@@ -1,8 +1,8 @@
 /** The user a path or body names, as far as the caller may see and change them (R-A5, R-B8). */
-import type { Caller } from '../../identity/caller.ts';
-import type { Queryable, Transaction } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { isStorableText } from '../../platform/storable-text.ts';
 import { type ChangeDecision, planRoleGrant, planUserChange, type RoleName } from './user-rules.ts';
 
 export interface TargetUser {

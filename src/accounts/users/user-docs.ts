@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation } from '../../platform/openapi/operation.ts';
 import { claimSchemaRead, emptyAnswer, featuresSchemaRead, USER_ID, userInfoSchema } from '../described-users.ts';
 import { claimSchema, claimsSchema, featuresSchema, lockSchema, siteIdsSchema, sitesSchema } from '../field-schemas.ts';
-import { membershipSchema } from '../membership-routes.ts';
+import { membershipSchema } from '../members/membership-routes.ts';
 import { userSchema } from './user-members.ts';
 import { MAX_DELAY_HOURS } from './user-routes.ts';
 

@@ -1,9 +1,9 @@
 /** Users as they are shown (R-C2), at each display level, as far as the caller may know. */
-import type { Caller } from '../../identity/caller.ts';
-import type { Queryable } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { ClaimOfUser } from '../claims.ts';
-import { type FeatureKind, type FeatureLevel, type UserFeature, withLevels } from '../features.ts';
+import type { ClaimOfUser } from '../members/claims.ts';
+import { type FeatureKind, type FeatureLevel, type UserFeature, withLevels } from '../members/features.ts';
 
 export type UserDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const USER_DISPLAY_LEVEL: Readonly<Record<UserDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };

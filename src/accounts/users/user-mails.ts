@@ -1,7 +1,8 @@
 /** What mails to users say, made when they are sent: the secrets in them exist nowhere else (R-B10, R-B11). */
-import { makePasswordReset } from '../../identity/password-reset.ts';
-import type { UserDirectory } from '../../identity/user-directory.ts';
-import { type Database, type Queryable, withTransaction } from '../../platform/database.ts';
+
+import type { UserDirectory } from '../../identity/directory/user-directory.ts';
+import { makePasswordReset } from '../../identity/passwords/password-reset.ts';
+import { type Database, type Queryable, withTransaction } from '../../platform/database/database.ts';
 import type { PrepareMail } from '../../platform/mail/mail-sender.ts';
 import { prepareInvitation } from '../invitations/invitation-mail.ts';
 import { writeExpiry } from '../mail-values.ts';

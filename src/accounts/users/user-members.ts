@@ -1,8 +1,8 @@
 /** The members of a user as clients write them, and their columns: what GET returns is accepted by POST (R-C, R-C2). */
 import { z } from 'zod';
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { lenientObject } from '../../platform/lenient.ts';
+import { lenientObject } from '../../platform/http/lenient.ts';
 import {
   claimsSchema,
   emailSchema,

@@ -1,6 +1,6 @@
 /** What the directory is told of a user. */
-import type { DirectoryUser } from '../../identity/user-directory.ts';
-import type { Queryable } from '../../platform/database.ts';
+import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 
 /** @throws Error when the user is not there: call it within the transaction that made or locked them. */
 export async function getProfile(database: Queryable, userId: string): Promise<DirectoryUser> {

@@ -1,16 +1,16 @@
 /** The routes of one user of the account (§4.2): reading, saving, locking, deleting. Fixed paths come before `:userId`. */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
-import { requireRole } from '../../identity/authenticate.ts';
-import { type Transaction, withTransaction } from '../../platform/database.ts';
-import { readJsonBody } from '../../platform/http-body.ts';
-import { parseInput } from '../../platform/lenient.ts';
-import { answerWhole } from '../../platform/listing-response.ts';
-import { parseQuery, queryError, queryInteger } from '../../platform/query-string.ts';
-import { type AccountEnv, actOf } from '../act.ts';
-import { writeAudit } from '../audit.ts';
-import { type FeatureKind, listUserFeatures, saveUserFeatures } from '../features.ts';
+import { requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import { answerWhole } from '../../platform/http/listing-response.ts';
+import { parseQuery, queryError, queryInteger } from '../../platform/http/query-string.ts';
+import { type AccountEnv, actOf } from '../audit/act.ts';
+import { writeAudit } from '../audit/audit.ts';
 import { featuresSchema, lockSchema, siteIdsSchema, sitesSchema } from '../field-schemas.ts';
+import { type FeatureKind, listUserFeatures, saveUserFeatures } from '../members/features.ts';
 import type { AccountServices } from '../services.ts';
 import { createMember, deleteUser, requestPasswordReset, saveLock, saveUser } from './save-user.ts';
 import { assertMember, getTargetUser, lockTargetUser, type TargetUser } from './target-user.ts';

@@ -1,7 +1,7 @@
 /** Which sites of an account a USER reaches (R-B9, R-C3). */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { invalidInput } from '../../platform/lenient.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
 /**

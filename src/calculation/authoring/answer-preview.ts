@@ -1,12 +1,12 @@
 /** The calculator's side of previews (R-H9): takes a waiting task, runs it by the one path of runs, stores the answer. */
-import { type Connection, type Database, withConnection } from '../../platform/database.ts';
-import { toStorableText } from '../../platform/storable-text.ts';
+import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
+import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { Micros } from '../../points/point.ts';
-import { type ComputeRequest, compute } from '../compute.ts';
-import { instantMicros } from '../declaration.ts';
-import { defaultVersion } from '../default-version-rules.ts';
-import { readScripts } from '../read-scripts.ts';
-import type { RunServices } from '../run-calculation.ts';
+import { instantMicros } from '../declaration/declaration.ts';
+import { type ComputeRequest, compute } from '../run/compute.ts';
+import { defaultVersion } from '../run/default-version-rules.ts';
+import { readScripts } from '../run/read-scripts.ts';
+import type { RunServices } from '../run/run-calculation.ts';
 import { describeComputed, type PreviewedDates } from './describe-preview.ts';
 import type { PreviewDates, PreviewTask } from './preview-task.ts';
 

@@ -1,6 +1,6 @@
 /** Hands a task to whichever calculator takes it, and waits for the answer (R-H9). */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '../../platform/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';

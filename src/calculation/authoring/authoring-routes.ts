@@ -4,18 +4,18 @@
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import { withTransaction } from '../../platform/database.ts';
+import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
-import { readJsonBody } from '../../platform/http-body.ts';
-import { invalidInput, lenientObject, parseInput } from '../../platform/lenient.ts';
-import { parseQuery } from '../../platform/query-string.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { invalidInput, lenientObject, parseInput } from '../../platform/http/lenient.ts';
+import { parseQuery } from '../../platform/http/query-string.ts';
 import { getResource, type ResourceObject } from '../../structure/resource.ts';
 import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
-import { findReferenceProblems } from '../check-references.ts';
-import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration.ts';
-import { saveDeclaration } from '../save-declaration.ts';
+import { findReferenceProblems } from '../declaration/check-references.ts';
+import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration/declaration.ts';
+import { saveDeclaration } from '../declaration/save-declaration.ts';
 import { type Asker, askCalculator } from './ask-calculator.ts';
 import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 

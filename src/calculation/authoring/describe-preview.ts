@@ -3,10 +3,10 @@ import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
-import type { Computed } from '../compute.ts';
-import type { Output, OutputPoint } from '../output-rules.ts';
+import type { Computed } from '../run/compute.ts';
+import type { Output, OutputPoint } from '../run/output-rules.ts';
+import { sumCounts } from '../run/write-outputs.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
-import { sumCounts } from '../write-outputs.ts';
 
 /** Rows shown; of more the first. */
 const MAX_ROWS = 10_000;

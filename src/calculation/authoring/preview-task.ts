@@ -2,7 +2,7 @@
  * What the API asks of a calculator on behalf of an author (R-H9). Scripts run where R is, which need not be where the
  * API is; a row in the database carries the task there and the answer back.
  */
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
 /** Dates of a preview; without them the newest date of the inputs, as if it had just been written. */

@@ -1,6 +1,6 @@
 /** Previews among the work of a calculator (R-H9): a few at a time, the others wait in the database. */
 import type { WakeQueue } from '../../platform/queue.ts';
-import type { RunServices } from '../run-calculation.ts';
+import type { RunServices } from '../run/run-calculation.ts';
 import { answerPreview, findWaitingPreviews } from './answer-preview.ts';
 import { PREVIEW_KEY } from './ask-calculator.ts';
 

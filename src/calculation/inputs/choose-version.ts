@@ -1,9 +1,9 @@
 /** Which versions of an input are read: the words of reading (R-G2), on the calendar of the input's source. */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { VersionChoice } from '../../points/point.ts';
-import { CURRENT, parseDuration, parseRelative } from '../../reading/duration-rules.ts';
-import { resolveVersion } from '../../reading/resolve-version.ts';
-import { type InputDeclaration, instantMicros } from '../declaration.ts';
+import { CURRENT, parseDuration, parseRelative } from '../../selection/duration-rules.ts';
+import { resolveVersion } from '../../selection/resolve-version.ts';
+import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
 
 export function chooseVersion(
   queryable: Queryable,

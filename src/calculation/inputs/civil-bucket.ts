@@ -1,8 +1,9 @@
 /** Where buckets of civil time begin and end, as `aggregatePoints` draws them: in the zone of the source (R-H1). */
+
+import type { Bucket } from '../../points/buckets/bucket.ts';
+import { civilBuckets, shortestLength } from '../../points/buckets/civil-buckets.ts';
 import type { Micros } from '../../points/point.ts';
-import type { Bucket } from '../../points/read/bucket.ts';
-import { civilBuckets, shortestLength } from '../../points/read/civil-buckets.ts';
-import { startOfDay } from '../../structure/time-zones.ts';
+import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 
 type CivilBucket = Exclude<Bucket, 'all'>;
 

@@ -1,6 +1,6 @@
 /** Values from the forms of sites and sources (R-H1): `inputForms` of a script. An unset one is there, as NULL (R-H2). */
-import type { Queryable } from '../../platform/database.ts';
-import type { EntityDeclaration } from '../declaration.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { EntityDeclaration } from '../declaration/declaration.ts';
 import type { SandboxScalar, ScalarValue } from '../sandbox/sandbox-types.ts';
 import { parseFormPath } from './form-path-rules.ts';
 

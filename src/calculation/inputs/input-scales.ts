@@ -1,8 +1,8 @@
 /** Conversion of an input into the unit declared for it (R-H1, R-C8). */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { LinearScale } from '../../points/point.ts';
-import { scaleBetween } from '../../structure/unit-rules.ts';
-import { findUnits } from '../../structure/units.ts';
+import { scaleBetween } from '../../structure/catalogue/unit-rules.ts';
+import { findUnits } from '../../structure/catalogue/units.ts';
 
 /** What is converted: the unit of the variable, and the one declared. */
 export interface UnitPair {

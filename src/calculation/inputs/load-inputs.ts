@@ -1,16 +1,16 @@
 /** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { aggregatePoints } from '../../points/buckets/aggregate-points.ts';
+import type { AggregateChunk, Buckets } from '../../points/buckets/bucket.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
-import { aggregatePoints } from '../../points/read/aggregate-points.ts';
-import type { AggregateChunk, Buckets } from '../../points/read/bucket.ts';
 import { readPoints } from '../../points/read/read-points.ts';
-import { BUCKETS, FUNCTIONS } from '../../structure/bucket-words.ts';
-import { startOfDay } from '../../structure/time-zones.ts';
-import type { InputDeclaration } from '../declaration.ts';
-import type { DateRange } from '../formula-period-rules.ts';
+import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-words.ts';
+import { startOfDay } from '../../structure/catalogue/time-zones.ts';
+import type { InputDeclaration } from '../declaration/declaration.ts';
+import type { DateRange } from '../declaration/formula-period-rules.ts';
 import type { SandboxInput } from '../sandbox/sandbox-types.ts';
 import { chooseVersion } from './choose-version.ts';
 import { InputColumns } from './input-columns.ts';

@@ -1,5 +1,5 @@
 /** What a script is told of a variable (R-H2), and what the loader needs to read it. */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import {
   AGGREGATE,
   type Aggregate,
@@ -7,7 +7,7 @@ import {
   nameOf,
   QUANTITY_TYPE,
   TIME_PERIOD,
-} from '../../structure/enumerations.ts';
+} from '../../structure/catalogue/enumerations.ts';
 import type { VariableInfo } from '../sandbox/sandbox-types.ts';
 
 export interface KnownVariable {

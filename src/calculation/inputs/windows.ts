@@ -5,12 +5,12 @@
  * part of its points; only an absolute period is taken as it is.
  */
 import { Temporal } from 'temporal-polyfill';
+import type { Bucket } from '../../points/buckets/bucket.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
-import type { Bucket } from '../../points/read/bucket.ts';
-import type { TimePeriod } from '../../structure/enumerations.ts';
-import { type InputDeclaration, instantMicros } from '../declaration.ts';
-import type { DateRange } from '../formula-period-rules.ts';
+import type { TimePeriod } from '../../structure/catalogue/enumerations.ts';
+import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
+import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
 /** Both ends inclusive; undefined is open. */

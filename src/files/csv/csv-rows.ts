@@ -1,11 +1,11 @@
 /** The records of a CSV → the collector: what is written plainly straight from its bytes, the rest by its texts. */
-import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
-import type { Columns } from '../columns-rules.ts';
-import { cellText, type RowCells } from '../parsing/row-cells.ts';
+import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-rules.ts';
+import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-rules.ts';
+import { cellText, type RowCells } from '../cells/row-cells.ts';
+import { decodeUtf8 } from '../cells/utf8.ts';
+import type { Columns } from '../parsing/columns-rules.ts';
 import type { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
-import { decodeUtf8 } from '../parsing/utf8.ts';
-import { isPlainLocal, PlainDates, plainNumber } from '../plain-cell-rules.ts';
 import type { RecordVisitor } from './record-scanner.ts';
 
 /** Judges each record and hands it to the collector. */

@@ -1,5 +1,5 @@
 /** How a CSV is written, found from its beginning: its line ends and its delimiter (R-E2). */
-import { countKnown } from '../columns-rules.ts';
+import { countKnown } from '../parsing/columns-rules.ts';
 import type { Dialect } from './record-scanner.ts';
 
 const DELIMITERS = [',', ';', '\t'] as const;

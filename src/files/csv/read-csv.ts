@@ -1,11 +1,12 @@
 /** A CSV as rows (R-E2): the bytes are read part by part, and again from a record's first byte after a crash (R-E5). */
-import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
+
+import { cellText } from '../cells/row-cells.ts';
+import { decodeUtf8 } from '../cells/utf8.ts';
+import { type Columns, planColumns, usedColumns } from '../parsing/columns-rules.ts';
 import { CSV_CHUNKS, isChunk, type ParseJob } from '../parsing/parse-source.ts';
-import { cellText } from '../parsing/row-cells.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
-import { decodeUtf8 } from '../parsing/utf8.ts';
 import { type FilePosition, FileRefusal } from '../standard-file.ts';
-import { assertStart, markBytes } from '../start-rules.ts';
+import { assertStart, markBytes } from '../upload/start-rules.ts';
 import { CsvRows } from './csv-rows.ts';
 import { findDialect } from './dialect-rules.ts';
 import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';

@@ -3,7 +3,7 @@
  * record that breaks the rules of quoting is reported, and reading goes on with the line after its first: a stray quote
  * spoils one row, not all that follow. Every byte is looked at a few times, so the time stays linear.
  */
-import type { RowCells } from '../parsing/row-cells.ts';
+import type { RowCells } from '../cells/row-cells.ts';
 
 export interface Dialect {
   readonly delimiter: string;

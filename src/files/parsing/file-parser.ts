@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { FileRefusal } from '../standard-file.ts';
-import type { StoredPart } from '../stored-parts.ts';
+import type { StoredPart } from '../upload/stored-parts.ts';
 import type {
   FromParser,
   ParsedChunk,

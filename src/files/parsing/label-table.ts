@@ -1,7 +1,7 @@
 /** The versions and tags of a file, each combination known by a small number and looked up once. */
-import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, toLabels } from '../../points/label-rules.ts';
-import { parseFileTags } from '../cell-rules.ts';
+import { parseFileTags } from '../cells/cell-rules.ts';
 import { copyOf, type Problem } from './target-table.ts';
 
 const MAX_VERSION = 200;

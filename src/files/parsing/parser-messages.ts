@@ -3,7 +3,7 @@ import type { Labels } from '../../points/label-rules.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
-import type { StoredPart } from '../stored-parts.ts';
+import type { StoredPart } from '../upload/stored-parts.ts';
 import type { LabelIds } from './label-table.ts';
 
 /** A file to be parsed. */

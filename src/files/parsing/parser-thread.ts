@@ -5,7 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import { readCsv } from '../csv/read-csv.ts';
 import { FileRefusal } from '../standard-file.ts';
-import { inflatePart } from '../stored-parts.ts';
+import { inflatePart } from '../upload/stored-parts.ts';
 import { readXlsx } from '../xlsx/read-xlsx.ts';
 import type { EmitRows, FileSource } from './parse-source.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';

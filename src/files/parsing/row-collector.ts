@@ -4,8 +4,8 @@
  */
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
-import type { Columns } from '../columns-rules.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
+import type { Columns } from './columns-rules.ts';
 import { LabelTable } from './label-table.ts';
 import { orderRows } from './order-rows-rules.ts';
 import { TargetTable } from './target-table.ts';

@@ -1,7 +1,8 @@
 /** Rows with their date and value read → the collector: their targets and labels are found by the bytes of their cells. */
-import type { Columns } from '../columns-rules.ts';
-import { CellKeys } from './cell-keys.ts';
-import type { RowCells } from './row-cells.ts';
+
+import { CellKeys } from '../cells/cell-keys.ts';
+import type { RowCells } from '../cells/row-cells.ts';
+import type { Columns } from './columns-rules.ts';
 import type { RowCollector } from './row-collector.ts';
 
 export class RowKeys {

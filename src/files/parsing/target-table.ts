@@ -1,11 +1,11 @@
 /** The identifier combinations of a file, each known by a small number and resolved once (§2: rows sharing one are grouped). */
-import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
-import { type LocalClock, localClock } from '../../structure/time-zones.ts';
-import { parseFileId, show } from '../cell-rules.ts';
-import type { Columns } from '../columns-rules.ts';
+import { type LocalClock, localClock } from '../../structure/catalogue/time-zones.ts';
+import { parseFileId, show } from '../cells/cell-rules.ts';
 import type { RowErrorCode } from '../standard-file.ts';
+import type { Columns } from './columns-rules.ts';
 
 const MAX_TEXT = 1000;
 // Rows that all mean something else must not fill the memory; the table begins anew between two chunks.

@@ -1,13 +1,13 @@
 /** The first sheet of a workbook as rows (R-E2): date cells, ISO texts, texts of all kinds, cached results of formulas. */
 import type { ParsedDate } from '../../points/date-rules.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
-import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cell-rules.ts';
-import { type Columns, planColumns, usedColumns } from '../columns-rules.ts';
+import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-rules.ts';
+import { plainNumber, plainSerial } from '../cells/plain-cell-rules.ts';
+import { cellText } from '../cells/row-cells.ts';
+import { type Columns, planColumns, usedColumns } from '../parsing/columns-rules.ts';
 import { type HeaderNote, isChunk, type ParseJob, XLSX_CHUNKS } from '../parsing/parse-source.ts';
-import { cellText } from '../parsing/row-cells.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
-import { plainNumber, plainSerial } from '../plain-cell-rules.ts';
 import { FileRefusal } from '../standard-file.ts';
 import { type DateSystem, serialToMicros } from './serial-date-rules.ts';
 import { NO_STRINGS, readSharedStrings, type SharedStrings, unescapeText } from './shared-strings.ts';

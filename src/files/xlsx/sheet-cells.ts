@@ -1,5 +1,5 @@
 /** The cells of a row of a worksheet: where their bytes stand, and what they are. */
-import type { RowCells } from '../parsing/row-cells.ts';
+import type { RowCells } from '../cells/row-cells.ts';
 
 /**
  * What a cell holds: `serial` is a number shown as a date, `shared` the number of a text, `error` a text such as #N/A,

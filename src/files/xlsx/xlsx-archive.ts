@@ -7,7 +7,7 @@ import { createInflateRaw } from 'node:zlib';
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 import type { FileSource } from '../parsing/parse-source.ts';
 import { type FileLimits, FileRefusal } from '../standard-file.ts';
-import { assertStart } from '../start-rules.ts';
+import { assertStart } from '../upload/start-rules.ts';
 
 export interface XlsxArchive {
   has(name: string): boolean;

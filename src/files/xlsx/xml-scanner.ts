@@ -3,7 +3,7 @@
  * elements, text, CDATA, comments. A document type declaration is refused: with entities of its own a file of a kilobyte
  * can stand for gigabytes.
  */
-import { decodeUtf8 } from '../parsing/utf8.ts';
+import { decodeUtf8 } from '../cells/utf8.ts';
 import { FileRefusal } from '../standard-file.ts';
 
 export interface XmlVisitor {

@@ -1,5 +1,5 @@
 /** Of watched variables: where they belong, which decides who may see them, and up to when they were written. */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
 
 export interface Whereabouts {

@@ -1,5 +1,5 @@
 /** What a watch has not seen yet, in one snapshot of the database. */
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk } from '../../points/point.ts';
 import {
   type ChangedVariable,

@@ -3,10 +3,10 @@
  * watched variables every few seconds, since news may get lost, and one look a second at whether readers still may read
  * (R-B5). News only say where to look: what is sent always comes from the database.
  */
-import { type Authentication, authenticateBearer } from '../../identity/authenticate.ts';
-import type { Caller } from '../../identity/caller.ts';
-import { reachesSource, readReach } from '../../identity/site-reach.ts';
-import type { Database } from '../../platform/database.ts';
+import { type Authentication, authenticateBearer } from '../../identity/authentication/authenticate.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { reachesSource, readReach } from '../../identity/caller/site-reach.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper } from '../../platform/sweep.ts';

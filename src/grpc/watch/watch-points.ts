@@ -1,10 +1,10 @@
 /** `WatchPoints` (R-J1, R-J2): a stream of what is committed to chosen variables, from a cursor. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { Caller } from '../../identity/caller.ts';
-import type { Database } from '../../platform/database.ts';
-import { placeError } from '../../platform/query-string.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { placeError } from '../../platform/http/query-string.ts';
 import { findLastVersions, type Place } from '../../points/read/read-changes.ts';
-import { type ResolvedSelection, resolveSelection } from '../../reading/selection.ts';
+import { type ResolvedSelection, resolveSelection } from '../../selection/selection.ts';
 import { type AnswerServices, abortOnCancel, authenticateCall, authorizationOf, track } from '../answer.ts';
 import { placeInMessage, type SelectionMessage, toSelection } from '../read-request.ts';
 import { AT_BEGINNING, decodeCursor } from './cursor.ts';

@@ -4,12 +4,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { Caller } from '../../identity/caller.ts';
-import type { Database } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale } from '../../points/point.ts';
 import type { Place } from '../../points/read/read-changes.ts';
-import type { ReadVariable } from '../../reading/selection.ts';
+import type { ReadVariable } from '../../selection/selection.ts';
 import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
 import { type BuiltMessage, MessageBuilder } from './message-builder.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the service (R-A9), made of what the rooms say of their routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { API_VERSION } from '../../platform/api-version.ts';
 import type { ErrorCode } from '../../platform/errors.ts';
+import { API_VERSION } from '../../platform/http/api-version.ts';
 import { ERROR_WORDS, errorSchema } from '../../platform/openapi/error-schema.ts';
 import {
   type Access,

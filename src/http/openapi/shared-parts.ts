@@ -1,5 +1,5 @@
 /** What all operations of the document share: addresses, credentials, headers, and the words in front. */
-import { API_VERSION } from '../../platform/api-version.ts';
+import { API_VERSION } from '../../platform/http/api-version.ts';
 import type { JsonSchema } from './json-schemas.ts';
 
 /** Where the parts of this installation are, without a slash at the end. */

@@ -3,9 +3,9 @@
  * that was asked for. Nobody is asked for consent: the clients are the operator's.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
-import { findProfile } from '../find-profile.ts';
-import { findTokenUser } from '../find-token-user.ts';
-import type { GrantContext } from './issuer-grants.ts';
+import { findTokenUser } from '../authentication/find-token-user.ts';
+import { findProfile } from '../directory/find-profile.ts';
+import type { GrantContext } from './grants/issuer-grants.ts';
 
 export const CHANGE_PASSWORD_PROMPT = 'change_password';
 export const FIRST_PASSWORD_PROMPT = 'first_password';

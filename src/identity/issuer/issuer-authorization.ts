@@ -1,10 +1,10 @@
 /** What an authorization by browser grants: all the client may have and asks for, in one account (R-B2, R-B4). */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
-import { findTokenUser } from '../find-token-user.ts';
-import type { GrantContext } from './issuer-grants.ts';
-import { API_RESOURCE, allowedScopes } from './issuer-resource.ts';
-import { writeTokenGrant } from './token-grant.ts';
-import { parseRequestedAccount } from './token-request-rules.ts';
+import { findTokenUser } from '../authentication/find-token-user.ts';
+import type { GrantContext } from './grants/issuer-grants.ts';
+import { API_RESOURCE, allowedScopes } from './grants/issuer-resource.ts';
+import { writeTokenGrant } from './grants/token-grant.ts';
+import { parseRequestedAccount } from './grants/token-request-rules.ts';
 
 /** Parameters of an authorization beyond the standard ones. */
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;

@@ -3,16 +3,16 @@
  * that would print a notice is replaced, so nothing but the log writes.
  */
 import type { AdapterPayload, Configuration } from 'oidc-provider';
-import { ALLOWED_SCOPES_MEMBER } from '../find-client.ts';
+import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
+import type { IssuerKeys } from '../keys/signing-keys.ts';
 import { showError } from '../pages/error-page.ts';
 import { showSignedOut, showSignOut } from '../pages/sign-out-pages.ts';
-import type { IssuerKeys } from '../signing-keys.ts';
+import { findTokenAccount, type GrantContext, tokenClaims } from './grants/issuer-grants.ts';
+import { API_RESOURCE, apiResource } from './grants/issuer-resource.ts';
+import { KNOWN_SCOPES } from './grants/token-request-rules.ts';
 import { createInteractionPolicy } from './interaction-policy.ts';
 import { AUTHORIZATION_PARAMETERS, makeGrant } from './issuer-authorization.ts';
-import { findTokenAccount, type GrantContext, tokenClaims } from './issuer-grants.ts';
-import { API_RESOURCE, apiResource } from './issuer-resource.ts';
 import { createPayloadAdapter } from './payload-adapter.ts';
-import { KNOWN_SCOPES } from './token-request-rules.ts';
 
 const PROTOCOL = '/protocol/openid-connect';
 /** Somebody reads a mail, or looks for a password, while a page is open. */

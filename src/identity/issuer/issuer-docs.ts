@@ -1,7 +1,7 @@
 /** The description of what clients use of the embedded issuer (R-A9, R-B3); the rest its discovery document says. */
 import { z } from 'zod';
 import { answersJson, OPEN, type Operation } from '../../platform/openapi/operation.ts';
-import { KNOWN_SCOPES } from './token-request-rules.ts';
+import { KNOWN_SCOPES } from './grants/token-request-rules.ts';
 
 const tag = 'Tokens';
 const FORM = 'application/x-www-form-urlencoded';

@@ -1,7 +1,7 @@
 /** The issuer as a Hono app, to be mounted at the root of the HTTP app. */
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import type { Issuer } from './issuer.ts';
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };

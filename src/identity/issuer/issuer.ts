@@ -7,28 +7,28 @@ import type { IncomingMessage } from 'node:http';
 import Provider, { type errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Config } from '../../config.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
-import type { Database } from '../../platform/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
-import { compareClientSecret, encodeBasic } from '../client-secret.ts';
-import { createEmbeddedDirectory } from '../embedded-directory.ts';
-import { ownClient } from '../own-client.ts';
+import { createTokenVerifier } from '../authentication/verify-token.ts';
+import { compareClientSecret, encodeBasic } from '../clients/client-secret.ts';
+import { ownClient } from '../clients/own-client.ts';
+import { createEmbeddedDirectory } from '../directory/embedded-directory.ts';
+import type { UserDirectory } from '../directory/user-directory.ts';
+import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from '../keys/signing-keys.ts';
 import { showMissing } from '../pages/error-page.ts';
 import { issuerPages } from '../pages/issuer-pages.ts';
 import type { PageContext } from '../pages/page-context.ts';
-import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from '../signing-keys.ts';
-import type { UserDirectory } from '../user-directory.ts';
-import { createTokenVerifier } from '../verify-token.ts';
 import { captureResponse } from './captured-response.ts';
-import { type IssuerContext, issuerConfiguration } from './issuer-configuration.ts';
-import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './issuer-grants.ts';
-import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
-import { issuerUrl } from './issuer-url.ts';
+import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './grants/issuer-grants.ts';
 import {
   answerTokenExchange,
   type ExchangeContext,
   TOKEN_EXCHANGE_FIELDS,
   TOKEN_EXCHANGE_GRANT,
-} from './token-exchange.ts';
+} from './grants/token-exchange.ts';
+import { type IssuerContext, issuerConfiguration } from './issuer-configuration.ts';
+import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
+import { issuerUrl } from './issuer-url.ts';
 import { userinfo } from './userinfo.ts';
 
 export interface Issuer {

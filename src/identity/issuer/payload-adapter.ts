@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
-import type { Queryable } from '../../platform/database.ts';
-import { isStorableJson, isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
-import { findClientMetadata } from '../find-client.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableJson, isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { findClientMetadata } from '../clients/find-client.ts';
 
 const BEARER_MODELS: ReadonlySet<string> = new Set([
   'AccessToken',

@@ -4,10 +4,10 @@
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { findProfile } from '../find-profile.ts';
-import type { VerifiedToken, VerifyToken } from '../verify-token.ts';
+import type { VerifiedToken, VerifyToken } from '../authentication/verify-token.ts';
+import { findProfile } from '../directory/find-profile.ts';
 
 export interface UserinfoContext {
   readonly database: Queryable;

@@ -3,11 +3,11 @@
  * made, or found by user name among those the service may have. Keycloak asks for a new password on its own pages, and for the current one when the
  * sign-in is older than five minutes (its default for this action), as §5 wants.
  */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { makeTemporaryPassword } from '../choose-password.ts';
-import { PASSWORD_RESET_TTL_SEC } from '../password-reset.ts';
-import type { DirectoryUser, UserDirectory } from '../user-directory.ts';
+import type { DirectoryUser, UserDirectory } from '../directory/user-directory.ts';
+import { makeTemporaryPassword } from '../passwords/choose-password.ts';
+import { PASSWORD_RESET_TTL_SEC } from '../passwords/password-reset.ts';
 import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
 
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';

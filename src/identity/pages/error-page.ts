@@ -3,7 +3,7 @@ import { type ErrorOut, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import { paragraphHtml } from './form-html.ts';
 import { languageOf, sendExpired, sendPage } from './page-context.ts';
-import { PAGE_TEXTS } from './page-texts.ts';
+import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 /** A person gets a page, which also tells the makers of the program what was wrong; a program gets JSON. */
 export function showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): void {

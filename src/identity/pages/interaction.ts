@@ -1,10 +1,10 @@
 /** One authorization that waits at a page: what it is, who it is for, and how it goes on. */
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
-import type { KeptSession } from '../end-sessions.ts';
-import { findTokenUser, type TokenUser } from '../find-token-user.ts';
+import { findTokenUser, type TokenUser } from '../authentication/find-token-user.ts';
+import type { KeptSession } from '../passwords/end-sessions.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired } from './page-context.ts';
-import type { PageLanguage } from './page-texts.ts';
+import type { PageLanguage } from './texts/page-texts.ts';
 
 export type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -1,14 +1,14 @@
 /** The pages of the issuer by path, in front of oidc-provider's own routes. */
 import type Provider from 'oidc-provider';
-import { authorizationAddress, SIGNED_IN_PATH } from '../embedded-directory.ts';
+import { authorizationAddress, SIGNED_IN_PATH } from '../directory/embedded-directory.ts';
 import { paragraphHtml } from './form-html.ts';
 import { findInteraction, type InteractionDetails, sendUnknownInteraction } from './interaction.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired, sendPage } from './page-context.ts';
-import { PAGE_TEXTS } from './page-texts.ts';
 import { showPassword, takePassword } from './password-page.ts';
 import { type Form, isFromOwnPage, readForm } from './read-form.ts';
 import { showForgot, showReset, takeForgot, takeReset } from './reset-page.ts';
 import { showSignIn, takeSignIn } from './sign-in-page.ts';
+import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 type Next = () => Promise<void>;
 

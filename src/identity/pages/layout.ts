@@ -1,7 +1,7 @@
 /** The frame of every page: plain HTML that works without scripts, and headers that forbid everything it does not use. */
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../platform/mail/mail-render.ts';
-import type { PageLanguage } from './page-texts.ts';
+import type { PageLanguage } from './texts/page-texts.ts';
 
 export interface Page {
   readonly language: PageLanguage;

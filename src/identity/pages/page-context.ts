@@ -2,12 +2,12 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
-import type { Database } from '../../platform/database.ts';
-import type { SignInPolicy } from '../sign-in.ts';
-import type { UserDirectory } from '../user-directory.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { UserDirectory } from '../directory/user-directory.ts';
+import type { SignInPolicy } from '../passwords/sign-in.ts';
 import { paragraphHtml } from './form-html.ts';
 import { type Page, renderPage } from './layout.ts';
-import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
+import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export interface PageContext {
   readonly database: Database;

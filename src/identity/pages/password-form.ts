@@ -1,7 +1,7 @@
 /** The form that asks for a new password, and what is said about one that will not do. */
-import type { PasswordProblem } from '../password-rules.ts';
+import type { PasswordProblem } from '../passwords/password-rules.ts';
 import { type FieldHtml, formHtml } from './form-html.ts';
-import { fillText, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
+import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export type FormProblem = PasswordProblem | 'wrong_password';
 

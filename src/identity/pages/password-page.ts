@@ -3,11 +3,11 @@
  * change, which asks for the current one too when the session is older than five minutes (R-B13).
  */
 import type Provider from 'oidc-provider';
-import { withTransaction } from '../../platform/database.ts';
-import { choosePassword } from '../choose-password.ts';
-import type { TokenUser } from '../find-token-user.ts';
+import { withTransaction } from '../../platform/database/database.ts';
+import type { TokenUser } from '../authentication/find-token-user.ts';
 import { CHANGE_PASSWORD_PROMPT, FIRST_PASSWORD_PROMPT } from '../issuer/interaction-policy.ts';
-import { signIn } from '../sign-in.ts';
+import { choosePassword } from '../passwords/choose-password.ts';
+import { signIn } from '../passwords/sign-in.ts';
 import { paragraphHtml } from './form-html.ts';
 import {
   findInteractionUser,
@@ -19,9 +19,9 @@ import {
   sendUnknownInteraction,
 } from './interaction.ts';
 import { type PageContext, type PageRequest, sendPage } from './page-context.ts';
-import { fillText, PAGE_TEXTS } from './page-texts.ts';
 import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
+import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 
 /** §5: who signed in longer ago is asked for the current password. */
 const RECENT_SEC = 300;

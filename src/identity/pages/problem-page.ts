@@ -2,7 +2,7 @@
 import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import { paragraphHtml } from './form-html.ts';
 import { type RenderedPage, renderPage } from './layout.ts';
-import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
+import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export interface Problem {
   /** HTTP status. */

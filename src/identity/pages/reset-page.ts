@@ -1,16 +1,16 @@
 /** A forgotten password: asking for a link by mail, and the page the link leads to (R-B11). */
 import type Provider from 'oidc-provider';
-import { type Queryable, withTransaction } from '../../platform/database.ts';
+import { type Queryable, withTransaction } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
 import { countRecentMails } from '../../platform/mail/mail-outbox.ts';
-import { isStorableText } from '../../platform/storable-text.ts';
-import { choosePassword } from '../choose-password.ts';
-import { deletePasswordReset, findResetUserName, lockPasswordReset } from '../password-reset.ts';
-import type { DirectoryUser } from '../user-directory.ts';
+import type { DirectoryUser } from '../directory/user-directory.ts';
+import { choosePassword } from '../passwords/choose-password.ts';
+import { deletePasswordReset, findResetUserName, lockPasswordReset } from '../passwords/password-reset.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired, sendPage } from './page-context.ts';
-import { fillText, PAGE_TEXTS, type PageLanguage } from './page-texts.ts';
 import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
+import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export async function showForgot(_context: PageContext, _provider: Provider, ctx: PageRequest): Promise<void> {
   const language = languageOf(ctx);

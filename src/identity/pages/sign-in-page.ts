@@ -1,12 +1,12 @@
 /** The page that asks for user name and password (R-B2). */
 import type Provider from 'oidc-provider';
-import { findTokenUser } from '../find-token-user.ts';
-import { type SignInPolicy, signIn } from '../sign-in.ts';
+import { findTokenUser } from '../authentication/find-token-user.ts';
+import { type SignInPolicy, signIn } from '../passwords/sign-in.ts';
 import { formHtml, linkHtml, paragraphHtml } from './form-html.ts';
 import { finishInteraction, formTargets, type InteractionDetails, interactionLanguage } from './interaction.ts';
 import { type PageContext, type PageRequest, sendPage } from './page-context.ts';
-import { fillText, PAGE_TEXTS } from './page-texts.ts';
 import type { Form } from './read-form.ts';
+import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 
 type Problem = 'wrongCredentials' | 'locked';
 

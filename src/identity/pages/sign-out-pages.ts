@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { escapeHtml } from '../../platform/mail/mail-render.ts';
 import { paragraphHtml } from './form-html.ts';
 import { languageOf, sendPage } from './page-context.ts';
-import { PAGE_TEXTS } from './page-texts.ts';
+import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 /** @param form of oidc-provider, without buttons; its id is `op.logoutForm`. */
 export async function showSignOut(ctx: KoaContextWithOIDC, form: string): Promise<void> {

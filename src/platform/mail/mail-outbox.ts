@@ -2,7 +2,7 @@
  * Mails to send, written in the transaction of what they tell: what was not committed is not told, and nothing told is
  * lost. Secrets are no part of a row; they are made when the mail is sent (mail-sender.ts).
  */
-import type { Queryable } from '../database.ts';
+import type { Queryable } from '../database/database.ts';
 import type { MailValues } from './mail-render.ts';
 import type { MailKind } from './mail-text.ts';
 

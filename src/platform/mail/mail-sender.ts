@@ -3,7 +3,7 @@
  * between, or a server that took a mail without saying so, leads to a second mail with the same Message-ID, never to
  * none. Secrets (a temporary password, the token of a link) are made by the attempt; only their hashes are stored.
  */
-import type { Database } from '../database.ts';
+import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { type Sweeper, startSweeper } from '../sweep.ts';
 import { claimMail, type MailOutcome, purgeMails, type WaitingMail, writeMailOutcome } from './mail-outbox.ts';

@@ -2,7 +2,7 @@
  * What waits in the database, as gauges. It is looked for when somebody scrapes, and then cheaply: by index, with a limit on
  * the time of each query, at most every few seconds. Whichever process is asked, the numbers are those of the whole service.
  */
-import { type Database, withTransaction } from '../database.ts';
+import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';
 import { recent } from './recent.ts';
 

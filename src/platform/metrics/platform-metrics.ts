@@ -1,6 +1,6 @@
 /** Gauges of what every process uses: its pools, the queues, whether what it depends on answers, events and mails. */
-import type { Database } from '../database.ts';
-import { type HealthCheck, isUp } from '../health.ts';
+import type { Database } from '../database/database.ts';
+import { type HealthCheck, isUp } from '../http/health.ts';
 import type { WakeQueue } from '../queue.ts';
 import { type BacklogQuery, MAX_COUNTED } from './backlog.ts';
 import type { GaugeSample, Metrics } from './metrics.ts';

@@ -1,5 +1,5 @@
 /** What an as-of reader waits for before its snapshot begins, so that it reads the same ever after (R-F5). */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { PointSelection } from '../point.ts';
 import { awaitWriters } from './await-writers.ts';
 

@@ -4,7 +4,7 @@
  * Writers announce themselves by an advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Micros } from '../point.ts';
 

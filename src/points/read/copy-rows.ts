@@ -3,7 +3,7 @@
  * hold: a slow reader holds the database back. Measured on 1 million points: 2.2–2.6 million rows/s as they arrive,
  * 0.6–0.7 by a cursor and text; the server itself writes 3.4 million/s to nowhere.
  */
-import { breakConnection, type Transaction } from '../../platform/database.ts';
+import { breakConnection, type Transaction } from '../../platform/database/database.ts';
 import { CopyOut } from './copy-out.ts';
 import type { RowBlock, RowLayout } from './row-codec.ts';
 

@@ -1,6 +1,6 @@
 /** The labels a reader chooses by (R-G2) as ids of the dictionaries, found before the rows are read. */
-import type { Queryable } from '../../platform/database.ts';
-import { isStorableText } from '../../platform/storable-text.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
 import type { PointSelection, VersionChoice } from '../point.ts';
 
 /** Undefined: any will do. */

@@ -3,8 +3,8 @@
  * listens looks by itself now and then.
  */
 import { Redis } from 'ioredis';
+import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
-import type { EventConsumer } from '../../platform/outbox.ts';
 import type { PointsWritten } from '../announce-points.ts';
 
 export interface PointNewsOptions {

@@ -10,7 +10,7 @@
  * (write/note-rewrites.ts). Both hold as well for a place in the middle of a write that only appended; a write that gave a
  * date several versions leaves a note.
  */
-import type { Queryable, Transaction } from '../../platform/database.ts';
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
 import { chunkOf } from '../write/chunk-rules.ts';
 import { copyRows } from './copy-rows.ts';

@@ -2,7 +2,7 @@
  * The one reader of points, for REST, gRPC and the inputs of calculations. It walks the variables in the order asked
  * for and streams each as chunks of columns in one snapshot: memory does not grow with the answer.
  */
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
 import { awaitKnown } from './await-known.ts';
 import { copyRows } from './copy-rows.ts';

@@ -1,7 +1,7 @@
 /** Conversion of units (R-C8) on columns of values: of points, and of what was made of points. */
 import { DomainError } from '../../platform/errors.ts';
+import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { LinearScale } from '../point.ts';
-import type { AggregateFunction } from './bucket.ts';
 
 /**
  * `value * factor / divisor + shift` in place; NaN, no value, stays.

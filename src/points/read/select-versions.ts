@@ -7,11 +7,11 @@
  *   a version chosen  the same, narrowed, of each date the first by descending VersionTimestamp
  */
 
+import { instantOfLocal, offsetAtInstant } from '../buckets/civil-sql.ts';
+import { offsetSpans } from '../buckets/zone-offsets.ts';
 import type { Micros, PointSelection } from '../point.ts';
-import { instantOfLocal, offsetAtInstant } from './civil-sql.ts';
 import type { ChosenLabels } from './find-chosen-labels.ts';
 import { instantLiteral, integerArrayLiteral, integerLiteral, intervalLiteral, textLiteral } from './sql-literal.ts';
-import { offsetSpans } from './zone-offsets.ts';
 
 /** The columns of `point`, for whoever reads all of them. */
 export const ALL_COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';

@@ -1,7 +1,7 @@
 /** Encoded rows → a hypertable, by COPY BINARY. */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../copy-codec.ts';
 
 const COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';

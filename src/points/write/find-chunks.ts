@@ -2,7 +2,7 @@
  * The tables behind the hypertables. A DELETE of a hypertable locks and plans every chunk there is, whatever its bounds:
  * with 536 chunks 1,077 locks and 75 ms for one row, where its chunk alone takes 2 locks and 1 ms (measured 2026-11).
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
 import type { Micros } from '../point.ts';
 import { type Span, spanOf } from './chunk-rules.ts';

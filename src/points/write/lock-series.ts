@@ -1,5 +1,5 @@
 /** The write state of variables: what a writer locks, learns and leaves behind in `series`. */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
 import type { Series } from './survey-rows-rules.ts';

@@ -4,7 +4,7 @@
  * Measured on a million quarter-hours of 1,000 variables (2026-11): delete and COPY take 2.5 s where `update … from` takes
  * 4.3 s and `insert … on conflict` 5.5 s.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../instant-rules.ts';
 import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';

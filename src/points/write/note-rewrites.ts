@@ -2,7 +2,7 @@
  * What a write leaves for those who follow a variable (read-changes.ts): which dates it wrote, unless all it did was to append
  * later ones, each once, which are found without a note.
  */
-import type { Database, Transaction } from '../../platform/database.ts';
+import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
 
 export const NOTE_REWRITES = `

@@ -6,7 +6,7 @@
  * Nothing depends on it: a chunk that could not be made is made by the write itself.
  */
 import pg from 'pg';
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import { CHUNK_MICROS, chunkOf, lengthOf, type Span, spanOf, spanOfAll } from './chunk-rules.ts';
 import { findChunks, type PointTable } from './find-chunks.ts';

@@ -2,7 +2,7 @@
  * The one writer of points: used by push, files and calculations. It runs inside the caller's transaction, so what the
  * caller records of the batch is committed with its points or not at all.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { spanOfAll } from './chunk-rules.ts';

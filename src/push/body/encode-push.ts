@@ -5,7 +5,7 @@
  */
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
-import { localClock } from '../../structure/time-zones.ts';
+import { localClock } from '../../structure/catalogue/time-zones.ts';
 import type { PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 

@@ -1,5 +1,5 @@
 /** What is said of a member of a push that is not right: the rule, and what was there instead. */
-import { isStorableText } from '../../platform/storable-text.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
 import { MAX_TAGS, MAX_TEXT } from './push-element.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent: it is taken from the token';

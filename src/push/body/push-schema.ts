@@ -3,7 +3,7 @@
  * sees a reading about thirty times slower, so it reads none that is pushed.
  */
 import { z } from 'zod';
-import { lenientObject } from '../../platform/lenient.ts';
+import { lenientObject } from '../../platform/http/lenient.ts';
 import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 import {

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../platform/errors.ts';
-import { decodeText, parseJson } from '../../platform/http-body.ts';
-import { invalidInput } from '../../platform/lenient.ts';
+import { decodeText, parseJson } from '../../platform/http/http-body.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
 import type { Labels } from '../../points/label-rules.ts';
 import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts';
 import { parsePush } from './parse-push-rules.ts';

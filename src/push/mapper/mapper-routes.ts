@@ -1,13 +1,13 @@
 /** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
 import { Hono } from 'hono';
 import type { AuditAct } from '../../identity/audit-act.ts';
-import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import { type Database, withTransaction } from '../../platform/database.ts';
+import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { readBytes, readJsonBody } from '../../platform/http-body.ts';
-import { parseInput } from '../../platform/lenient.ts';
-import { setTotalCount } from '../../platform/listing-response.ts';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
+import { readBytes, readJsonBody } from '../../platform/http/http-body.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import { setTotalCount } from '../../platform/http/listing-response.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { parsePush } from '../body/parse-push-rules.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { bodyFormat } from './body-format.ts';

@@ -1,10 +1,10 @@
 /** Mappers of an account (R-D9): what is stored of them, and who finds which. */
 import { z } from 'zod';
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
-import { booleanSchema, lenientObject } from '../../platform/lenient.ts';
-import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import { booleanSchema, lenientObject } from '../../platform/http/lenient.ts';
 
 export interface Mapper {
   /** The GUID of `POST /api/generic/{guid}`. */

@@ -1,8 +1,8 @@
 /** Operations as clients follow them (R-D7): who pushed sees their own, managers and admins those of the account. */
-import type { Caller } from '../../identity/caller.ts';
-import type { Queryable } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { Paging } from '../../platform/paging.ts';
+import type { Paging } from '../../platform/http/paging.ts';
 import type { PushWarning, Rejection } from '../push-answer.ts';
 import { readMemberLabel } from './operation-label.ts';
 

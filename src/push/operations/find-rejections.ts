@@ -1,6 +1,6 @@
 /** The elements that operations rejected, as they are kept (R-D8). */
-import type { Queryable } from '../../platform/database.ts';
-import type { Paging } from '../../platform/paging.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Paging } from '../../platform/http/paging.ts';
 import type { Rejection } from '../push-answer.ts';
 
 export interface KeptRejection extends Rejection {

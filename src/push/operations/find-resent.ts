@@ -1,5 +1,5 @@
 /** The operation of a push that is sent again (R-D7). */
-import type { Database } from '../../platform/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 
 const HOURS = 24;

@@ -1,12 +1,12 @@
 /** `/api/operations/{operationId}`: what became of a push, what it rejected, and sending that again (R-D7, R-D8). */
 import { type Context, Hono } from 'hono';
-import type { CallerEnv } from '../../identity/authenticate.ts';
-import { assertPermission, type Caller } from '../../identity/caller.ts';
-import type { Database } from '../../platform/database.ts';
-import { isTotalWanted, setTotalCount } from '../../platform/listing-response.ts';
-import { type Paging, parsePaging } from '../../platform/paging.ts';
-import { parseQuery, type Query, queryFlag } from '../../platform/query-string.ts';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
+import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
+import { assertPermission, type Caller } from '../../identity/caller/caller.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { type Paging, parsePaging } from '../../platform/http/paging.ts';
+import { parseQuery, type Query, queryFlag } from '../../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { toBody } from '../push-answer.ts';
 import { parsePushQuery } from '../push-query.ts';
 import type { PushService } from '../push-service.ts';

@@ -3,7 +3,7 @@
  * label: it takes over the elements it was given, those it accepts and those it rejects again. One that can accept
  * nothing changes nothing.
  */
-import { withTransaction } from '../../platform/database.ts';
+import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { AcceptServices } from '../accept-push.ts';
 import type { PushLimits } from '../body/push-element.ts';

@@ -1,5 +1,5 @@
 /** A push that was read, and whose targets are known → the operation to be stored, its readings encoded. */
-import type { Caller } from '../../identity/caller.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
 import type { EncodedPush } from '../body/encode-push.ts';

@@ -5,8 +5,8 @@
  * first (measured, 64 clients: half as fast). What fails together is tried one by one, so that one push cannot make the
  * others fail.
  */
-import type { Database } from '../../platform/database.ts';
-import { isDependencyError } from '../../platform/dependency-error.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isDependencyError } from '../../platform/database/dependency-error.ts';
 import { memberLabel } from '../operations/operation-label.ts';
 import type { StoreOutcome } from './new-operation.ts';
 import type { Submission } from './plain-push.ts';

@@ -2,7 +2,7 @@
  * Stores operations, and the batches that carry their readings, in one statement: one round trip, one commit, however many
  * clients wait for it. Once it is committed the pushes are accepted (R-D1).
  */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { plainArray, sparseTextArray, textArray } from './array-literal-rules.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';

@@ -3,7 +3,7 @@
  * it of one push or of many that share it. It does the same with two thirds of the work (measured 2026-11: 190 instead of
  * 280 µs of PostgreSQL, the flush included).
  */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { plainArray, textArray } from './array-literal-rules.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';

@@ -4,8 +4,8 @@
  * only while the order of effect is that of the answers (R-D6): nothing of the account waits to be written, neither when
  * the write begins nor when it ends. Otherwise, and whenever anything is in the way, the push takes the way of all others.
  */
-import { type Database, type Transaction, withTransaction } from '../../platform/database.ts';
-import { isDependencyError } from '../../platform/dependency-error.ts';
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { isDependencyError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';

@@ -2,9 +2,9 @@
  * What the fields of a webhook say together, and of what there is (R-I1): whether the template suits the type of the body,
  * whether events of the type happen at places at all, and whether the places of the filter are there.
  */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { invalidInput } from '../../platform/lenient.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
 import { happensAtAPlace } from '../event-type-rules.ts';
 import { contentTypeOf } from '../sending/sent-header-rules.ts';
 import { validateTemplate } from '../sending/validate-template.ts';

@@ -2,8 +2,13 @@
  * JSON Patch of a webhook (R-I6): on what GET shows of it. Fields a client writes may be changed; those it only reads may
  * be tested and copied. The secret is not shown, so it can only be given (`add`, `replace`).
  */
-import { applyOperations, operationError, type PatchOperation, withMemberNames } from '../../platform/json-patch.ts';
-import { parseInput } from '../../platform/lenient.ts';
+import {
+  applyOperations,
+  operationError,
+  type PatchOperation,
+  withMemberNames,
+} from '../../platform/http/json-patch.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 import type { Webhook, WebhookFilter } from '../webhook.ts';
 import { type WebhookChange, webhookChangeSchema } from './webhook-schema.ts';

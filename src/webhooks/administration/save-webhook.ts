@@ -1,8 +1,8 @@
 /** Making, changing and deleting webhooks, each with its entry in the audit trail: names of fields, never what is in them. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditAct } from '../../identity/audit-act.ts';
-import type { Caller } from '../../identity/caller.ts';
-import type { Transaction } from '../../platform/database.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { endPending } from '../delivery/end-pending.ts';
 import type { StoredWebhook, WebhookFields } from '../webhook.ts';
 import { deleteWebhook, insertWebhook, lockWebhook, updateWebhook } from '../webhooks.ts';

@@ -1,8 +1,8 @@
 /** The webhooks a caller may read: MANAGER and ADMIN those of the account, a USER what site access leaves (R-B9). */
-import type { Caller } from '../../identity/caller.ts';
-import { isReached, type Reach, readReach } from '../../identity/site-reach.ts';
-import type { Queryable } from '../../platform/database.ts';
-import type { EventType } from '../../platform/outbox.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { EventType } from '../../platform/database/outbox.ts';
 import type { StoredWebhook } from '../webhook.ts';
 import { getWebhook, listWebhooks, noSuchWebhook } from '../webhooks.ts';
 import { planVisible, type ReachedPlaces, type VisibleWebhook } from './visible-webhook-rules.ts';

@@ -1,14 +1,20 @@
 /** `/account/webhooks` (§4.4): everybody reads what concerns them, managers make, change and delete (R-I1, R-I6). */
 import { type Context, Hono } from 'hono';
-import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import { type Database, withTransaction } from '../../platform/database.ts';
-import { readJsonBody } from '../../platform/http-body.ts';
-import { parseOperations } from '../../platform/json-patch.ts';
-import { parseInput } from '../../platform/lenient.ts';
-import { setTotalCount } from '../../platform/listing-response.ts';
-import { parsePaging } from '../../platform/paging.ts';
-import { parseMembers, parseQuery, type Query, queryChoices, queryEnumeration } from '../../platform/query-string.ts';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
+import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { parseOperations } from '../../platform/http/json-patch.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { parsePaging } from '../../platform/http/paging.ts';
+import {
+  parseMembers,
+  parseQuery,
+  type Query,
+  queryChoices,
+  queryEnumeration,
+} from '../../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { EVENT_TYPES } from '../event-type-rules.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 import type { StoredWebhook } from '../webhook.ts';

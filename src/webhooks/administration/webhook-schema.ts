@@ -4,9 +4,9 @@
  * absent from a change keeps its value.
  */
 import { z } from 'zod';
-import { booleanSchema, idSchema, lenientObject } from '../../platform/lenient.ts';
-import type { EventType } from '../../platform/outbox.ts';
-import { isStorableText, STORABLE_RULE } from '../../platform/storable-text.ts';
+import type { EventType } from '../../platform/database/outbox.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { booleanSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
 import { EVENT_TYPES } from '../event-type-rules.ts';
 import { findHeaderProblems } from '../header-rules.ts';
 import { MAX_TEMPLATE_LENGTH } from '../sending/body-template-rules.ts';

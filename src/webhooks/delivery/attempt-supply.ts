@@ -4,7 +4,7 @@
  * a fast one does not wait for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '../../platform/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
 

@@ -2,7 +2,7 @@
  * Which process sends what: whoever claimed an attempt has it until the lease ends; a process that dies leaves its claims
  * to anybody after that. The end of the lease is also the proof that a claim is still one's own.
  */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { TARGET_COLUMNS } from '../webhooks.ts';

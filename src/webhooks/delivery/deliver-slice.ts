@@ -2,7 +2,7 @@
  * One turn of a webhook: sends what is due, a few at a time and the oldest first, for a short while. Then the next webhook
  * has the place: one with a long backlog, or a slow receiver, keeps no other waiting.
  */
-import type { Database } from '../../platform/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';

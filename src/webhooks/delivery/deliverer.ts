@@ -1,6 +1,6 @@
 /** The deliverer role: sends what waits for a webhook when woken, and looks for what was lost in between (R-I3). */
-import { withTransaction } from '../../platform/database.ts';
-import type { OutboxRelay } from '../../platform/outbox.ts';
+import { withTransaction } from '../../platform/database/database.ts';
+import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import { openAccountPlaces } from './account-places.ts';

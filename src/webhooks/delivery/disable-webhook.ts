@@ -2,7 +2,7 @@
  * The service disables a webhook by itself: its receiver is gone (410), or nothing succeeded for days (R-I3). What waits is
  * given up, and every manager of the account is told by mail, in the transaction that does it.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { toMailLanguage } from '../../platform/mail/mail-texts.ts';
 import { type DisableReason, disableReason, withoutQuery } from './disable-reason-rules.ts';

@@ -1,5 +1,5 @@
 /** Gives up what waits to be sent to a webhook that is no longer enabled. */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 
 // What is on its way just now ends by itself, and is not tried again.
 const END = `

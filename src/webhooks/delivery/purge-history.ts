@@ -1,5 +1,5 @@
 /** Forgets what was told long ago (R-I5), tests (R-I7) and webhooks that were deleted, a few at a time: nobody waits for it. */
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 
 const ROWS_PER_STATEMENT = 2000;
 const TEST_HOURS = 24;

@@ -2,8 +2,8 @@
  * Writes how tries ended: the history, the next try, what the webhook shows of itself, and whether it is to be disabled, in
  * one transaction for many tries. A claim that was lost meanwhile changes nothing: whoever has it writes how it ended.
  */
-import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database.ts';
-import { toStorableText } from '../../platform/storable-text.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome } from '../attempt.ts';
 import type { ClaimedAttempt } from './claim-attempts.ts';
 import type { DisableReason } from './disable-reason-rules.ts';

@@ -2,8 +2,8 @@
  * From events of the outbox to what receivers are told: one occurrence for each thing that happened, in the words of the
  * interface. Events that many things share are taken apart here, where somebody wants them, and not where they are written.
  */
-import type { Transaction } from '../../platform/database.ts';
-import type { OutboxEvent } from '../../platform/outbox.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import type { OutboxEvent } from '../../platform/database/outbox.ts';
 import type { Occurrence } from './filter-rules.ts';
 
 type Data = Occurrence['data'];

@@ -1,7 +1,7 @@
 /** The webhooks that want what happened: one indexed query for all the events of a pass (R-I2). */
 
-import type { Transaction } from '../../platform/database.ts';
-import type { OutboxEvent } from '../../platform/outbox.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import type { OutboxEvent } from '../../platform/database/outbox.ts';
 import type { WebhookFilter } from '../webhook.ts';
 import { type Filter, toFilter } from './filter-rules.ts';
 

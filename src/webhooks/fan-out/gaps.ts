@@ -3,7 +3,7 @@
  * it is back has no holes but one, at the end. The history shows each such gap as one entry that counts, not as a
  * million.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
 
 export interface Gap {

@@ -3,7 +3,7 @@
  * backlog for every event would slow down what has nothing to do with it, so a count is reused for a while; several
  * processes may exceed the limit by what each stores in that while.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 
 export interface PendingGauge {
   /** How many more may be stored for each: 0 from the limit on until a tenth of it is free again. */

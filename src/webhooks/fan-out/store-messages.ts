@@ -2,7 +2,7 @@
  * Stores messages, each with its first attempt due at once, in portions: what a few events lead to may be thousands of
  * messages of 100 KiB, which must not be in memory all at the same time.
  */
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
 
 export interface NewMessage extends Pick<Occurrence, 'accountId' | 'type' | 'date'> {

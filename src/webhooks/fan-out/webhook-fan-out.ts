@@ -3,8 +3,8 @@
  * messages exactly once, in the transaction that takes it from there, whatever dies (R-I8). Sending them is not its
  * business; it wakes who does, once the messages are committed.
  */
-import type { Transaction } from '../../platform/database.ts';
-import type { EventConsumer, OutboxEvent } from '../../platform/outbox.ts';
+import type { Transaction } from '../../platform/database/database.ts';
+import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import { expandEvents } from './expand-events.ts';
 import { type Occurrence, planMessages } from './filter-rules.ts';

@@ -1,11 +1,10 @@
 /** `/account/webhooks/{id}/history` (§4.4, R-I5): MANAGER, ADMIN. */
 import { type Context, Hono } from 'hono';
 import type { AuditAct } from '../../identity/audit-act.ts';
-import { type CallerEnv, requireRole } from '../../identity/authenticate.ts';
-import { type Database, withTransaction } from '../../platform/database.ts';
-import { isTotalWanted, setTotalCount } from '../../platform/listing-response.ts';
-import type { Log } from '../../platform/log.ts';
-import { pageOffset } from '../../platform/paging.ts';
+import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { pageOffset } from '../../platform/http/paging.ts';
 import {
   parseMembers,
   parseQuery,
@@ -13,9 +12,10 @@ import {
   type Query,
   queryChoices,
   queryInteger,
-} from '../../platform/query-string.ts';
+} from '../../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import type { Log } from '../../platform/log.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
-import type { RequestIdEnv } from '../../platform/request-id.ts';
 import { getWebhook } from '../webhooks.ts';
 import { ATTEMPT_STATES, countHistory, listHistory } from './find-history.ts';
 import { replayEntry } from './replay.ts';

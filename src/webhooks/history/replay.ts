@@ -1,6 +1,6 @@
 /** Sends the message of an entry of the history again, under the same webhook-id, because a manager asks for it (R-I5). */
 import type { AuditAct } from '../../identity/audit-act.ts';
-import type { Transaction } from '../../platform/database.ts';
+import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { By } from '../administration/save-webhook.ts';
 import { lockWebhook } from '../webhooks.ts';

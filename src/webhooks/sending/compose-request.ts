@@ -1,6 +1,6 @@
 /** What is sent: the body, and the headers of Standard Webhooks that sign it (R-I3). */
 import { Webhook as Signer } from 'standardwebhooks';
-import { isJsonType } from '../../platform/http-body.ts';
+import { isJsonType } from '../../platform/http/http-body.ts';
 import type { Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { parseTemplate, renderTemplate } from './body-template-rules.ts';

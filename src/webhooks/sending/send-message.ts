@@ -3,7 +3,7 @@
  * sent here; when to send, and again, is decided by those who call.
  */
 import type { Clock } from '../../platform/clock.ts';
-import { toStorableText } from '../../platform/storable-text.ts';
+import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { AddressRange } from './address-rules.ts';

@@ -1,6 +1,6 @@
 /** What is wrong with a template of a body, told before it is stored (R-I1). */
 import { DomainError } from '../../platform/errors.ts';
-import { isJsonType, parseJson } from '../../platform/http-body.ts';
+import { isJsonType, parseJson } from '../../platform/http/http-body.ts';
 import { MAX_TEMPLATE_LENGTH, parseTemplate, templateSkeleton } from './body-template-rules.ts';
 
 export interface PlacedProblem {

@@ -1,0 +1,142 @@
+/** Accounts as they are shown and changed (§4.1, R-C1). */
+import { z } from 'zod';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { isReached, readReach } from '../../identity/caller/site-reach.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { lenientObject } from '../../platform/http/lenient.ts';
+import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
+import { emailSchema, languageSchema, nameSchema, shortTextSchema } from '../field-schemas.ts';
+import { IS_ALLOWED_ACCOUNT } from '../users/user-info.ts';
+
+export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
+export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
+
+/** Member → SQL. Counts are of what the caller reaches: parameters 3 to 5 are the lists of Reach (R-B9). */
+const MEMBERS = {
+  id: 'a.id',
+  name: 'a.name',
+  language: 'a.language',
+  timeZoneId: 'a.time_zone_id',
+  currency: 'a.currency',
+  smsSettings: `jsonb_build_object('senderName', a.sms_sender_name)`,
+  emailSettings: `jsonb_build_object('senderName', a.email_sender_name, 'replyTo', a.email_reply_to)`,
+  versionLimit: 'a.version_limit',
+  createdDate: 'a.created_date',
+  siteCount: `(select count(*)::int from site s where s.account_id = a.id
+    and ($5::int[] is null or s.id = any($5)))`,
+  sourceCount: `(select count(*)::int from source s where s.account_id = a.id
+    and ${isReached('s.site_id', 's.id', '$3', '$4')})`,
+  variableCount: `(select count(*)::int from variable v join source s on s.id = v.source_id where v.account_id = a.id
+    and ${isReached('s.site_id', 's.id', '$3', '$4')})`,
+  userCount: '(select count(*)::int from account_member m where m.account_id = a.id)',
+} as const;
+
+export type AccountMember = keyof typeof MEMBERS;
+export const ACCOUNT_MEMBERS = Object.keys(MEMBERS) as readonly AccountMember[];
+
+const LIGHT = ['id', 'name'] as const;
+const COUNTS = ['siteCount', 'sourceCount', 'variableCount', 'userCount'] as const;
+
+export const ACCOUNT_LEVELS: Readonly<Record<AccountDisplayLevel, readonly AccountMember[]>> = {
+  Light: LIGHT,
+  Normal: ACCOUNT_MEMBERS.filter((name) => !COUNTS.some((count) => count === name)),
+  Verbose: ACCOUNT_MEMBERS,
+};
+
+export type AccountObject = Readonly<Partial<Record<AccountMember, unknown>>>;
+
+/** Absent keeps what is stored, null clears; the other members are read-only and ignored. */
+export const accountSchema = lenientObject({
+  name: nameSchema.optional(),
+  language: languageSchema.optional(),
+  timeZoneId: timeZoneSchema.optional(),
+  currency: z
+    .string()
+    .trim()
+    .toUpperCase()
+    .regex(/^[A-Z]{3}$/, { error: 'must be a currency of ISO 4217, such as EUR' })
+    .nullish(),
+  smsSettings: lenientObject({ senderName: shortTextSchema.nullish() }).nullish(),
+  emailSettings: lenientObject({ senderName: shortTextSchema.nullish(), replyTo: emailSchema.nullish() }).nullish(),
+  versionLimit: z.int().min(1).max(1000).optional(),
+});
+
+export type WrittenAccount = z.output<typeof accountSchema>;
+
+/** The given members of the caller's account. */
+export async function getAccount(
+  database: Queryable,
+  caller: Caller,
+  members: readonly AccountMember[],
+): Promise<AccountObject> {
+  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
+  const { rows } = await database.query<AccountObject>(
+    `select ${columnsOf(members)} from account a
+     where a.id = $1 and $2::text is not null and ($3::int[], $4::int[], $5::int[]) is not distinct from ($3, $4, $5)`,
+    [caller.accountId, caller.userId, siteIds, sourceIds, shownSiteIds],
+  );
+  const [account] = rows;
+  if (!account) throw new DomainError('not_found', `account ${caller.accountId} does not exist`);
+  return account;
+}
+
+/** The accounts the caller is allowed on, by name; an ADMIN is allowed on all (R-B8). */
+export async function listAccounts(database: Queryable, { userId, role }: Caller): Promise<readonly AccountObject[]> {
+  const { rows } = await database.query<AccountObject>(
+    `select ${columnsOf(ACCOUNT_LEVELS.Normal)} from account a where ${IS_ALLOWED_ACCOUNT} order by lower(a.name), a.id`,
+    [userId, role],
+  );
+  return rows;
+}
+
+/** Whether the caller may act in the account. */
+export async function isAllowedOn(database: Queryable, { userId, role }: Caller, accountId: number): Promise<boolean> {
+  const { rowCount } = await database.query(`select from account a where a.id = $3 and ${IS_ALLOWED_ACCOUNT}`, [
+    userId,
+    role,
+    accountId,
+  ]);
+  return rowCount === 1;
+}
+
+export async function accountExists(database: Queryable, accountId: number): Promise<boolean> {
+  const { rowCount } = await database.query('select from account where id = $1', [accountId]);
+  return rowCount === 1;
+}
+
+/** Writes the given members. @returns the names of those that were given. */
+export async function saveAccount(
+  database: Queryable,
+  accountId: number,
+  written: WrittenAccount,
+): Promise<readonly string[]> {
+  const columns = Object.entries(toColumns(written)).filter(([, value]) => value !== undefined);
+  if (columns.length === 0) return [];
+  const assignments = columns.map(([column], index) => `${column} = $${index + 2}`).join(', ');
+  await database.query(`update account set ${assignments} where id = $1`, [
+    accountId,
+    ...columns.map(([, value]) => value),
+  ]);
+  return Object.keys(written).filter((name) => written[name as keyof WrittenAccount] !== undefined);
+}
+
+/** A cleared group clears its members. */
+function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
+  const inGroup = (group: object | null | undefined, value: string | null | undefined) =>
+    group === null ? null : value;
+  return {
+    name: account.name,
+    language: account.language,
+    time_zone_id: account.timeZoneId,
+    currency: account.currency,
+    sms_sender_name: inGroup(sms, sms?.senderName),
+    email_sender_name: inGroup(email, email?.senderName),
+    email_reply_to: inGroup(email, email?.replyTo),
+    version_limit: account.versionLimit,
+  };
+}
+
+function columnsOf(members: readonly AccountMember[]): string {
+  return members.map((name) => `${MEMBERS[name]} as "${name}"`).join(', ');
+}

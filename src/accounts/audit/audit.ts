@@ -1,0 +1,173 @@
+/** The audit trail: administrative acts, written in the transaction of the act (who, as whom, what, when). */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+
+export const AUDIT_ACTIONS = [
+  'AccountCreated',
+  'AccountUpdated',
+  'UserCreated',
+  'UserUpdated',
+  'UserDeleted',
+  'UserLocked',
+  'UserUnlocked',
+  'PasswordResetRequested',
+  'ClaimsAdded',
+  'ClaimsEdited',
+  'ClaimsRemoved',
+  'FeaturesChanged',
+  'SecondaryAccessesChanged',
+  'SitesGranted',
+  'SitesRevoked',
+  'UserAddedToAccount',
+  'UserRemovedFromAccount',
+  'InvitationCreated',
+  'InvitationResent',
+  'InvitationDeleted',
+  'InvitationAccepted',
+  'ImpersonationStarted',
+  'MapperCreated',
+  'MapperUpdated',
+  'MapperDeleted',
+  'WebhookCreated',
+  'WebhookUpdated',
+  'WebhookDeleted',
+  'WebhookReplayed',
+  'WebhookTested',
+  'SiteDeleted',
+  'SourceDeleted',
+  'VariableDeleted',
+  'PointsDeleted',
+  'VersionsPurged',
+  'ViewCreated',
+  'ViewUpdated',
+  'ViewDeleted',
+  'ClientCreated',
+  'ClientSecretReplaced',
+  'SigningKeyAdded',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export interface AuditedAct {
+  readonly action: AuditAction;
+  readonly targetId?: string;
+  readonly targetName?: string;
+  /** What was changed; names and levels, never secrets. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Whose managers may read it, where that is not the caller's account; none: the operator alone. */
+  readonly accountIds?: readonly number[];
+}
+
+/** Who acts; on the operator's command line within no request, and in no account unless one is meant. */
+export interface Auditor {
+  readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
+  readonly requestId: string | null;
+}
+
+/** Most entries of a page. */
+export const MAX_AUDIT_PAGE = 10_000;
+
+/** How requests name them. */
+export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
+
+/** Whose entries: of an account; of none, which are the operator's own; all there are. */
+export type AuditScope =
+  | { readonly kind: 'account'; readonly accountId: number }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'all' };
+
+export interface AuditFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly targetId?: string | undefined;
+  readonly action?: AuditAction | undefined;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  /** Whose managers may read it; null: the operator alone. */
+  readonly accountId: number | null;
+  readonly date: string;
+  readonly userId: string;
+  readonly userName: string;
+  /** Who really did it, when somebody acted as the user. */
+  readonly impersonator: { readonly userId: string; readonly userName: string } | null;
+  readonly action: AuditAction;
+  readonly targetId: string | null;
+  readonly targetName: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly requestId: string | null;
+}
+
+export async function writeAudit(
+  transaction: Queryable,
+  { caller, requestId }: Auditor,
+  act: AuditedAct,
+): Promise<void> {
+  const { accountIds = caller.accountId === null ? [] : [caller.accountId] } = act;
+  await transaction.query(
+    `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,
+       target_name, details, request_id)
+     select account_id, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10 from unnest($1::int[]) account_id`,
+    [
+      accountIds.length > 0 ? accountIds : [null],
+      caller.userId,
+      caller.userName,
+      caller.actor?.userId,
+      caller.actor?.userName,
+      act.action,
+      act.targetId,
+      act.targetName,
+      JSON.stringify(act.details ?? {}),
+      requestId,
+    ],
+  );
+}
+
+/** @returns the condition, and the values of its first six parameters. */
+function matching(scope: AuditScope, { from, to, userId, targetId, action }: AuditFilter) {
+  const [accountId, isOfScope] = scopeSql(scope);
+  const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)
+    and date < coalesce($3, 'infinity'::timestamptz) and ($4::text is null or $4 in (user_id, actor_user_id))
+    and ($5::text is null or target_id = $5) and ($6::text is null or action = $6)`;
+  return { where, values: [accountId, from, to, userId, targetId, action] };
+}
+
+/** How many entries match. */
+export async function countAudit(database: Queryable, scope: AuditScope, filter: AuditFilter): Promise<number> {
+  const { where, values } = matching(scope, filter);
+  const { rows } = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
+  return rows[0]?.count ?? 0;
+}
+
+/** The entries of an account, of none or of all, newest first. */
+export async function listAudit(
+  database: Queryable,
+  scope: AuditScope,
+  filter: AuditFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly AuditEntry[]> {
+  const { where, values } = matching(scope, filter);
+  const { rows } = await database.query<AuditEntry>(
+    `select id, account_id as "accountId", date, user_id as "userId", user_name as "userName",
+       case when actor_user_id is not null
+            then jsonb_build_object('userId', actor_user_id, 'userName', actor_user_name) end as impersonator,
+       action, target_id as "targetId", target_name as "targetName", details, request_id as "requestId"
+     from audit_entry where ${where} order by id desc limit $7 offset $8`,
+    [...values, limit, offset],
+  );
+  return rows;
+}
+
+/** @returns the first parameter, and the condition on it. */
+function scopeSql(scope: AuditScope): readonly [accountId: number | null, condition: string] {
+  switch (scope.kind) {
+    case 'account':
+      return [scope.accountId, 'account_id = $1::int'];
+    case 'operator':
+      return [null, '$1::int is null and account_id is null'];
+    case 'all':
+      return [null, '$1::int is null'];
+  }
+}

@@ -1,0 +1,105 @@
+/** Listing users (§4.3): of one account, or of all accounts the caller is allowed on. */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Paging } from '../../platform/http/paging.ts';
+import {
+  type InfoScope,
+  IS_ALLOWED_ACCOUNT,
+  LEVEL_COLUMNS,
+  toUser,
+  type UserDisplayLevel,
+  type UserInfoLight,
+} from '../users/user-info.ts';
+import type { BusinessKeyName, UserFilter } from './user-search.ts';
+
+export interface UserListing extends Paging {
+  readonly scope: InfoScope;
+  readonly level: UserDisplayLevel;
+  /** All must match. */
+  readonly filters: readonly UserFilter[];
+  /** Counting takes longer than a page of many users. */
+  readonly isCounted: boolean;
+}
+
+export interface UserPage {
+  readonly users: readonly UserInfoLight[];
+  /** undefined where it was not asked for. */
+  readonly totalCount: number | undefined;
+}
+
+const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string) => string>> = {
+  Id: (values) => `u.id = any(${values})`,
+  Username: (values) => `lower(u.user_name) = any(array(select lower(v) from unnest(${values}) v))`,
+  BusinessId: (values) => `u.business_id = any(${values})`,
+};
+
+/** The users of the account of the scope, by user name. */
+export function listUsersOfAccount(database: Queryable, listing: UserListing): Promise<UserPage> {
+  const isMember = 'exists (select from account_member m where m.account_id = $3 and m.user_id = u.id)';
+  return listUsers(database, listing, () => isMember, '');
+}
+
+/** The users on any account the caller is allowed on, each with those accounts. @param accountIds none: all of them. */
+export function listVisibleUsers(
+  database: Queryable,
+  listing: UserListing,
+  accountIds: readonly number[],
+): Promise<UserPage> {
+  const seen = `select m.account_id from account_member m join account a on a.id = m.account_id
+    where m.user_id = u.id and ${IS_ALLOWED_ACCOUNT}`;
+  const among = (values: unknown[]) =>
+    accountIds.length > 0 ? ` and m.account_id = any($${values.push(accountIds)}::int[])` : '';
+  const columns = `, array(${seen} order by 1) as "accountIds"`;
+  return listUsers(database, listing, (values) => `exists (${seen}${among(values)})`, columns);
+}
+
+async function listUsers(
+  database: Queryable,
+  { scope, level, filters, limit, offset, isCounted }: UserListing,
+  belongs: (values: unknown[]) => string,
+  moreColumns: string,
+): Promise<UserPage> {
+  const { caller, accountId } = scope;
+  const values: unknown[] = [caller.userId, caller.role, accountId];
+  const conditions = [belongs(values), ...filters.flatMap((filter) => filterConditions(filter, values))];
+  // The first three are always referred to, so that the database knows their types.
+  const where = `$1::text is not null and $2::text is not null and $3::int is not null and ${conditions.join(' and ')}`;
+  const { rows } = await database.query<Record<string, unknown>>(
+    `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${where}
+     order by lower(u.user_name), u.id limit $${values.length + 1} offset $${values.length + 2}`,
+    [...values, limit ?? null, offset],
+  );
+  const users = rows.map((row) => toUser(level, row));
+  return { users, totalCount: isCounted ? await countUsers(database, where, values) : undefined };
+}
+
+async function countUsers(database: Queryable, where: string, values: readonly unknown[]): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(`select count(*) from app_user u where ${where}`, [
+    ...values,
+  ]);
+  return rows[0]?.count ?? 0;
+}
+
+function filterConditions({ searchText, claims, roles, businessKeys }: UserFilter, values: unknown[]): string[] {
+  const conditions: string[] = [];
+  // Every word somewhere in the names and the address: "Muster Max" finds Max Muster.
+  for (const word of (searchText ?? '').split(/\s+/).filter(Boolean)) {
+    conditions.push(`u.search_text like '%' || fold_text($${values.push(escapeLike(word))}) || '%'`);
+  }
+  for (const { claimType, claimValue } of claims ?? []) {
+    const value = claimValue ? ` and c.claim_value = $${values.push(claimValue)}` : '';
+    conditions.push(`exists (select from user_claim c where c.account_id = $3 and c.user_id = u.id
+      and c.claim_type = $${values.push(claimType)}${value})`);
+  }
+  if (roles && roles.length > 0) {
+    conditions.push(`u.role = any($${values.push(roles.map((role) => role.trim().toUpperCase()))})`);
+  }
+  const keys = businessKeys?.values ?? [];
+  if (businessKeys?.name && keys.length > 0) {
+    conditions.push(BUSINESS_KEY_CONDITIONS[businessKeys.name](`$${values.push(keys)}::text[]`));
+  }
+  return conditions;
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}

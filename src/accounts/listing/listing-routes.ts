@@ -1,0 +1,151 @@
+/** The routes that list and search users (§4.3), and their saved views. */
+import { type Context, Hono } from 'hono';
+import { requireRole } from '../../identity/authentication/authenticate.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { lenientObject, parseInput } from '../../platform/http/lenient.ts';
+import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { pageOffset, parsePaging } from '../../platform/http/paging.ts';
+import { parseQuery, queryIds } from '../../platform/http/query-string.ts';
+import { accountExists } from '../account/account.ts';
+import { type AccountEnv, actOf } from '../audit/act.ts';
+import { writeAudit } from '../audit/audit.ts';
+import { nameSchema } from '../field-schemas.ts';
+import { parsePathNumber } from '../path-number.ts';
+import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
+import { filterSchema, parseSearchQuery, parseSearchRequest, type UserSearch } from './user-search.ts';
+import { createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
+
+/** A saved filter as written. */
+export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
+
+export function listingRoutes(database: Database): Hono<AccountEnv> {
+  const manager = requireRole('MANAGER');
+  const listing = (c: Context<AccountEnv>) => answerListing(c, database);
+  const mapping = (c: Context<AccountEnv>) => answerMapping(c, database);
+  return new Hono<AccountEnv>()
+    .get('/account/usermapping', mapping)
+    .get('/account/usermapping/users', mapping)
+    .get('/account/users', listing)
+    .get('/user/users', listing)
+    .post('/account/users', async (c) => {
+      const search = parseSearchRequest(await readJsonBody(c.req.raw));
+      const { users, totalCount = users.length } = await searchUsers(database, c.var.caller, search, true);
+      c.header('Deprecation', 'true');
+      const itemsPerPage = search.itemsPerPage ?? totalCount;
+      return c.json({ users, totalCount, pageNumber: search.pageNumber, itemsPerPage });
+    })
+    .get('/account/users/visibleToMe', manager, async (c) => {
+      const search = parseSearchQuery(c.req.url);
+      const accountIds = queryIds(parseQuery(c.req.url), 'accountIds');
+      const { caller } = c.var;
+      const listing = await toListing(database, caller, search, isTotalWanted(c));
+      return answerPage(c, await listVisibleUsers(database, listing, accountIds));
+    })
+    .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
+      const accountId = parsePathNumber(c, 'id');
+      const { caller } = c.var;
+      await assertAccount(database, accountId);
+      const listing = { scope: { caller, accountId }, level: 'Verbose', filters: [], ...pagingOf(c) } as const;
+      return answerPage(c, await listUsersOfAccount(database, listing));
+    })
+    .route('/account/users/views', viewRoutes(database));
+}
+
+function viewRoutes(database: Database): Hono<AccountEnv> {
+  const parseView = async (c: Context<AccountEnv>) => parseInput(viewSchema, await readJsonBody(c.req.raw));
+  return new Hono<AccountEnv>()
+    .get('/', async (c) => answerWhole(c, await listViews(database, c.var.caller)))
+    .post('/', async (c) => {
+      const written = await parseView(c);
+      const work = (transaction: Transaction) => createView(transaction, c.var.caller, written);
+      return c.json(await changeView(c, database, 'ViewCreated', work));
+    })
+    .get('/:id', async (c) => c.json(await getView(database, c.var.caller, c.req.param('id'))))
+    .put('/:id', async (c) => {
+      const written = await parseView(c);
+      const work = (transaction: Transaction) => saveView(transaction, c.var.caller, c.req.param('id'), written);
+      return c.json(await changeView(c, database, 'ViewUpdated', work));
+    })
+    .delete('/:id', async (c) => {
+      const work = (transaction: Transaction) => deleteView(transaction, c.var.caller, c.req.param('id'));
+      await changeView(c, database, 'ViewDeleted', work);
+      return c.body(null, 200);
+    });
+}
+
+/** All members see a view: who made it what it is, is in the audit trail. */
+function changeView(
+  c: Context<AccountEnv>,
+  database: Database,
+  action: 'ViewCreated' | 'ViewUpdated' | 'ViewDeleted',
+  work: (transaction: Transaction) => Promise<View>,
+): Promise<View> {
+  return withTransaction(database, async (transaction) => {
+    const view = await work(transaction);
+    await writeAudit(transaction, actOf(c), { action, targetId: view.id, targetName: view.name });
+    return view;
+  });
+}
+
+async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {
+  return answerPage(c, await searchUsers(database, c.var.caller, parseSearchQuery(c.req.url), isTotalWanted(c)));
+}
+
+async function answerMapping(c: Context<AccountEnv>, database: Database): Promise<Response> {
+  const { caller } = c.var;
+  const scope = { caller, accountId: caller.accountId };
+  const listing = { scope, level: 'Light', filters: [], ...pagingOf(c) } as const;
+  return answerPage(c, await listUsersOfAccount(database, listing));
+}
+
+/** These listings have no query of their own (§4.3); paging is read all the same, other parameters are ignored (R-A3). */
+function pagingOf(c: Context<AccountEnv>): Pick<UserListing, 'limit' | 'offset' | 'isCounted'> {
+  return { ...parsePaging(parseQuery(c.req.url)), isCounted: isTotalWanted(c) };
+}
+
+function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Response {
+  if (totalCount !== undefined) setTotalCount(c, totalCount);
+  return c.json(users);
+}
+
+/** @throws DomainError permission_denied when an account is named by other than an ADMIN (§5). */
+async function searchUsers(
+  database: Database,
+  caller: Caller,
+  search: UserSearch,
+  isCounted: boolean,
+): Promise<UserPage> {
+  if (search.accountId !== undefined) {
+    if (caller.role !== 'ADMIN') throw new DomainError('permission_denied', 'AccountId is for the role ADMIN');
+    await assertAccount(database, search.accountId);
+  }
+  return listUsersOfAccount(database, await toListing(database, caller, search, isCounted));
+}
+
+/** Adds the filter of the view. The whole of a user is for managers: a USER is answered at the level Normal. */
+async function toListing(
+  database: Database,
+  caller: Caller,
+  search: UserSearch,
+  isCounted: boolean,
+): Promise<UserListing> {
+  const { filter, viewId, displayLevel, pageNumber, itemsPerPage } = search;
+  const view = viewId === undefined ? [] : [(await getView(database, caller, viewId)).filter];
+  return {
+    scope: { caller, accountId: search.accountId ?? caller.accountId },
+    level: displayLevel === 'Verbose' && caller.role === 'USER' ? 'Normal' : displayLevel,
+    filters: [filter, ...view],
+    limit: itemsPerPage,
+    offset: pageOffset(itemsPerPage ?? 0, pageNumber),
+    isCounted,
+  };
+}
+
+async function assertAccount(database: Database, accountId: number): Promise<void> {
+  if (!(await accountExists(database, accountId))) {
+    throw new DomainError('not_found', `account ${accountId} does not exist`);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Saved filters of listings of users: ViewId (§4.3). Everybody makes their own; all members of the account may use them,
+ * as they show nothing a listing would not; the owner and managers change and delete them.
+ */
+import type { Caller } from '../../identity/caller/caller.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { UserFilter } from './user-search.ts';
+
+export interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly ownerUserId: string | null;
+  readonly filter: UserFilter;
+  readonly createdDate: string;
+}
+
+export interface WrittenView {
+  readonly name: string;
+  readonly filter: UserFilter;
+}
+
+const COLUMNS = 'id, name, owner_user_id as "ownerUserId", filter, created_date as "createdDate"';
+
+export async function listViews(database: Queryable, { accountId }: Caller): Promise<readonly View[]> {
+  const { rows } = await database.query<View>(
+    `select ${COLUMNS} from user_view where account_id = $1 order by lower(name), id`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** @throws DomainError not_found, also for a view of another account. */
+export async function getView(
+  database: Queryable,
+  { accountId }: Pick<Caller, 'accountId'>,
+  id: string,
+): Promise<View> {
+  const { rows } = isStorableText(id)
+    ? await database.query<View>(`select ${COLUMNS} from user_view where id = $1 and account_id = $2`, [id, accountId])
+    : { rows: [] };
+  const [view] = rows;
+  if (!view) throw new DomainError('not_found', `view ${id} does not exist`);
+  return view;
+}
+
+export async function createView(database: Queryable, caller: Caller, { name, filter }: WrittenView): Promise<View> {
+  const { rows } = await database.query<{ id: string }>(
+    'insert into user_view (account_id, owner_user_id, name, filter) values ($1, $2, $3, $4) returning id',
+    [caller.accountId, caller.userId, name, JSON.stringify(filter)],
+  );
+  return getView(database, caller, rows[0]?.id ?? '');
+}
+
+/** @throws DomainError not_found, permission_denied. */
+export async function saveView(database: Queryable, caller: Caller, id: string, written: WrittenView): Promise<View> {
+  assertMayChange(caller, await getView(database, caller, id));
+  await database.query('update user_view set name = $2, filter = $3 where id = $1', [
+    id,
+    written.name,
+    JSON.stringify(written.filter),
+  ]);
+  return getView(database, caller, id);
+}
+
+/** @returns what it was. @throws DomainError not_found, permission_denied. */
+export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<View> {
+  const view = await getView(database, caller, id);
+  assertMayChange(caller, view);
+  await database.query('delete from user_view where id = $1', [id]);
+  return view;
+}
+
+function assertMayChange(caller: Caller, { ownerUserId }: View): void {
+  if (caller.role !== 'USER' || ownerUserId === caller.userId) return;
+  throw new DomainError('permission_denied', 'a view is changed by its owner or a manager');
+}

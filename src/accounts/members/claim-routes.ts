@@ -1,0 +1,129 @@
+/** The routes of claims (§4.2): under a user's path for data pushers, with the user in the body for any claim. */
+import { type Context, Hono } from 'hono';
+import { requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { readJsonBody } from '../../platform/http/http-body.ts';
+import { invalidInput, parseInput } from '../../platform/http/lenient.ts';
+import { answerWhole } from '../../platform/http/listing-response.ts';
+import { type AccountEnv, actOf } from '../audit/act.ts';
+import { type AuditAction, writeAudit } from '../audit/audit.ts';
+import { claimSchema, claimsSchema, type WrittenClaim } from '../field-schemas.ts';
+import type { AccountServices } from '../services.ts';
+import { assertMember, getTargetUser, lockTargetUser, lockUsers } from '../users/target-user.ts';
+import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claims.ts';
+
+const DATA_PUSHER = /^datapusher\./;
+
+/** To be mounted before the routes of one user: `claims` and `claim` are no users. */
+export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
+  const { database } = services;
+  const manager = requireRole('MANAGER');
+  return new Hono<AccountEnv>()
+    .get('/account/user/claim/:userId', manager, async (c) => {
+      const { userId } = await getTargetUser(database, c.var.caller, c.req.param('userId'));
+      return answerWhole(c, await listClaims(database, c.var.caller.accountId, userId));
+    })
+    .post('/account/user/claims/add', manager, (c) => answerEmpty(c, services, 'ClaimsAdded'))
+    .put('/account/user/claims/edit', manager, (c) => answerEmpty(c, services, 'ClaimsEdited'))
+    .delete('/account/user/claims/remove', manager, (c) => removeFromSeveral(c, services))
+    .post('/account/user/:userId/claims/add', manager, async (c) => {
+      const claim = parseInput(claimSchema, await readJsonBody(c.req.raw));
+      assertDataPusher([claim], () => '$.claimType');
+      const userId = c.req.param('userId');
+      const [added] = await changeClaims(c, services, userId, 'ClaimsAdded', [claim]);
+      return c.json(added);
+    })
+    .post('/account/user/:userId/claims/remove', manager, async (c) => {
+      const claims = parseInput(claimsSchema, await readJsonBody(c.req.raw));
+      assertDataPusher(claims, (index) => `$[${index}].claimType`);
+      return c.json(await changeClaims(c, services, c.req.param('userId'), 'ClaimsRemoved', claims));
+    });
+}
+
+async function answerEmpty(
+  c: Context<AccountEnv>,
+  services: AccountServices,
+  action: 'ClaimsAdded' | 'ClaimsEdited',
+): Promise<Response> {
+  const claim = parseInput(claimSchema, await readJsonBody(c.req.raw));
+  await changeClaims(c, services, requireUserId(claim, '$'), action, [claim]);
+  return c.body(null, 200);
+}
+
+async function removeFromSeveral(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {
+  const claims = parseInput(claimsSchema, await readJsonBody(c.req.raw));
+  const byUser = new Map<string, WrittenClaim[]>();
+  for (const [index, claim] of claims.entries()) {
+    const userId = requireUserId(claim, `$[${index}]`);
+    byUser.set(userId, [...(byUser.get(userId) ?? []), claim]);
+  }
+  // All or nothing.
+  await withTransaction(services.database, async (transaction) => {
+    await lockUsers(transaction, c.var.caller, [...byUser.keys()]);
+    for (const userId of byUser.keys()) {
+      await changeInTransaction(transaction, c, userId, 'ClaimsRemoved', byUser.get(userId) ?? []);
+    }
+  });
+  await services.accessNews.announce([...byUser.keys()]);
+  return c.body(null, 200);
+}
+
+async function changeClaims(
+  c: Context<AccountEnv>,
+  { database, accessNews }: AccountServices,
+  userId: string,
+  action: AuditAction,
+  claims: readonly WrittenClaim[],
+): Promise<readonly ClaimOfUser[]> {
+  const changed = await withTransaction(database, (transaction) =>
+    changeInTransaction(transaction, c, userId, action, claims),
+  );
+  await accessNews.announce([userId]);
+  return changed;
+}
+
+/** @returns the claims as they are now, or those that were removed. */
+async function changeInTransaction(
+  transaction: Transaction,
+  c: Context<AccountEnv>,
+  userId: string,
+  action: AuditAction,
+  claims: readonly WrittenClaim[],
+): Promise<readonly ClaimOfUser[]> {
+  const { accountId } = c.var.caller;
+  const target = await lockTargetUser(transaction, c.var.caller, userId);
+  assertMember(target, accountId);
+  if (action === 'ClaimsEdited') await assertClaims(transaction, accountId, userId, claims);
+  const details = { claims: claims.map(({ claimType, claimValue }) => ({ claimType, claimValue })) };
+  await writeAudit(transaction, actOf(c), { action, targetId: userId, targetName: target.userName, details });
+  if (action === 'ClaimsRemoved') return removeClaims(transaction, accountId, userId, claims);
+  await writeClaims(transaction, accountId, userId, claims);
+  const types = new Set(claims.map(({ claimType }) => claimType));
+  return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
+}
+
+/** @throws DomainError not_found for a type the user does not have. */
+async function assertClaims(
+  transaction: Transaction,
+  accountId: number,
+  userId: string,
+  claims: readonly WrittenClaim[],
+): Promise<void> {
+  const types = new Set((await listClaims(transaction, accountId, userId)).map(({ claimType }) => claimType));
+  const missing = claims.find(({ claimType }) => !types.has(claimType));
+  if (missing) throw new DomainError('not_found', `user ${userId} has no claim ${missing.claimType}`);
+}
+
+function requireUserId({ userId }: WrittenClaim, root: string): string {
+  if (userId) return userId;
+  throw invalidInput([{ path: `${root}.userId`, message: 'must name a user' }]);
+}
+
+/** @throws DomainError invalid_input for claims of other kinds: those have routes of their own. */
+function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
+  const problems = claims.flatMap(({ claimType }, index) =>
+    DATA_PUSHER.test(claimType) ? [] : [{ path: pathOf(index), message: 'must be a claim datapusher.…' }],
+  );
+  if (problems.length > 0) throw invalidInput(problems);
+}

@@ -1,0 +1,102 @@
+/**
+ * Features and secondary accesses (§4.1, §4.2, R-C3): what a front end offers a user. They are stored and given back; the
+ * service itself decides by role, permission and site access.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
+import type { WrittenFeature } from '../field-schemas.ts';
+
+export type FeatureKind = 'Feature' | 'SecondaryAccess';
+export type FeatureLevel = 'None' | 'Read' | 'Write' | 'Admin';
+
+export interface UserFeature {
+  readonly id: number;
+  readonly name: string;
+  readonly level: FeatureLevel;
+}
+
+const NAMES: Readonly<Record<FeatureKind, readonly string[]>> = {
+  Feature: ['Structure', 'Data', 'Files', 'Calculations', 'Webhooks', 'Users', 'Dashboards', 'Reports'],
+  SecondaryAccess: ['Api', 'Push', 'Grpc', 'Export'],
+};
+const RANK: Readonly<Record<FeatureLevel, number>> = { None: 0, Read: 1, Write: 2, Admin: 3 };
+
+interface LevelRow {
+  readonly id: number;
+  readonly level: FeatureLevel;
+}
+
+/** What the account has: everything, unless the operator limits it. */
+export async function listAccountFeatures(
+  database: Queryable,
+  accountId: number,
+  kind: FeatureKind,
+): Promise<readonly UserFeature[]> {
+  const { rows } = await database.query<LevelRow>(
+    'select feature_id as id, level from account_feature where account_id = $1 and kind = $2',
+    [accountId, kind],
+  );
+  return withLevels(kind, rows, 'Admin');
+}
+
+/** What a user has in an account; every feature is in the list, with `None` where nothing was given. */
+export async function listUserFeatures(
+  database: Queryable,
+  accountId: number,
+  userId: string,
+  kind: FeatureKind,
+): Promise<readonly UserFeature[]> {
+  const { rows } = await database.query<LevelRow>(
+    'select feature_id as id, level from user_feature where account_id = $1 and user_id = $2 and kind = $3',
+    [accountId, userId, kind],
+  );
+  return withLevels(kind, rows, 'None');
+}
+
+/** The whole list, from the rows of one user. */
+export function withLevels(
+  kind: FeatureKind,
+  rows: readonly LevelRow[],
+  otherwise: FeatureLevel,
+): readonly UserFeature[] {
+  const levels = new Map(rows.map(({ id, level }) => [id, level]));
+  return NAMES[kind].map((name, index) => ({ id: index + 1, name, level: levels.get(index + 1) ?? otherwise }));
+}
+
+/**
+ * Sets the levels that are given; others stay as they are, `None` takes away.
+ * @throws DomainError invalid_input for an unknown feature, or a level above the account's.
+ */
+export async function saveUserFeatures(
+  database: Queryable,
+  accountId: number,
+  userId: string,
+  kind: FeatureKind,
+  written: readonly WrittenFeature[],
+  root = '$',
+): Promise<void> {
+  const limits = await listAccountFeatures(database, accountId, kind);
+  const levels = new Map<number, FeatureLevel>();
+  const problems = written.flatMap((feature, index) => {
+    const limit = findFeature(limits, feature);
+    const path = `${root}[${index}]`;
+    if (!limit) return [{ path, message: `must name one of ${NAMES[kind].join(', ')}` }];
+    if (RANK[feature.level] > RANK[limit.level]) {
+      return [{ path: `${path}.level`, message: `must be at most ${limit.level} in this account` }];
+    }
+    levels.set(limit.id, feature.level);
+    return [];
+  });
+  if (problems.length > 0) throw invalidInput(problems);
+  await database.query(
+    `insert into user_feature (account_id, user_id, kind, feature_id, level)
+     select $1, $2, $3, * from unnest($4::int[], $5::text[])
+     on conflict (account_id, user_id, kind, feature_id) do update set level = excluded.level`,
+    [accountId, userId, kind, [...levels.keys()], [...levels.values()]],
+  );
+}
+
+function findFeature(features: readonly UserFeature[], { id, name }: WrittenFeature): UserFeature | undefined {
+  if (typeof id === 'number') return features.find((feature) => feature.id === id);
+  return features.find((feature) => feature.name.toLowerCase() === name?.toLowerCase());
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from '../../platform/database/database.ts';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly language?: string;
+  /** IANA name; default UTC. */
+  readonly timeZoneId?: string;
+  /** ISO 4217. */
+  readonly currency?: string;
+  /** Versions kept per variable and date, 1..1000; default 7 (R-C1). */
+  readonly versionLimit?: number;
+}
+
+/** Makes an account and returns its id. */
+export async function createAccount(database: Queryable, account: NewAccount): Promise<number> {
+  const { rows } = await database.query<{ id: number }>(
+    `insert into account (name, language, time_zone_id, currency, version_limit)
+     values ($1, coalesce($2, 'en'), coalesce($3, 'UTC'), $4, coalesce($5, 7)) returning id`,
+    [account.name, account.language, account.timeZoneId, account.currency, account.versionLimit],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('inserting an account returned no id');
+  return row.id;
+}
+
+/** The oldest account of that name. */
+export async function findAccountByName(database: Queryable, name: string): Promise<number | undefined> {
+  const { rows } = await database.query<{ id: number }>('select id from account where name = $1 order by id limit 1', [
+    name,
+  ]);
+  return rows[0]?.id;
+}

@@ -1,0 +1,54 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { hashSecret } from '../../platform/secret-hash.ts';
+import type { ClientWish } from './client-rules.ts';
+
+export interface NewClient {
+  readonly clientId: string;
+  /** Stored as a hash only. */
+  readonly secret: string;
+  /** Scopes it may ask for: datahub-api, push-data. */
+  readonly scopes: readonly string[];
+  /** Default: password and refresh_token. */
+  readonly grantTypes?: readonly string[];
+}
+
+const DEFAULT_GRANT_TYPES = ['password', 'refresh_token'];
+
+/** Registers a client of the token issuer, or replaces the secret, scopes and grants of the one of that name (§5). */
+export async function registerClient(database: Queryable, client: NewClient): Promise<void> {
+  await database.query(
+    `insert into oidc_client (client_id, secret_hash, allowed_scopes, grant_types) values ($1, $2, $3, $4)
+     on conflict (client_id) do update set secret_hash = excluded.secret_hash,
+       allowed_scopes = excluded.allowed_scopes, grant_types = excluded.grant_types`,
+    [client.clientId, await hashSecret(client.secret), client.scopes, client.grantTypes ?? DEFAULT_GRANT_TYPES],
+  );
+}
+
+export interface IssuedClient extends ClientWish {
+  /** Stored as a hash only; undefined: a public client. */
+  readonly secret: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** @throws DomainError conflict when the name is taken. */
+export async function insertClient(database: Queryable, client: IssuedClient): Promise<void> {
+  const { clientId, secret, name, scopes, grantTypes, redirectUris, logoutUris } = client;
+  const hash = secret === undefined ? null : await hashSecret(secret);
+  const { rowCount } = await database.query(
+    `insert into oidc_client (client_id, secret_hash, name, allowed_scopes, grant_types, redirect_uris,
+       post_logout_redirect_uris)
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (client_id) do nothing`,
+    [clientId, hash, name, scopes, grantTypes, redirectUris, logoutUris],
+  );
+  if (rowCount !== 1) throw new DomainError('conflict', `client ${clientId} exists already`);
+}
+
+/** @throws DomainError not_found for an unknown or public client. */
+export async function replaceClientSecret(database: Queryable, clientId: string, secret: string): Promise<void> {
+  const { rowCount } = await database.query(
+    'update oidc_client set secret_hash = $2 where client_id = $1 and secret_hash is not null',
+    [clientId, await hashSecret(secret)],
+  );
+  if (rowCount !== 1) throw new DomainError('not_found', `client ${clientId} does not exist, or is public`);
+}

@@ -1,0 +1,102 @@
+/** What a declaration names must be there and be the caller's to read: variables, units, sites and sources (R-H1). */
+import type { Caller } from '../../identity/caller/caller.ts';
+import { isReached, readReach } from '../../identity/caller/site-reach.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { ErrorDetail } from '../../platform/errors.ts';
+import { findInputScales } from '../inputs/input-scales.ts';
+import type { FormulaDeclaration } from './declaration.ts';
+
+interface Visible {
+  readonly variables: ReadonlyMap<number, number | null>;
+  readonly sites: ReadonlySet<number>;
+  readonly sources: ReadonlySet<number>;
+}
+
+const VISIBLE = `
+  select 'variable' as kind, variable.id, variable.unit_id as "unitId"
+  from variable join source on source.id = variable.source_id
+  where variable.id = any($1::int[]) and variable.account_id = $4
+    and ${isReached('source.site_id', 'source.id', '$5', '$6')}
+  union all
+  select 'site', id, null from site
+  where id = any($2::int[]) and account_id = $4 and ($7::int[] is null or id = any($7::int[]))
+  union all
+  select 'source', id, null from source
+  where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
+
+/** @param root path of the declaration. */
+export async function findReferenceProblems(
+  queryable: Queryable,
+  caller: Caller,
+  formulas: readonly FormulaDeclaration[],
+  root: string,
+): Promise<readonly ErrorDetail[]> {
+  const visible = await findVisible(queryable, caller, formulas);
+  const problems: ErrorDetail[] = [];
+  for (const [place, formula] of formulas.entries()) {
+    const path = `${root}.calculatedVariableFormulas[${place}]`;
+    problems.push(...findMissingVariables(formula, visible, path), ...findMissingOwners(formula, visible, path));
+    problems.push(...(await findUnitProblems(queryable, formula, visible, path)));
+  }
+  return problems;
+}
+
+async function findVisible(
+  queryable: Queryable,
+  caller: Caller,
+  formulas: readonly FormulaDeclaration[],
+): Promise<Visible> {
+  const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
+  const entities = formulas.flatMap((formula) => formula.entities);
+  const { rows } = await queryable.query<{ kind: string; id: number; unitId: number | null }>(VISIBLE, [
+    formulas.flatMap(({ variables }) => variables.map(({ variableId }) => variableId)),
+    entities.flatMap(({ siteId }) => siteId ?? []),
+    entities.flatMap(({ sourceId }) => sourceId ?? []),
+    caller.accountId,
+    ...[siteIds, sourceIds, shownSiteIds],
+  ]);
+  const of = (kind: string) => rows.filter((row) => row.kind === kind);
+  return {
+    variables: new Map(of('variable').map(({ id, unitId }) => [id, unitId])),
+    sites: new Set(of('site').map(({ id }) => id)),
+    sources: new Set(of('source').map(({ id }) => id)),
+  };
+}
+
+function findMissingVariables(
+  { variables }: FormulaDeclaration,
+  { variables: known }: Visible,
+  path: string,
+): ErrorDetail[] {
+  return variables.flatMap(({ variableId }, index) => {
+    if (known.has(variableId)) return [];
+    return [{ path: `${path}.variables[${index}].variableId`, message: `variable ${variableId} does not exist` }];
+  });
+}
+
+function findMissingOwners({ entities }: FormulaDeclaration, { sites, sources }: Visible, path: string): ErrorDetail[] {
+  return entities.flatMap(({ siteId, sourceId }, index) => {
+    const place = `${path}.entities[${index}]`;
+    return [
+      ...(siteId && !sites.has(siteId) ? [{ path: `${place}.siteId`, message: `site ${siteId} does not exist` }] : []),
+      ...(sourceId && !sources.has(sourceId)
+        ? [{ path: `${place}.sourceId`, message: `source ${sourceId} does not exist` }]
+        : []),
+    ];
+  });
+}
+
+async function findUnitProblems(
+  queryable: Queryable,
+  { variables }: FormulaDeclaration,
+  { variables: known }: Visible,
+  path: string,
+): Promise<ErrorDetail[]> {
+  const pairs = variables.map(({ variableId, unitId }) => {
+    return { unitId: known.get(variableId) ?? null, wantedId: known.has(variableId) ? unitId : undefined };
+  });
+  const scales = await findInputScales(queryable, pairs);
+  return scales.flatMap((scale, index) =>
+    scale.kind === 'ok' ? [] : [{ path: `${path}.variables[${index}].unitId`, message: scale.message }],
+  );
+}

@@ -1,0 +1,172 @@
+/**
+ * The declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: created empty, filled by a
+ * later PUT. What is null counts as absent, because clients post back what they read.
+ */
+import { z } from 'zod';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
+import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
+import type { Micros } from '../../points/point.ts';
+import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../../selection/duration-rules.ts';
+import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../../structure/catalogue/enumerations.ts';
+import { FORM_PATH_RULE, parseFormPath } from '../inputs/form-path-rules.ts';
+import { scheduleSchema } from '../schedule/schedule.ts';
+
+const MAX_SCRIPT_CHARACTERS = 1_000_000;
+const MAX_INPUTS = 200;
+const MAX_FORMULAS = 100;
+const MAX_VERSION_TAGS = 100;
+
+/** Whose form a value is from, with the numbers nothing else gives them. */
+const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
+
+const aliasSchema = z
+  .string()
+  .max(100)
+  .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, 'must be a name R can use after $, such as gas or outdoor.temperature');
+
+/** An ISO 8601 instant with a zone. */
+export const instantSchema = z
+  .string()
+  .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` })
+  .meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
+
+/** A declared instant, to the microsecond. */
+export function instantMicros(instant: string | null | undefined): Micros | undefined {
+  return instant ? parseDate(instant)?.micros : undefined;
+}
+
+/** Absent, null and what the field holds otherwise. */
+const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) =>
+  schema.nullish().transform((given) => given ?? value);
+
+const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
+const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
+
+/** A tag that must be there, as readers write it (R-G2). */
+const tagSchema = z
+  .string()
+  .max(1000)
+  .regex(/^[^:]+:/, 'must be key:value');
+
+// The words for versions are those of reading (R-G2).
+const inputSchema = lenientObject({
+  alias: aliasSchema,
+  variableId: idSchema,
+  granularity: withDefault(enumerationSchema(GRANULARITY), 'Raw'),
+  aggregation: enumerationSchema(AGGREGATE).nullish(),
+  periodType: withDefault(enumerationSchema(PERIOD_TYPE), 'RelativeDate'),
+  period: withDefault(z.int().min(0).max(1_000_000), 0),
+  periodTimeBase: withDefault(enumerationSchema(TIME_PERIOD), 'Hour'),
+  fromAbsolutePeriod: instantSchema.nullish(),
+  toAbsolutePeriod: instantSchema.nullish(),
+  unitId: idSchema.nullish(),
+  canBeUsedAsATrigger: withDefault(booleanSchema, true),
+  version: z.union([versionTagSchema, z.array(versionTagSchema).max(MAX_VERSION_TAGS)]).nullish(),
+  asOf: instantSchema.nullish(),
+  relativeVersion: z
+    .string()
+    .refine((text) => parseRelative(text) !== undefined, { error: RELATIVE_RULE })
+    .nullish(),
+  horizon: z
+    .string()
+    .refine((text) => parseDuration(text) !== undefined, { error: DURATION_RULE })
+    .nullish(),
+  tags: z.union([tagSchema, z.array(tagSchema).max(MAX_VERSION_TAGS)]).nullish(),
+})
+  .superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'))
+  .superRefine(({ asOf, relativeVersion }, context) => {
+    if (!asOf || !relativeVersion) return;
+    context.addIssue({ code: 'custom', path: ['relativeVersion'], message: 'does not go together with asOf' });
+  });
+
+const entitySchema = lenientObject({
+  alias: aliasSchema,
+  entityType: enumerationSchema(ENTITY_TYPE),
+  siteId: idSchema.nullish(),
+  sourceId: idSchema.nullish(),
+  path: z
+    .string()
+    .max(1000)
+    .refine((text) => parseFormPath(text) !== undefined, { error: FORM_PATH_RULE }),
+});
+
+const constantSchema = lenientObject({ alias: aliasSchema, value: scalarSchema.default(null) });
+
+const formulaSchema = lenientObject({
+  formula: z.string().max(MAX_SCRIPT_CHARACTERS).nullish(),
+  validFrom: instantSchema.nullish(),
+  validUntil: instantSchema.nullish(),
+  variables: withDefault(z.array(inputSchema).max(MAX_INPUTS), []),
+  entities: withDefault(z.array(entitySchema).max(MAX_INPUTS), []),
+  constants: withDefault(z.array(constantSchema).max(MAX_INPUTS), []),
+  schedule: scheduleSchema.nullish(),
+})
+  .superRefine(refuseRepeatedAliases)
+  .superRefine(refuseReversed('validFrom', 'validUntil', 'must be later than'));
+
+const declarationSchema = lenientObject({
+  friendlyName: z.string().max(1000).nullish(),
+  calculatedVariableFormulas: withDefault(z.array(formulaSchema).max(MAX_FORMULAS), []),
+}).superRefine(refuseSameBegin);
+
+export type Declaration = z.output<typeof declarationSchema>;
+export type FormulaDeclaration = Declaration['calculatedVariableFormulas'][number];
+export type InputDeclaration = FormulaDeclaration['variables'][number];
+export type EntityDeclaration = FormulaDeclaration['entities'][number];
+
+/** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
+export const DECLARATION_SCHEMA = declarationSchema.meta({
+  id: 'Declaration',
+  description: 'How a variable is calculated: formulas in R, each from a date on, with what they read.',
+});
+
+/** Only formulas with a script are run; the others are there to be filled. */
+export function hasScript(formula: FormulaDeclaration | undefined): boolean {
+  return formula?.formula !== undefined && formula.formula !== null && formula.formula.trim() !== '';
+}
+
+interface Aliased {
+  readonly alias: string;
+}
+
+function refuseRepeatedAliases(
+  formula: Readonly<Record<'variables' | 'entities' | 'constants', readonly Aliased[]>>,
+  context: z.RefinementCtx,
+): void {
+  for (const kind of ['variables', 'entities', 'constants'] as const) {
+    const seen = new Set<string>();
+    for (const [index, { alias }] of formula[kind].entries()) {
+      if (seen.has(alias)) {
+        context.addIssue({ code: 'custom', path: [kind, index, 'alias'], message: `${alias} is given twice` });
+      }
+      seen.add(alias);
+    }
+  }
+}
+
+function refuseReversed<From extends string, To extends string>(from: From, to: To, rule?: string) {
+  const isWrong = (begin: Micros, end: Micros) => (rule === undefined ? end < begin : end <= begin);
+  return (given: Readonly<Partial<Record<From | To, unknown>>>, context: z.RefinementCtx): void => {
+    const [begin, end] = [given[from], given[to]].map((instant) => instantMicros(instant as string | null));
+    if (begin === undefined || end === undefined || !isWrong(begin, end)) return;
+    context.addIssue({ code: 'custom', path: [to], message: `${rule ?? 'must not be earlier than'} ${from}` });
+  };
+}
+
+/** Of formulas valid at the same date the one with the latest begin counts, so no two may begin together. */
+function refuseSameBegin(
+  { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
+  context: z.RefinementCtx,
+): void {
+  const seen = new Map<Micros, number>();
+  for (const [index, { validFrom }] of calculatedVariableFormulas.entries()) {
+    const begin = instantMicros(validFrom) ?? Number.NEGATIVE_INFINITY;
+    const other = seen.get(begin);
+    if (other !== undefined) {
+      const message = `is that of formula ${other} too: it must be clear which of them is valid`;
+      context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
+    }
+    seen.set(begin, index);
+  }
+}

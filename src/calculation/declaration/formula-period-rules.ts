@@ -1,0 +1,70 @@
+/**
+ * Which formula is valid when (R-H1). A formula is valid for the dates it computes, from `validFrom` up to but not
+ * including `validUntil`; of several the one with the latest `validFrom` counts, so a later formula supersedes an
+ * earlier one without that being closed.
+ */
+import type { Micros } from '../../points/point.ts';
+
+export interface Validity {
+  readonly fromMicros: Micros | undefined;
+  /** Exclusive. */
+  readonly untilMicros: Micros | undefined;
+}
+
+/** A stretch of dates for which one formula counts. */
+export interface FormulaPeriod {
+  /** Place among the formulas. */
+  readonly formula: number;
+  readonly fromMicros: Micros;
+  /** Exclusive. */
+  readonly untilMicros: Micros;
+}
+
+/** Both ends inclusive. */
+export interface DateRange {
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+}
+
+/** @returns periods in order, apart from each other, each as long as it can be; unbounded ends are infinite. */
+export function planPeriods(validities: readonly Validity[]): readonly FormulaPeriod[] {
+  const begins = validities.map(({ fromMicros }) => fromMicros ?? Number.NEGATIVE_INFINITY);
+  const ends = validities.map(({ untilMicros }) => untilMicros ?? Number.POSITIVE_INFINITY);
+  const edges = [...new Set([...begins, ...ends])].sort((a, b) => a - b);
+  const periods: FormulaPeriod[] = [];
+  for (const [index, fromMicros] of edges.slice(0, -1).entries()) {
+    const untilMicros = edges[index + 1] ?? Number.POSITIVE_INFINITY;
+    const formula = findValid(begins, ends, fromMicros);
+    const last = periods.at(-1);
+    if (formula === undefined) continue;
+    if (last?.formula === formula && last.untilMicros === fromMicros) periods.splice(-1, 1, { ...last, untilMicros });
+    else periods.push({ formula, fromMicros, untilMicros });
+  }
+  return periods;
+}
+
+function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micros): number | undefined {
+  let found: number | undefined;
+  for (const [formula, begin] of begins.entries()) {
+    if (begin > at || (ends[formula] ?? 0) <= at) continue;
+    if (found === undefined || begin > (begins[found] ?? 0)) found = formula;
+  }
+  return found;
+}
+
+/**
+ * The part of a range of dates that lies in a period. A range outside is moved to the period's nearest end: what
+ * changed there still concerns the period when a window reaches it.
+ */
+export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
+  return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };
+
+  function clamp(micros: Micros): Micros {
+    return Math.min(Math.max(micros, fromMicros), untilMicros - 1);
+  }
+}
+
+/** Whether any date of the range is in the period. */
+export function touches({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): boolean {
+  return range.fromMicros < untilMicros && range.toMicros >= fromMicros;
+}

@@ -1,0 +1,28 @@
+/** The event that tells of the end of a run (R-I2), in the transaction that ends it. */
+import type { Transaction } from '../../platform/database/database.ts';
+
+export interface EndedRun {
+  readonly id: number;
+}
+
+const instant = (column: string) => `replace(to_jsonb(${column}) #>> '{}', '+00:00', 'Z')`;
+
+// The record of the run says the rest. Its variable may be deleted by now; then it tells of it by number alone.
+const ANNOUNCE = `
+  insert into outbox_event (account_id, type, payload)
+  select run.account_id, $2, jsonb_strip_nulls(jsonb_build_object(
+    'runId', run.id, 'variableId', run.variable_id, 'sourceId', variable.source_id, 'siteId', source.site_id,
+    'trigger', run.trigger, 'from', ${instant('run.from_date')}, 'to', ${instant('run.to_date')},
+    'outcome', run.outcome)) || jsonb_build_object('message', run.message)
+  from calculation_run run
+  left join variable on variable.id = run.variable_id left join source on source.id = variable.source_id
+  where run.id = $1`;
+
+/** @param run as its record is by now: ended. */
+export async function announceEnd(
+  transaction: Transaction,
+  run: EndedRun,
+  type: 'CalculationCompleted' | 'CalculationFailed',
+): Promise<void> {
+  await transaction.query({ name: 'calculation-announce', text: ANNOUNCE, values: [run.id, type] });
+}

@@ -1,0 +1,117 @@
+/**
+ * Who runs a variable, and that nobody else does: the session that holds the variable's advisory lock. A run marked
+ * Running without that lock was abandoned by a process that died; whoever notices puts its request back.
+ */
+import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
+import { MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
+import { announceEnd } from './announce-end.ts';
+
+export const RUN_LOCK_CLASS = 0x7275;
+
+export interface ClaimedRun extends RunRequest {
+  readonly id: number;
+  /** Milliseconds from the request to the claim. */
+  readonly waitMs: number;
+}
+
+const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
+
+const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
+  request_id as "requestId",
+  ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
+  (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
+
+const ABANDON = `
+  update calculation_run
+  set state = case when attempt + 1 < $2 then 'Abandoned' else 'Failed' end,
+      outcome = 'abandoned', finished_date = clock_timestamp(),
+      message = 'the calculator stopped before the run ended; '
+                || case when attempt + 1 < $2 then 'it was asked for again' else 'it was tried too often' end
+  where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}`;
+
+// Dependency order (R-H5): a request waits while something upstream of it still has to run, or has run and not yet
+// announced what it wrote, in the same wave or an earlier one. A later wave does not hold it up, or an input that changes
+// all the time would keep its readers from ever running.
+const CLAIM = `
+  with recursive upstream (id) as (
+    select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
+    union
+    select edge.input_variable_id from upstream join variable_input edge on edge.variable_id = upstream.id
+    where edge.input_variable_id <> $1
+  ),
+  request as (
+    delete from calculation_request mine
+    where variable_id = $1 and not_before_date <= clock_timestamp()
+      and not exists (
+        select from calculation_request other join upstream on upstream.id = other.variable_id
+        where other.wave <= mine.wave)
+      and not exists (
+        select from calculation_run run join upstream on upstream.id = run.variable_id
+        where run.state = 'Running' and run.wave <= mine.wave)
+      and not exists (
+        select from outbox_event event
+        where event.type = 'DataPointsWritten' and (event.payload ->> 'wave')::int8 = mine.wave)
+    returning *
+  )
+  insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
+                               default_version, requested_date, ancestors, request_id)
+  select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date,
+         ancestors, request_id
+  from request returning ${RUN_COLUMNS}`;
+
+// Waiting requests, and runs whose session is gone: both want somebody to look at their variable.
+const FIND_DUE = `
+  select variable_id as id from calculation_request where not_before_date <= clock_timestamp()
+  union
+  select variable_id from calculation_run run
+  where state = 'Running' and not exists (
+    select from pg_locks
+    where locktype = 'advisory' and objsubid = 2 and classid = ${RUN_LOCK_CLASS} and objid = run.variable_id::oid
+      and database = (select oid from pg_database where datname = current_database()))`;
+
+/** Takes the variable for this session. @returns false when another session has it. */
+export async function lockVariable(connection: Connection, variableId: number): Promise<boolean> {
+  const { rows } = await connection.query<{ isLocked: boolean }>('select pg_try_advisory_lock($1, $2) as "isLocked"', [
+    RUN_LOCK_CLASS,
+    variableId,
+  ]);
+  return rows[0]?.isLocked === true;
+}
+
+export async function unlockVariable(connection: Connection, variableId: number): Promise<void> {
+  await connection.query('select pg_advisory_unlock($1, $2)', [RUN_LOCK_CLASS, variableId]);
+}
+
+/**
+ * Turns the waiting request of a variable into a run. The caller holds the variable's lock.
+ * @param defaultVersion given to every row of the run without a Version (§9.4).
+ * @returns undefined when nothing waits, or it has to wait for another run.
+ */
+export async function claimRun(
+  connection: Connection,
+  variableId: number,
+  defaultVersion: string,
+): Promise<ClaimedRun | undefined> {
+  return inTransaction(connection, async (transaction) => {
+    await abandonRuns(transaction, variableId);
+    const { rows } = await transaction.query<ClaimedRun>(CLAIM, [variableId, defaultVersion]);
+    return rows[0];
+  });
+}
+
+/** Variables that somebody should look at. */
+export async function findDueVariables(queryable: Queryable): Promise<readonly number[]> {
+  const { rows } = await queryable.query<{ id: number }>(FIND_DUE);
+  return rows.map(({ id }) => id);
+}
+
+async function abandonRuns(transaction: Transaction, variableId: number): Promise<void> {
+  const { rows } = await transaction.query<ClaimedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
+  for (const run of rows) {
+    const attempt = run.attempt + 1;
+    // One death is bad luck; from the second on the run may be what the calculator dies of.
+    const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
+    if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
+    else await announceEnd(transaction, run, 'CalculationFailed');
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * The computation itself, the one path of live, scheduled, forced and previewed runs (R-H11): plan, load, R, output
+ * rules. It stores nothing.
+ */
+import { type Connection, inTransaction } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import { formatInstant } from '../../points/instant-rules.ts';
+import type { Micros } from '../../points/point.ts';
+import { awaitWriters } from '../../points/read/await-writers.ts';
+import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from '../declaration/declaration.ts';
+import type { DateRange } from '../declaration/formula-period-rules.ts';
+import { loadFormValues } from '../inputs/form-values.ts';
+import { MAX_R_SECONDS } from '../inputs/input-columns.ts';
+import { type InputRecord, loadInputs } from '../inputs/load-inputs.ts';
+import { findVariables } from '../inputs/variable-infos.ts';
+import type { SandboxPool } from '../sandbox/pool.ts';
+import type { PictureFormat, SandboxJob, SandboxOutcome } from '../sandbox/sandbox-types.ts';
+import { mergeNotes, sumTimings } from './merge-outcomes.ts';
+import { type Output, planOutput } from './output-rules.ts';
+import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
+
+export interface ComputeServices {
+  readonly dictionary: Dictionary;
+  readonly sandbox: SandboxPool;
+  /** Most points a run may read, over all its inputs. */
+  readonly maxInputPoints: number;
+}
+
+export interface ComputeRequest {
+  readonly variableId: number;
+  readonly changed: DateRange;
+  readonly triggerMicros: Micros;
+  /** For rows without a Version; one per run (§9.4). */
+  readonly defaultVersion: string;
+  /** Instead of the one saved. */
+  readonly declaration?: Declaration;
+  /** What is run instead of a formula, given its script: to see what that would get (R-H9). */
+  readonly replaceScript?: (script: string) => string;
+  readonly pictures?: PictureFormat;
+}
+
+/** What a run record says of one formula (R-H8). */
+export interface FormulaRecord {
+  readonly formula: number;
+  readonly from: string;
+  readonly to: string;
+  readonly triggerDate: string;
+  readonly forms: readonly { readonly alias: string; readonly value: unknown }[];
+}
+
+export interface Computed {
+  readonly result:
+    | { readonly kind: 'ok'; readonly outputs: readonly Output[] }
+    | { readonly kind: 'failed'; readonly outcome: string; readonly message: string };
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  /** Points read. */
+  readonly read: number;
+  readonly notes: Readonly<Record<string, unknown>>;
+  /** Milliseconds per phase. */
+  readonly durations: Readonly<Record<string, number>>;
+  readonly outcomes: readonly SandboxOutcome[];
+}
+
+interface Loaded {
+  readonly isVersioned: boolean;
+  readonly planned: readonly PlannedFormula[];
+  readonly jobs: readonly SandboxJob[];
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  readonly read: number;
+}
+
+/** @throws the signal's reason when aborted; what the script does is a result. */
+export async function compute(
+  services: ComputeServices,
+  connection: Connection,
+  request: ComputeRequest,
+  signal?: AbortSignal,
+): Promise<Computed> {
+  const startMs = performance.now();
+  const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
+    // What is away for a while is not the author's to mend.
+    if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
+    throw error;
+  });
+  const durations = { load: performance.now() - startMs };
+  if (loaded instanceof DomainError) {
+    const result = { kind: 'failed', outcome: 'invalid_input', message: loaded.message } as const;
+    return { result, formulas: [], inputs: [], read: 0, notes: {}, durations, outcomes: [] };
+  }
+  const outcomes: SandboxOutcome[] = [];
+  for (const job of loaded.jobs) {
+    const outcome = await services.sandbox.run(job, signal);
+    outcomes.push(outcome);
+    if (outcome.kind !== 'ok') break;
+  }
+  const { formulas, inputs, read } = loaded;
+  return {
+    result: conclude(loaded, outcomes, request.defaultVersion),
+    notes: mergeNotes(outcomes, loaded.planned.length),
+    durations: { ...durations, ...sumTimings(outcomes) },
+    ...{ formulas, inputs, read, outcomes },
+  };
+}
+
+function conclude(
+  { planned, isVersioned }: Loaded,
+  outcomes: readonly SandboxOutcome[],
+  defaultVersion: string,
+): Computed['result'] {
+  const outputs: Output[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.kind !== 'ok') return { kind: 'failed', outcome: outcome.kind, message: outcome.message };
+    const period = planned[index]?.period;
+    const plan = planOutput(outcome.series, { isVersioned, defaultVersion, ...(period && { period }) });
+    if (plan.kind === 'invalid') return { kind: 'failed', outcome: 'invalid_output', message: plan.message };
+    outputs.push(plan.output);
+  }
+  return { kind: 'ok', outputs };
+}
+
+async function loadInSnapshot(
+  services: ComputeServices,
+  connection: Connection,
+  request: ComputeRequest,
+): Promise<Loaded> {
+  const saved = await findTarget(connection, request.variableId);
+  const declaration = request.declaration ?? saved.declaration;
+  await awaitPinned(connection, saved.accountId, declaration);
+  const work = (transaction: Connection) => load(services, transaction, request, { ...saved, declaration });
+  return inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
+}
+
+async function load(
+  { dictionary, maxInputPoints }: ComputeServices,
+  transaction: Connection,
+  { variableId, changed, triggerMicros, ...request }: ComputeRequest,
+  { declaration, isVersioned }: Saved,
+): Promise<Loaded> {
+  if (!declaration?.calculatedVariableFormulas.some(hasScript)) {
+    throw new DomainError('invalid_input', 'the variable has no formula');
+  }
+  const inputIds = declaration.calculatedVariableFormulas.flatMap(({ variables }) =>
+    variables.map((it) => it.variableId),
+  );
+  const variables = await findVariables(transaction, [...new Set([variableId, ...inputIds])]);
+  const target = variables.get(variableId);
+  if (!target) throw new Error(`variable ${variableId} does not exist`);
+  const planned = planFormulas(declaration, changed, triggerMicros, variables);
+  const parts = { jobs: [] as SandboxJob[], formulas: [] as FormulaRecord[], inputs: [] as InputRecord[], read: 0 };
+  for (const plan of planned) {
+    const room = maxInputPoints - parts.read;
+    const wanted = { formula: plan.index, inputs: plan.formula.variables, changed: plan.changed, variables, room };
+    const triggerDate = toTriggerSeconds(plan.triggerMicros);
+    const inputs = await loadInputs(transaction, dictionary, wanted);
+    const home = { sourceId: target.info.sourceId, siteId: target.siteId };
+    const forms = await loadFormValues(transaction, plan.formula.entities, home);
+    const { formula, constants } = plan.formula;
+    const { replaceScript, pictures } = request;
+    const script = replaceScript ? replaceScript(formula ?? '') : (formula ?? '');
+    const given = { script, inputs: inputs.inputs, forms, constants, target: target.info, triggerDate };
+    parts.jobs.push({ ...given, ...(pictures && { pictures }) });
+    parts.formulas.push(toRecord(plan, forms));
+    parts.inputs.push(...inputs.records);
+    parts.read += inputs.pointCount;
+  }
+  return { isVersioned, planned, ...parts };
+}
+
+function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: FormulaRecord['forms']): FormulaRecord {
+  const triggerDate = formatInstant(triggerMicros);
+  return {
+    formula: index,
+    from: formatInstant(changed.fromMicros),
+    to: formatInstant(changed.toMicros),
+    triggerDate,
+    forms,
+  };
+}
+
+function toTriggerSeconds(triggerMicros: Micros): number {
+  const seconds = Math.floor(triggerMicros / 1_000_000);
+  if (Math.abs(seconds) <= MAX_R_SECONDS) return seconds;
+  const date = formatInstant(triggerMicros);
+  throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
+}
+
+interface Saved {
+  readonly accountId: number;
+  readonly isVersioned: boolean;
+  readonly declaration: Declaration | undefined;
+}
+
+/** What was known at an instant is settled once the writes that began until then have ended (R-F5). */
+async function awaitPinned(
+  connection: Connection,
+  accountId: number,
+  declaration: Declaration | undefined,
+): Promise<void> {
+  const formulas = declaration?.calculatedVariableFormulas ?? [];
+  const pins = formulas.flatMap(({ variables }) => variables.flatMap(({ asOf }) => instantMicros(asOf) ?? []));
+  if (pins.length > 0) await awaitWriters(connection, accountId, Math.max(...pins));
+}
+
+async function findTarget(connection: Connection, variableId: number): Promise<Saved> {
+  const { rows } = await connection.query<{ accountId: number; isVersioned: boolean; calculated: unknown }>({
+    name: 'calculation-target',
+    text: `select account_id as "accountId", is_versioned as "isVersioned", calculated from variable where id = $1`,
+    values: [variableId],
+  });
+  const [row] = rows;
+  // A request goes with its variable, so one that was claimed has one.
+  if (!row) throw new Error(`variable ${variableId} does not exist`);
+  const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
+  return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };
+}

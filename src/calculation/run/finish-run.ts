@@ -1,0 +1,118 @@
+/**
+ * How a run ends, in one transaction: its points, its record and the event that tells of it. The record must still be
+ * Running: a run that was taken over in the meantime stores nothing.
+ */
+import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';
+import { toStorableText } from '../../platform/database/storable-text.ts';
+import { announcePoints } from '../../points/announce-points.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import type { InputRecord } from '../inputs/load-inputs.ts';
+import { MAX_ATTEMPTS, requestAgain } from '../schedule/request-calculations.ts';
+import { announceEnd } from './announce-end.ts';
+import type { ClaimedRun } from './claim-run.ts';
+import type { FormulaRecord } from './compute.ts';
+import type { Output } from './output-rules.ts';
+import { sumCounts, writeOutputs } from './write-outputs.ts';
+
+/** What is known of a run before its points are stored. */
+export interface RunParts {
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  readonly notes: Readonly<Record<string, unknown>>;
+  readonly counts: Readonly<Record<string, number>>;
+  /** Milliseconds per phase. */
+  readonly durations: Readonly<Record<string, number>>;
+}
+
+export interface RunReport extends RunParts {
+  /** ok, script_error, limit, killed, invalid_output, invalid_input, fault, stopped */
+  readonly outcome: string;
+  readonly message: string | null;
+}
+
+const STORE_TIMEOUT_MS = 300_000;
+
+// Whoever holds this row decides how the run ends.
+const FENCE = `select from calculation_run where id = $1 and state = 'Running' for update`;
+
+const FINISH = `
+  update calculation_run
+  set state = $2, outcome = $3, message = $4, inputs = $5, notes = $6, counts = $7, durations = $8, formulas = $9,
+      finished_date = clock_timestamp()
+  where id = $1`;
+
+/** Stores the points and ends the run as Succeeded. */
+export async function succeedRun(
+  connection: Connection,
+  dictionary: Dictionary,
+  run: ClaimedRun,
+  outputs: readonly Output[],
+  parts: RunParts,
+): Promise<RunReport> {
+  const startMs = performance.now();
+  const store = async (transaction: Transaction): Promise<RunReport> => {
+    await holdRun(transaction, run);
+    const ranges = await writeOutputs(transaction, dictionary, run, outputs);
+    const origin = { wave: run.wave, ...(run.requestId !== null && { requestId: run.requestId }) };
+    await announcePoints(transaction, run.accountId, ranges, origin);
+    const warnings = outputs.flatMap((output) => output.warnings());
+    const report: RunReport = {
+      ...parts,
+      ...{ outcome: 'ok', message: null },
+      counts: { ...parts.counts, ...sumCounts(outputs) },
+      notes: { ...parts.notes, warnings: [...readTexts(parts.notes.warnings), ...warnings] },
+      durations: { ...parts.durations, store: performance.now() - startMs },
+    };
+    await endRun(transaction, run, 'Succeeded', report);
+    await announceEnd(transaction, run, 'CalculationCompleted');
+    return report;
+  };
+  return inTransaction(connection, store, { statementTimeoutMs: STORE_TIMEOUT_MS });
+}
+
+/** Ends the run as Failed. A fault of ours is asked for again, a few times, with growing pauses. */
+export async function failRun(connection: Connection, run: ClaimedRun, report: RunReport): Promise<RunReport> {
+  await inTransaction(connection, async (transaction) => {
+    await holdRun(transaction, run);
+    const isRetried = report.outcome === 'fault' && run.attempt + 1 < MAX_ATTEMPTS;
+    await endRun(transaction, run, isRetried ? 'Abandoned' : 'Failed', report);
+    if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec: 2 ** run.attempt });
+    else await announceEnd(transaction, run, 'CalculationFailed');
+  });
+  return report;
+}
+
+/** Puts a run back that was interrupted because the calculator stops: nobody is to blame, so it is no attempt (R-K2). */
+export async function handBackRun(connection: Connection, run: ClaimedRun): Promise<RunReport> {
+  const message = 'the calculator was stopped before the run ended; it was asked for again';
+  const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
+  const report: RunReport = { ...none, outcome: 'stopped', message };
+  await inTransaction(connection, async (transaction) => {
+    await holdRun(transaction, run);
+    await endRun(transaction, run, 'Abandoned', report);
+    await requestAgain(transaction, { ...run, delaySec: 0 });
+  });
+  return report;
+}
+
+function readTexts(texts: unknown): readonly string[] {
+  return Array.isArray(texts) ? (texts as readonly string[]) : [];
+}
+
+/** Scripts print what they like; a text that cannot be stored must not keep the run from ending. */
+function toStorableReport(report: RunReport): RunReport {
+  const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
+  return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;
+}
+
+async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void> {
+  const { rowCount } = await transaction.query({ name: 'calculation-fence', text: FENCE, values: [run.id] });
+  if (rowCount !== 1) throw new Error(`run ${run.id} was taken over; its result is not stored`);
+}
+
+async function endRun(transaction: Transaction, run: ClaimedRun, state: string, given: RunReport): Promise<void> {
+  const { outcome, message, inputs, notes, counts, durations, formulas } = toStorableReport(given);
+  const details = [inputs, notes, counts, durations, formulas].map((detail) => JSON.stringify(detail));
+  const values = [run.id, state, outcome, message, ...details];
+  await transaction.query({ name: 'calculation-finish', text: FINISH, values });
+}

@@ -1,0 +1,187 @@
+/**
+ * What a script returned → what is stored (§7, §9.4, R-H3): lengths, rows without a value, Versions and tags. The
+ * messages §7 gives are kept word for word. Rows leave in slices, so that millions of them can be taken in turns.
+ */
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { type Labels, toLabels } from '../../points/label-rules.ts';
+import type { Micros } from '../../points/point.ts';
+import type { FormulaPeriod } from '../declaration/formula-period-rules.ts';
+import type { CodedText, OutputSeries } from '../sandbox/sandbox-types.ts';
+
+const MICROS_PER_SECOND = 1_000_000;
+const MAX_R_SECONDS = 2_147_483_647;
+const MAX_VERSION_CHARACTERS = 200;
+const MAX_TAGS = 50;
+/** Rows of a slice: some 10 ms of work. */
+export const SLICE_ROWS = 20_000;
+
+export interface OutputPoint {
+  readonly dateMicros: Micros;
+  readonly value: number;
+  readonly labels: Labels;
+}
+
+export interface OutputCounts {
+  /** Rows the script returned. */
+  readonly returned: number;
+  /** Rows whose date or value was NA or not finite. */
+  readonly dropped: number;
+  /** Rows for which the formula is not valid. */
+  readonly outside: number;
+  readonly stored: number;
+}
+
+/** The rows of one formula, in the order returned. */
+export interface Output {
+  /** To be gone through once. */
+  readonly slices: () => Generator<readonly OutputPoint[]>;
+  /** Of the slices taken so far. */
+  readonly counts: () => OutputCounts;
+  readonly warnings: () => readonly string[];
+}
+
+export type PlannedOutput =
+  | { readonly kind: 'ok'; readonly output: Output }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+export interface OutputSettings {
+  readonly isVersioned: boolean;
+  /** For rows without a Version; one per run (§9.4). */
+  readonly defaultVersion: string;
+  /** The dates the formula is valid for. */
+  readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
+}
+
+/** @param series as returned; every column with its own length. */
+export function planOutput(series: OutputSeries, settings: OutputSettings): PlannedOutput {
+  const message = findFault(series);
+  return message === undefined ? { kind: 'ok', output: openOutput(series, settings) } : { kind: 'invalid', message };
+}
+
+function findFault({ dates, values, versions, tags }: OutputSeries): string | undefined {
+  if (dates.length !== values.length) {
+    return `Dates and Values must be the same length, got ${dates.length} and ${values.length}`;
+  }
+  if (versions && versions.codes.length !== dates.length) return 'Version must be the same length as Dates/Values';
+  if (tags && tags.codes.length !== dates.length) return 'Tags must be the same length as Dates/Values';
+  for (const date of dates) {
+    if (Number.isFinite(date) && !isStorableDate(date)) return describeOddDate(date);
+  }
+  const long = versions?.texts.find((version) => version.length > MAX_VERSION_CHARACTERS);
+  if (long !== undefined) return `Version must be at most ${MAX_VERSION_CHARACTERS} characters, got ${long.length}`;
+  return versions?.texts.every(isStorableText) === false ? `Version ${STORABLE_RULE}` : undefined;
+}
+
+function isStorableDate(date: number): boolean {
+  return Number.isInteger(date) && Math.abs(date) <= MAX_R_SECONDS;
+}
+
+/** A script reads its inputs, and its own past, in R's integers: what they cannot hold must not be stored. */
+function describeOddDate(date: number): string {
+  const rule = 'Dates must be whole UNIX seconds from 1901 to 2038-01-19T03:14:07Z, where R ends';
+  const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
+  // Milliseconds of our time, read as seconds, are dates of the year 30,000 and later.
+  const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_R_SECONDS * 1000 ? '; are these milliseconds?' : '';
+  return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
+}
+
+function openOutput(series: OutputSeries, { period, ...settings }: OutputSettings): Output {
+  const { dates, values } = series;
+  const { fromMicros, untilMicros } = period ?? { fromMicros: -Infinity, untilMicros: Infinity };
+  const labels = labelReader(series, settings);
+  const counts = { returned: dates.length, dropped: 0, outside: 0, stored: 0 };
+  function* slices(): Generator<readonly OutputPoint[]> {
+    for (let from = 0; from < dates.length; from += SLICE_ROWS) {
+      const points: OutputPoint[] = [];
+      labels.forget();
+      for (let row = from; row < Math.min(from + SLICE_ROWS, dates.length); row += 1) {
+        const dateMicros = (dates[row] ?? Number.NaN) * MICROS_PER_SECOND;
+        const value = values[row] ?? Number.NaN;
+        if (!Number.isFinite(value) || !Number.isFinite(dateMicros)) counts.dropped += 1;
+        else if (dateMicros < fromMicros || dateMicros >= untilMicros) counts.outside += 1;
+        else points.push({ dateMicros, value, labels: labels.of(row) });
+      }
+      counts.stored += points.length;
+      if (points.length > 0) yield points;
+    }
+  }
+  const warnings = () => [...describeEmptiness(counts), ...labels.warnings()];
+  return { slices, counts: () => ({ ...counts }), warnings };
+}
+
+/** Rows without a value are normal; nothing but such rows is worth a word. */
+function describeEmptiness({ returned, dropped }: OutputCounts): readonly string[] {
+  if (returned === 0 || dropped < returned) return [];
+  return [`nothing is stored: none of the ${returned} rows returned has both a date and a finite value`];
+}
+
+/** Labels of rows; rows of a slice with the same texts share theirs. */
+function labelReader(
+  { versions, tags }: OutputSeries,
+  { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,
+) {
+  const readTags = tagReader();
+  const known = new Map<number, Labels>();
+  const tagTexts = tags?.texts.length ?? 1;
+  const of = (row: number): Labels => {
+    const [versionCode, tagCode] = [versions?.codes[row] ?? 0, tags?.codes[row] ?? 0];
+    const cell = textOf(tags, tagCode);
+    readTags.note(cell, row);
+    const key = versionCode * tagTexts + tagCode;
+    let labels = known.get(key);
+    if (!labels) {
+      const version = isVersioned ? textOf(versions, versionCode) || defaultVersion : undefined;
+      labels = toLabels(version, readTags.parse(cell) ?? {});
+      known.set(key, labels);
+    }
+    return labels;
+  };
+  const forget = () => {
+    known.clear();
+    readTags.forget();
+  };
+  return { of, forget, warnings: readTags.warnings };
+}
+
+function textOf(column: CodedText | null, code: number): string {
+  return column?.texts[code] ?? '';
+}
+
+/** Reads tags cells; equal cells are read once. A cell that is no object of texts costs its row the tags (§7). */
+function tagReader() {
+  const known = new Map<string, Readonly<Record<string, string>> | undefined>();
+  let badCount = 0;
+  let firstBadRow = 0;
+  const parse = (cell: string): Readonly<Record<string, string>> | undefined => {
+    if (cell === '') return {};
+    if (!known.has(cell)) known.set(cell, parseTags(cell));
+    return known.get(cell);
+  };
+  const note = (cell: string, row: number): void => {
+    if (parse(cell) !== undefined) return;
+    if (badCount === 0) firstBadRow = row + 1;
+    badCount += 1;
+  };
+  const warnings = (): readonly string[] => {
+    if (badCount === 0) return [];
+    const rule = 'a Tags cell must be empty or a JSON object with string values';
+    return [`${rule}; the tags of ${badCount} rows were dropped, the first is row ${firstBadRow}`];
+  };
+  return { parse, note, forget: () => known.clear(), warnings };
+}
+
+function parseTags(cell: string): Readonly<Record<string, string>> | undefined {
+  try {
+    const tags: unknown = JSON.parse(cell);
+    if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
+    const entries = Object.entries(tags);
+    const isValid = entries.length <= MAX_TAGS && entries.every((entry) => entry.every(isTagText));
+    return isValid ? (tags as Record<string, string>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isTagText(text: unknown): boolean {
+  return typeof text === 'string' && isStorableText(text);
+}

@@ -1,0 +1,57 @@
+/** Which formulas of a declaration a change concerns, and over which dates each is run (R-H1, R-H6). */
+import type { Micros } from '../../points/point.ts';
+import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';
+import {
+  clampInto,
+  type DateRange,
+  type FormulaPeriod,
+  planPeriods,
+  touches,
+} from '../declaration/formula-period-rules.ts';
+import type { KnownVariable } from '../inputs/variable-infos.ts';
+import { reachOf } from '../inputs/windows.ts';
+
+export interface PlannedFormula {
+  /** Place in the declaration. */
+  readonly index: number;
+  readonly formula: FormulaDeclaration;
+  /** Only dates in here are stored. */
+  readonly period: FormulaPeriod;
+  /** The changed dates that fall to this formula. */
+  readonly changed: DateRange;
+  readonly triggerMicros: Micros;
+}
+
+/**
+ * A formula is run when a changed date lies in its period, or when a window of one of its inputs reaches from outside
+ * into it: then over the period's nearest date. Each formula counts for the dates of its period alone.
+ */
+export function planFormulas(
+  declaration: Declaration,
+  changed: DateRange,
+  triggerMicros: Micros,
+  variables: ReadonlyMap<number, KnownVariable>,
+): readonly PlannedFormula[] {
+  const formulas = declaration.calculatedVariableFormulas;
+  const validities = formulas.map(({ validFrom, validUntil }) => {
+    return { fromMicros: instantMicros(validFrom), untilMicros: instantMicros(validUntil) };
+  });
+  return planPeriods(validities).flatMap((period): PlannedFormula[] => {
+    const formula = formulas[period.formula];
+    if (!formula || !hasScript(formula) || !touches(period, farthestReach(formula, changed, variables))) return [];
+    const trigger = clampInto(period, { fromMicros: triggerMicros, toMicros: triggerMicros }).toMicros;
+    return [{ index: period.formula, formula, period, changed: clampInto(period, changed), triggerMicros: trigger }];
+  });
+}
+
+function farthestReach(
+  { variables: inputs }: FormulaDeclaration,
+  changed: DateRange,
+  variables: ReadonlyMap<number, KnownVariable>,
+): DateRange {
+  const reaches = inputs.map((input) => reachOf(input, changed, variables.get(input.variableId)?.timeZoneId ?? 'UTC'));
+  return {
+    fromMicros: Math.min(changed.fromMicros, ...reaches.map(({ fromMicros }) => fromMicros)),
+    toMicros: Math.max(changed.toMicros, ...reaches.map(({ toMicros }) => toMicros)),
+  };
+}

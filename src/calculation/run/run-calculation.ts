@@ -1,0 +1,62 @@
+/** One run of a calculated variable: claim, compute, store (R-H5, R-H8, R-H11). */
+import type { Clock } from '../../platform/clock.ts';
+import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
+import { type ClaimedRun, claimRun, lockVariable, unlockVariable } from './claim-run.ts';
+import { type ComputeServices, compute } from './compute.ts';
+import { defaultVersion } from './default-version-rules.ts';
+import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
+
+export interface RunServices extends ComputeServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** What became of a look at a variable. */
+export type RunResult =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'ended'; readonly run: ClaimedRun; readonly report: RunReport };
+
+/**
+ * Runs the waiting request of a variable, if there is one and nobody else is at it.
+ * @param signal when aborted, the run is handed back: it is asked for again as it was.
+ * @returns `busy` when another session runs the variable: it must be looked at again later.
+ */
+export async function runCalculation(
+  services: RunServices,
+  variableId: number,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  return withConnection(services.database, async (connection) => {
+    if (!(await lockVariable(connection, variableId))) return { kind: 'busy' };
+    try {
+      const version = defaultVersion(services.clock.nowMillis());
+      const run = await claimRun(connection, variableId, version);
+      if (!run) return { kind: 'idle' };
+      return { kind: 'ended', run, report: await execute(services, connection, run, version, signal) };
+    } finally {
+      await unlockVariable(connection, variableId);
+    }
+  });
+}
+
+async function execute(
+  services: RunServices,
+  connection: Connection,
+  run: ClaimedRun,
+  version: string,
+  signal: AbortSignal | undefined,
+): Promise<RunReport> {
+  const { variableId, fromMicros, toMicros, triggerMicros } = run;
+  const request = { variableId, changed: { fromMicros, toMicros }, triggerMicros, defaultVersion: version };
+  const computed = await compute(services, connection, request, signal).catch((error: unknown) => {
+    if (signal?.aborted) return undefined;
+    throw error;
+  });
+  if (!computed) return handBackRun(connection, run);
+  const { result, formulas, inputs, notes, read } = computed;
+  const durations = { wait: run.waitMs, ...computed.durations };
+  const parts = { formulas, inputs, notes, durations, counts: { read } };
+  if (result.kind === 'ok') return succeedRun(connection, services.dictionary, run, result.outputs, parts);
+  return failRun(connection, run, { ...parts, outcome: result.outcome, message: result.message });
+}

@@ -1,0 +1,89 @@
+/**
+ * The record of runs (R-H8), as it is read. A run may have read what its reader may not (R-B9): a USER is shown the inputs
+ * they reach; what the script printed, and the values of forms, are for managers, who write scripts.
+ */
+import type { Caller } from '../../identity/caller/caller.ts';
+import { isReached, readReach } from '../../identity/caller/site-reach.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Paging } from '../../platform/http/paging.ts';
+import type { InputRecord } from '../inputs/load-inputs.ts';
+import type { FormulaRecord } from './compute.ts';
+
+const DEFAULT_PAGE = 100;
+
+const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
+  trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",
+  started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs"`;
+
+export type RunRecord = Readonly<Record<string, unknown>> & {
+  readonly id: number;
+  readonly variableId: number;
+  readonly inputs: readonly InputRecord[];
+  readonly formulas: readonly FormulaRecord[];
+  /** Calculated variables whose results led here. */
+  readonly ancestors: readonly number[];
+};
+
+/** Runs of a variable the caller reaches, newest first. */
+export async function listRuns(
+  queryable: Queryable,
+  caller: Caller,
+  variableId: number,
+  { limit = DEFAULT_PAGE, offset }: Paging,
+): Promise<readonly RunRecord[]> {
+  const { rows } = await queryable.query<RunRecord>(
+    `select ${COLUMNS} from calculation_run where variable_id = $1 and account_id = $2 order by id desc limit $3 offset $4`,
+    [variableId, caller.accountId, limit, offset],
+  );
+  return narrowRuns(queryable, caller, rows);
+}
+
+export async function countRuns(queryable: Queryable, accountId: number, variableId: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    'select count(*) as count from calculation_run where variable_id = $1 and account_id = $2',
+    [variableId, accountId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** One run of the account; undefined when there is none. Whether its variable is reached is not decided here. */
+export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
+  const { rows } = await queryable.query<RunRecord>(
+    `select ${COLUMNS} from calculation_run where id = $1 and account_id = $2`,
+    [runId, caller.accountId],
+  );
+  const [run] = await narrowRuns(queryable, caller, rows);
+  return run;
+}
+
+async function narrowRuns(
+  queryable: Queryable,
+  caller: Caller,
+  runs: readonly RunRecord[],
+): Promise<readonly RunRecord[]> {
+  if (caller.sites === 'all' || runs.length === 0) return runs;
+  const named = runs.flatMap(({ inputs, ancestors }) => [...inputs.map(({ variableId }) => variableId), ...ancestors]);
+  const reached = await findReached(queryable, caller, named);
+  return runs.map(({ inputs, formulas, ancestors, ...run }) => ({
+    ...run,
+    notes: {},
+    inputs: inputs.filter(({ variableId }) => reached.has(variableId)),
+    formulas: formulas.map((formula) => ({ ...formula, forms: [] })),
+    ancestors: ancestors.filter((id) => reached.has(id)),
+  }));
+}
+
+async function findReached(
+  queryable: Queryable,
+  caller: Caller,
+  variableIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const { siteIds, sourceIds } = readReach(caller);
+  const { rows } = await queryable.query<{ id: number }>(
+    `select variable.id from variable join source on source.id = variable.source_id
+     where variable.id = any($1::int[]) and variable.account_id = $2
+       and ${isReached('source.site_id', 'source.id', '$3', '$4')}`,
+    [variableIds, caller.accountId, siteIds, sourceIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

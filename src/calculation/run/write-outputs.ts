@@ -1,0 +1,62 @@
+/** Stores what scripts returned, slice by slice: between two slices others get their turn on the event loop. */
+import type { Transaction } from '../../platform/database/database.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import { encodeReadings } from '../../points/encode-readings.ts';
+import { findLabelIds } from '../../points/find-label-ids.ts';
+import type { WrittenRange } from '../../points/point.ts';
+import { writePoints } from '../../points/write/write-points.ts';
+import type { Output, OutputCounts, OutputPoint } from './output-rules.ts';
+
+export interface Writer {
+  readonly accountId: number;
+  readonly variableId: number;
+}
+
+/** @returns what changed: one range, or none when nothing was stored or the variable is gone. */
+export async function writeOutputs(
+  transaction: Transaction,
+  dictionary: Dictionary,
+  writer: Writer,
+  outputs: readonly Output[],
+): Promise<readonly WrittenRange[]> {
+  let whole: WrittenRange | undefined;
+  for (const output of outputs) {
+    for (const points of output.slices()) {
+      const tuples = await encodeSlice(dictionary, writer, points);
+      for (const range of (await writePoints(transaction, [tuples])).ranges) whole = merge(whole, range);
+    }
+  }
+  return whole ? [whole] : [];
+}
+
+/** Ids of labels are made outside of the transaction, by the pool. */
+async function encodeSlice(
+  dictionary: Dictionary,
+  { accountId, variableId }: Writer,
+  points: readonly OutputPoint[],
+): Promise<Buffer> {
+  const idsOf = await findLabelIds(dictionary, accountId, new Set(points.map(({ labels }) => labels)));
+  return encodeReadings(
+    points.map(({ dateMicros, value, labels }) => ({ variableId, dateMicros, value, ...idsOf(labels) })),
+  );
+}
+
+function merge(whole: WrittenRange | undefined, range: WrittenRange): WrittenRange {
+  if (!whole) return range;
+  return {
+    variableId: range.variableId,
+    fromMicros: Math.min(whole.fromMicros, range.fromMicros),
+    toMicros: Math.max(whole.toMicros, range.toMicros),
+    count: whole.count + range.count,
+  };
+}
+
+/** Over all formulas of a run. */
+export function sumCounts(outputs: readonly Output[]): OutputCounts {
+  const sum = { returned: 0, dropped: 0, outside: 0, stored: 0 };
+  for (const output of outputs) {
+    const counts = output.counts();
+    for (const name of ['returned', 'dropped', 'outside', 'stored'] as const) sum[name] += counts[name];
+  }
+  return sum;
+}

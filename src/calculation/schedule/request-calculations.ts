@@ -1,0 +1,229 @@
+/**
+ * Triggers (R-H5): what changed → which variables have to run over which dates. There is at most one waiting request
+ * per variable; a trigger that arrives while it waits widens it. A committed write is turned into requests in the
+ * transaction that takes its event from the outbox, so none is lost and none is asked for twice.
+ */
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
+import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
+import type { WakeQueue } from '../../platform/queue.ts';
+import type { PointsWritten } from '../../points/announce-points.ts';
+import type { Micros } from '../../points/point.ts';
+import { announceEnd, type EndedRun } from '../run/announce-end.ts';
+import { followTimeZones } from './follow-time-zones.ts';
+import type { DueSchedule } from './schedule.ts';
+
+// Of two triggers the wider window is kept, and the older wave: with the newer one a request would wait for whatever
+// upstream is asked for next, so an input that changes all the time would keep it from ever running.
+const WIDEN = `
+  on conflict (variable_id) do update
+  set from_date = least(calculation_request.from_date, excluded.from_date),
+      to_date = greatest(calculation_request.to_date, excluded.to_date),
+      trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
+      wave = least(calculation_request.wave, excluded.wave),
+      ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
+      trigger = excluded.trigger,
+      request_id = coalesce(calculation_request.request_id, excluded.request_id)
+  returning variable_id as "variableId"`;
+
+// What a result led to remembers the way it came, so that it does not lead back to itself (R-H11).
+const CHANGES = `
+  with change as (
+    select given.*, coalesce(result.way, '{}') as way
+    from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[], $5::boolean[], $6::text[])
+         given (variable_id, from_date, to_date, wave, is_result, request_id)
+    left join lateral (
+      select run.ancestors || run.variable_id as way from calculation_run run
+      where given.is_result and run.variable_id = given.variable_id and run.wave = given.wave
+        and run.state = 'Succeeded'
+      order by run.id desc limit 1
+    ) result on true
+  ),
+  reached as (
+    select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way,
+           change.request_id
+    from change join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
+    join variable on variable.id = edge.variable_id
+  )`;
+
+const REQUEST_DEPENDENTS = `${CHANGES}
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors,
+                                   request_id)
+  select reached.variable_id, account_id, 'Input', min(from_date), max(to_date), max(to_date), max(wave),
+         coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}'),
+         (array_agg(request_id order by wave) filter (where request_id is not null))[1]
+  from reached left join lateral unnest(way) ancestor on true
+  where reached.variable_id <> all(way)
+  group by reached.variable_id, account_id
+  order by reached.variable_id
+  ${WIDEN}`;
+
+const STOP_LOOPS = `${CHANGES}
+  insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
+                               default_version, requested_date, finished_date, outcome, message, ancestors, request_id)
+  select variable_id, account_id, 'Failed', 'Input', from_date, to_date, to_date, wave, 0, '', clock_timestamp(),
+         clock_timestamp(), 'loop',
+         'the variable was reached by its own result in the same wave and is not run again, by way of variables '
+           || array_to_string(way, ', '), way, request_id
+  from reached where variable_id = any(way)
+  returning id`;
+
+// Without dates a forced run covers everything its inputs have. What is forced together is one wave.
+const FORCE = `
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id)
+  select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
+         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), $4
+  from variable cross join lateral (
+    select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
+    from variable_input edge left join lateral (
+      select date from point where point.variable_id = edge.input_variable_id order by date limit 1
+    ) first on true
+    where edge.variable_id = variable.id
+  ) range
+  where variable.id = any($1::int[]) and variable.calculated is not null
+  order by variable.id
+  ${WIDEN}`;
+
+/** Asks for runs of scheduled variables, in the transaction that moves their schedules on. */
+export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
+  const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
+  await transaction.query(
+    `insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+     select due.variable_id, variable.account_id, 'Schedule', min(first), max(last), max(last),
+            (select nextval(pg_get_serial_sequence('outbox_event', 'id')))
+     from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) due (variable_id, first, last)
+     join variable on variable.id = due.variable_id
+     group by due.variable_id, variable.account_id order by due.variable_id
+     ${WIDEN}`,
+    [
+      due.map(({ variableId }) => variableId),
+      instants(({ firstMillis }) => firstMillis),
+      instants((it) => it.lastMillis),
+    ],
+  );
+}
+
+// Whoever waited for a run that has ended may go on, also when it wrote nothing.
+const FIND_WAITING_FOR = `
+  with recursive downstream (id) as (
+    select variable_id from variable_input where input_variable_id = any($1::int[])
+    union
+    select edge.variable_id from downstream join variable_input edge on edge.input_variable_id = downstream.id
+  )
+  select request.variable_id as "variableId" from calculation_request request join downstream on id = variable_id`;
+
+/** Turns committed writes into requests, and wakes the calculators once those are committed. */
+export function calculationTrigger(queue: WakeQueue): EventConsumer {
+  return async (transaction, events) => {
+    const requested = await requestDependents(transaction, events);
+    const waiting = await findWaitingFor(transaction, events);
+    await followTimeZones(transaction, events);
+    const wanted = new Set([...requested, ...waiting]);
+    return wanted.size === 0 ? undefined : () => queue.wake([...wanted].map(String));
+  };
+}
+
+async function requestDependents(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+  const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
+  if (changes.length === 0) return [];
+  const values = [
+    changes.map((change) => change.variableId),
+    changes.map((change) => change.from),
+    changes.map((change) => change.to),
+    changes.map((change) => change.wave),
+    changes.map((change) => change.isResult),
+    changes.map((change) => change.requestId ?? null),
+  ];
+  const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, values);
+  if (changes.some(({ isResult }) => isResult)) await stopLoops(transaction, values);
+  return rows.map(({ variableId }) => variableId);
+}
+
+/** A graph without cycles has no loops; one that was edited while a wave went through it may (R-H11). */
+async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
+  const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
+  for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed');
+}
+
+async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+  const ended = events.filter(({ type }) => type === 'CalculationCompleted' || type === 'CalculationFailed');
+  if (ended.length === 0) return [];
+  const variableIds = ended.map(({ payload }) => (payload as { variableId: number }).variableId);
+  const { rows } = await transaction.query<{ variableId: number }>(FIND_WAITING_FOR, [variableIds]);
+  return rows.map(({ variableId }) => variableId);
+}
+
+/**
+ * Asks for runs of calculated variables over [from, to]; others among the ids are left out.
+ * @param requestId of the request that asks for them (R-A10).
+ * @returns the ids of the variables that will run.
+ */
+export async function forceUpdate(
+  queryable: Queryable,
+  variableIds: readonly number[],
+  range: { readonly from?: string | undefined; readonly to?: string | undefined },
+  requestId?: string,
+): Promise<readonly number[]> {
+  const values = [variableIds, range.from, range.to, requestId];
+  const { rows } = await queryable.query<{ variableId: number }>(FORCE, values);
+  return rows.map(({ variableId }) => variableId);
+}
+
+/** What is to be calculated, and why. */
+export interface RunRequest {
+  readonly variableId: number;
+  readonly accountId: number;
+  readonly trigger: string;
+  /** Changed dates, both inclusive. */
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+  readonly triggerMicros: Micros;
+  readonly wave: number;
+  /** Calculated variables of the wave whose results led here (R-H11). */
+  readonly ancestors: readonly number[];
+  readonly attempt: number;
+  /** Of the first request that asked for it (R-A10); null: none did. */
+  readonly requestId: string | null;
+}
+
+export interface RequestBack extends RunRequest {
+  /** Seconds until it may run again. */
+  readonly delaySec: number;
+}
+
+/** A request is tried this often; what ends every run by a fault of ours, or the calculator, would go on for ever. */
+export const MAX_ATTEMPTS = 5;
+
+/**
+ * Puts a request back whose run ended without a result of its own: it was abandoned, or the sandbox failed. There is
+ * nothing to put back when the variable was deleted meanwhile.
+ */
+export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
+  const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
+  await transaction.query(
+    `insert into calculation_request
+       (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors,
+        request_id)
+     select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
+            clock_timestamp() + $9 * interval '1 second', $10, $11
+     from variable where id = $1
+     ${WIDEN}`,
+    [
+      request.variableId,
+      request.accountId,
+      request.trigger,
+      request.fromMicros,
+      request.toMicros,
+      request.triggerMicros,
+      request.wave,
+      request.attempt,
+      request.delaySec,
+      request.ancestors,
+      request.requestId,
+    ],
+  );
+}
+
+function toChanges({ id, payload }: OutboxEvent) {
+  const { variables, wave, requestId } = payload as PointsWritten;
+  return variables.map((variable) => ({ ...variable, wave: wave ?? id, isResult: wave !== undefined, requestId }));
+}

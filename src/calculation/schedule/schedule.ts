@@ -1,0 +1,62 @@
+/**
+ * Cron expressions of formulas (R-H5): five fields, or six with seconds in front, on the clock of the source. Across a
+ * change of the clock a fixed time comes once, on the day it is skipped at the end of the gap; intervals go on.
+ */
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { lenientObject } from '../../platform/http/lenient.ts';
+import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
+
+export interface Schedule {
+  readonly cron: string;
+  /** IANA zone; null takes that of the variable's source. */
+  readonly timeZoneId: string | null;
+}
+
+/** A schedule that has come, once or, after nobody looked for a while, several times. */
+export interface DueSchedule {
+  readonly variableId: number;
+  readonly firstMillis: number;
+  readonly lastMillis: number;
+}
+
+export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5 that comes again';
+
+// Any zone will do to tell whether an expression can be read.
+const SOME_ZONE = 'UTC';
+
+const cronSchema = z.string().max(200).refine(comesAgain, { error: CRON_RULE });
+
+/** An expression, or an object of one and a zone. An empty text is no schedule. */
+export const scheduleSchema = z
+  .union([z.literal(''), cronSchema, lenientObject({ cron: cronSchema, timeZoneId: timeZoneSchema.nullish() })])
+  .transform((given): Schedule | null => {
+    if (typeof given === 'string') return given === '' ? null : { cron: given, timeZoneId: null };
+    return { cron: given.cron, timeZoneId: given.timeZoneId ?? null };
+  });
+
+/** @returns the first instant after `afterMillis`, in milliseconds; undefined when it never comes again. */
+export function nextInstant(cron: string, timeZoneId: string, afterMillis: number): number | undefined {
+  return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
+}
+
+/** @returns the last instant up to and including `untilMillis`; undefined when there was none. */
+export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
+  return openCron(cron, timeZoneId)
+    .previousRuns(1, new Date(untilMillis + 1))
+    .at(0)
+    ?.getTime();
+}
+
+function comesAgain(cron: string): boolean {
+  try {
+    return /^\S+(\s+\S+){4,5}$|^@\w+$/.test(cron.trim()) && openCron(cron, SOME_ZONE).nextRun() !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** `?` means "any" elsewhere and "now" in this library. */
+function openCron(cron: string, timeZoneId: string): Cron {
+  return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
+}

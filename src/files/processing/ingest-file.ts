@@ -1,0 +1,114 @@
+/** A stored file → points: parsed in a thread, resolved and written chunk by chunk (R-E2, R-E3, R-E5). */
+import { type Database, withTransaction } from '../../platform/database/database.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import { findLabelIds } from '../../points/find-label-ids.ts';
+import { awaitPushes } from '../../push/await-pushes.ts';
+import { resolveTargets } from '../../push/resolve-targets.ts';
+import type { FileMetrics } from '../file-metrics.ts';
+import type { FileParser, ParseHelp } from '../parsing/file-parser.ts';
+import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
+import { type FileLimits, type FilePosition, FileRefusal } from '../standard-file.ts';
+import { PART_BYTES, readPart } from '../upload/stored-parts.ts';
+import { endFile, noteIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
+import { writeChunk } from './write-chunk.ts';
+
+export interface IngestFileServices {
+  readonly database: Database;
+  readonly dictionary: Dictionary;
+  readonly parser: FileParser;
+  readonly limits: FileLimits;
+  /** Called after every commit, never fails: what follows from a write should not wait for the end of the file. */
+  readonly onWritten: () => Promise<void>;
+  readonly metrics: FileMetrics;
+  readonly log: Log;
+}
+
+// A file that ends its process, or meets an error of ours, each time it is taken up must not be taken up for ever.
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Processes the oldest waiting file of an account to its end, or until `signal` asks to stop after the chunk under way.
+ * @returns false when none waits.
+ */
+export async function ingestFile(
+  services: IngestFileServices,
+  accountId: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { database, log } = services;
+  const file = await takeFile(database, accountId);
+  if (!file) return false;
+  const startMs = performance.now();
+  try {
+    if (file.attempts > MAX_ATTEMPTS) throw new FileRefusal('internal_error', 'the file could not be processed');
+    // What was pushed before the file was sent takes effect before it.
+    const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
+    if (mayBegin) await ingestRows(services, file, signal);
+  } catch (error) {
+    if (!(error instanceof FileRefusal)) throw error;
+    const { code, message } = error;
+    const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
+    if (hasEnded) services.metrics.failed.inc();
+    log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'a file was refused');
+    await services.onWritten();
+  }
+  const durationMs = Math.round(performance.now() - startMs);
+  log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processed');
+  return true;
+}
+
+async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
+  const { database, parser, limits, onWritten, metrics } = services;
+  const { format, sizeBytes, position: from } = file;
+  const order = { format, sizeBytes, partBytes: PART_BYTES, limits, from };
+  let done: FilePosition = from;
+  for await (const chunk of parser.parse(order, createHelp(services, file))) {
+    if (!(await writeChunk(database, file, done, chunk))) return;
+    done = chunk.position;
+    metrics.ingested.inc(chunk.ingested);
+    metrics.rejected.inc(chunk.errors.length);
+    if (chunk.isLast) metrics.completed.inc();
+    if (chunk.isLast) await onWritten();
+    else void onWritten();
+    if (signal.aborted) return;
+  }
+}
+
+function createHelp({ database, dictionary, log }: IngestFileServices, file: TakenFile): ParseHelp {
+  return {
+    readPart: (index) => readPart(database, file.id, index),
+    resolve: (request) => resolve(database, dictionary, file, request),
+    onHeader: (ignored) => {
+      noteIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
+        log.warn({ err: error, fileId: file.id }, 'the ignored columns of a file were not noted');
+      });
+    },
+  };
+}
+
+/** Every combination is looked up once for the whole file, in what its sender might push to (R-D2, R-B9). */
+async function resolve(
+  database: Database,
+  dictionary: Dictionary,
+  { accountId, reach }: TakenFile,
+  { targets, labels }: ResolveRequest,
+): Promise<ResolveAnswer> {
+  const found = await resolveTargets(
+    database,
+    { accountId, reach },
+    targets.map(({ identifiers }) => identifiers),
+  );
+  const idsOf = await findLabelIds(
+    dictionary,
+    accountId,
+    labels.map((entry) => entry.labels),
+  );
+  return {
+    targets: targets.flatMap(({ id }, index) => {
+      const target = found[index];
+      return target ? [{ id, target }] : [];
+    }),
+    labels: labels.map((entry) => ({ id: entry.id, ids: idsOf(entry.labels) })),
+  };
+}

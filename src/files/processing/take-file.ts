@@ -1,0 +1,97 @@
+/** Which file is next, and how one ends. Files of an account are processed one after the other, in their order. */
+import type { Reach } from '../../identity/caller/site-reach.ts';
+import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
+import { appendEvents } from '../../platform/database/outbox.ts';
+import type { FileFormat, FilePosition, RefusalCode } from '../standard-file.ts';
+
+export interface TakenFile {
+  readonly id: string;
+  readonly accountId: number;
+  readonly userId: string;
+  /** Of the request that sent it (R-A10); null: not known. */
+  readonly requestId: string | null;
+  /** What its sender might push to when sending it. */
+  readonly reach: Reach;
+  readonly format: FileFormat;
+  readonly sizeBytes: number;
+  readonly position: FilePosition;
+  /** How often it was taken up since rows were last written, this time included. */
+  readonly attempts: number;
+}
+
+interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
+  readonly siteIds: readonly number[] | null;
+  readonly sourceIds: readonly number[];
+}
+
+/** The oldest file of an account that waits or was left, marked as under way; undefined when there is none. */
+export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
+  const { rows } = await database.query<FileRow>(
+    `update stored_file
+     set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()), attempts = attempts + 1
+     where id = (select id from stored_file where account_id = $1 and state in ('Queued', 'Processing')
+                 order by place limit 1)
+     returning id, account_id as "accountId", user_id as "userId", sites as "siteIds",
+               source_ids as "sourceIds", request_id as "requestId", format, size_bytes as "sizeBytes", attempts,
+               position_bytes as bytes, position_rows as rows, position_row_number as "rowNumber"`,
+    [accountId],
+  );
+  const [file] = rows;
+  if (!file) return undefined;
+  const { bytes, rows: done, rowNumber, siteIds, sourceIds, ...rest } = file;
+  const reach = { siteIds, sourceIds, shownSiteIds: siteIds };
+  return { ...rest, reach, position: { bytes, rows: done, rowNumber } };
+}
+
+/** Accounts whose files wait or were left: their wake-up may have got lost. */
+export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
+  const { rows } = await database.query<{ accountId: number }>(
+    `select distinct account_id as "accountId" from stored_file where state in ('Queued', 'Processing')`,
+  );
+  return rows.map(({ accountId }) => accountId);
+}
+
+/**
+ * Ends a file as Completed, or as Failed for a reason, and announces it, in the caller's transaction.
+ * @returns false when it had ended before.
+ */
+export async function endFile(
+  transaction: Transaction,
+  fileId: string,
+  failure?: { readonly code: RefusalCode; readonly message: string },
+): Promise<boolean> {
+  const { rows } = await transaction.query<Ended>(
+    `update stored_file
+     set state = $2, failure_code = $3, failure = $4, completed_date = clock_timestamp()
+     where id = $1 and state in ('Queued', 'Processing')
+     returning account_id as "accountId", user_id as "userId", filename, state, position_rows as rows,
+               ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings`,
+    [fileId, failure ? 'Failed' : 'Completed', failure?.code, failure?.message],
+  );
+  const [file] = rows;
+  if (!file) return false;
+  const { accountId, userId, filename, state, ...counts } = file;
+  const payload = { fileId, filename, userId, state, counts, ...(failure && { failure }) };
+  await appendEvents(transaction, [{ accountId, type: 'FileIngested', payload }]);
+  return true;
+}
+
+interface Ended {
+  readonly accountId: number;
+  readonly userId: string;
+  readonly filename: string;
+  readonly state: string;
+  readonly rows: number;
+  readonly ingested: number;
+  readonly rejected: number;
+  readonly warnings: number;
+}
+
+/** Notes the columns of a file that mean nothing here. */
+export async function noteIgnoredColumns(
+  queryable: Queryable,
+  fileId: string,
+  names: readonly string[],
+): Promise<void> {
+  await queryable.query('update stored_file set ignored_columns = $2 where id = $1', [fileId, names]);
+}

@@ -1,0 +1,73 @@
+/**
+ * Writes the rows of a chunk, their errors and the progress of the file in one transaction (R-E5): whatever dies, a row is
+ * ingested once. Points are written here and not left to the push ingester as a batch: that would store every row twice.
+ */
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { announcePoints } from '../../points/announce-points.ts';
+import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { writePoints } from '../../points/write/write-points.ts';
+import type { ParsedChunk } from '../parsing/parser-messages.ts';
+import type { FilePosition, RowError } from '../standard-file.ts';
+import { endFile, type TakenFile } from './take-file.ts';
+
+const WRITE_TIMEOUT_MS = 600_000;
+const MAX_WARNINGS = 100;
+const BATCH_BYTES = 2048 * TUPLE_BYTES;
+
+const ADVANCE = `
+  update stored_file
+  set position_bytes = $3, position_rows = $4, position_row_number = $5, ingested_rows = ingested_rows + $6,
+      rejected_rows = rejected_rows + $7, warning_count = warning_count + $8,
+      warnings = case when jsonb_array_length(warnings) < ${MAX_WARNINGS} then warnings || $9::jsonb else warnings end,
+      attempts = 0
+  where id = $1 and state = 'Processing' and position_rows = $2`;
+
+/**
+ * @param done where the chunk begins; what another process wrote meanwhile is not written again.
+ * @returns false when somebody else has taken the file further.
+ */
+export async function writeChunk(
+  database: Database,
+  { id, accountId, requestId }: TakenFile,
+  done: FilePosition,
+  chunk: ParsedChunk,
+): Promise<boolean> {
+  return withTransaction(
+    database,
+    async (transaction) => {
+      const { bytes, rows, rowNumber } = chunk.position;
+      const { ingested, errors, warnings, warningCount } = chunk;
+      const { rowCount } = await transaction.query(ADVANCE, [
+        ...[id, done.rows, bytes, rows, rowNumber],
+        ...[ingested, errors.length, warningCount, JSON.stringify(warnings)],
+      ]);
+      if (rowCount !== 1) return false;
+      await storeErrors(transaction, id, errors);
+      if (chunk.tuples.length > 0) {
+        const { ranges } = await writePoints(transaction, inBatches(chunk.tuples));
+        await announcePoints(transaction, accountId, ranges, requestId === null ? {} : { requestId });
+      }
+      if (chunk.isLast) await endFile(transaction, id);
+      return true;
+    },
+    { statementTimeoutMs: WRITE_TIMEOUT_MS },
+  );
+}
+
+/** As slices: COPY begins with the first one while the others are on their way. */
+function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
+  const batches: Buffer[] = [];
+  for (let start = 0; start < byteLength; start += BATCH_BYTES) {
+    batches.push(Buffer.from(buffer, byteOffset + start, Math.min(BATCH_BYTES, byteLength - start)));
+  }
+  return batches;
+}
+
+async function storeErrors(transaction: Transaction, fileId: string, errors: readonly RowError[]): Promise<void> {
+  if (errors.length === 0) return;
+  await transaction.query(
+    `insert into stored_file_error (file_id, row_number, code, message)
+     select $1, * from unnest($2::int8[], $3::text[], $4::text[])`,
+    [fileId, errors.map(({ row }) => row), errors.map(({ code }) => code), errors.map(({ message }) => message)],
+  );
+}

@@ -1,0 +1,74 @@
+/** Forms (multipart/form-data) as they arrive: the one part that is a file is streamed, others are passed over. */
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import { DomainError } from '../../platform/errors.ts';
+
+const PART_NAME = 'data';
+const MAX_FORM_PARTS = 100;
+
+export interface FormPart {
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly filename: string;
+  readonly mimeType: string;
+}
+
+/**
+ * The first part of a form called `data`; its content must be read for the form to go on.
+ * @throws DomainError invalid_input; so does reading the content.
+ */
+export function findPart(body: Readable, contentType: string): Promise<FormPart> {
+  return new Promise((resolve, reject) => {
+    const form = openForm(contentType);
+    let found: Readable | undefined;
+    const fail = (error: unknown): void => {
+      const reason = error instanceof DomainError ? error : invalidForm(error);
+      found?.destroy(reason);
+      reject(reason);
+      body.destroy();
+    };
+    form.on('file', (name, content, filename, _encoding, mimeType) => {
+      if (found || name.toLowerCase() !== PART_NAME) {
+        content.resume();
+        return;
+      }
+      found = content;
+      // Who reads it is told; it may fail before anybody does.
+      content.on('error', () => {});
+      resolve({ content: contentOf(content), filename: filename ?? '', mimeType });
+    });
+    form.on('finish', () => reject(missingPart()));
+    form.on('error', fail);
+    body.on('error', fail);
+    body.pipe(form);
+  });
+}
+
+async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* part;
+  } catch (error) {
+    throw error instanceof DomainError ? error : invalidForm(error);
+  }
+}
+
+function openForm(contentType: string): BusboyInstance {
+  try {
+    const headers: BusboyHeaders = { 'content-type': contentType };
+    // A part without a filename is a field, held in memory; `data` is a file either way.
+    return new Busboy({
+      headers,
+      limits: { parts: MAX_FORM_PARTS },
+      isPartAFile: (name) => name?.toLowerCase() === PART_NAME,
+    });
+  } catch (error) {
+    throw invalidForm(error);
+  }
+}
+
+function missingPart(): DomainError {
+  return new DomainError('invalid_input', `the form must have a part ${PART_NAME}`);
+}
+
+function invalidForm(error: unknown): DomainError {
+  return new DomainError('invalid_input', `the form cannot be read: ${error instanceof Error ? error.message : error}`);
+}

@@ -1,0 +1,80 @@
+/**
+ * An upload as shipped clients send it (R-E1): a form with a part `data`, or the file itself. Streamed; gzip is accepted
+ * for either, the limit applies to what is inflated (R-A4).
+ */
+
+import { toStorableText } from '../../platform/database/storable-text.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { invalidInput } from '../../platform/http/lenient.ts';
+import { parseQuery } from '../../platform/http/query-string.ts';
+import type { FileFormat } from '../standard-file.ts';
+import { openBody } from './open-body.ts';
+import { findPart } from './read-form.ts';
+import { fileTooLarge, type Upload } from './store-file.ts';
+
+// Boundaries and headers of a form around its file.
+const FORM_BYTES = 1 << 20;
+export const MAX_FILENAME = 255;
+export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
+const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
+  ['csv', 'csv'],
+  ['xlsx', 'xlsx'],
+]);
+
+/**
+ * The upload in a request; its content is read when it is iterated.
+ * @param maxBytes limit on the file.
+ * @throws DomainError unsupported_media_type, invalid_input, body_too_large.
+ */
+export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
+  const type = mediaType(request.headers.get('content-type'));
+  const given = parseQuery(request.url).find('filename');
+  const body = openBody(request, maxBytes + FORM_BYTES, fileTooLarge(maxBytes));
+  if (type !== 'multipart/form-data') {
+    const format = FORMATS[type];
+    if (!format) throw wrongType(type);
+    return { filename: nameOf(given ?? `upload.${format}`), format: agreed(format, given), content: body };
+  }
+  const { content, filename, mimeType } = await findPart(body, request.headers.get('content-type') ?? '');
+  const name = nameOf(given ?? filename);
+  return { filename: name, format: formatOf(name, mediaType(mimeType)), content };
+}
+
+function formatOf(filename: string, type: string): FileFormat {
+  const extension = extensionOf(filename);
+  const format = EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
+  if (format) return format;
+  throw new DomainError(
+    'unsupported_media_type',
+    `the file must be named .csv or .xlsx, got ${JSON.stringify(filename)}`,
+  );
+}
+
+/** The format of the media type, unless the name says another one. */
+function agreed(format: FileFormat, filename: string | undefined): FileFormat {
+  const extension = extensionOf(filename ?? '');
+  if (extension === '' || EXTENSIONS.get(extension) === format) return format;
+  throw new DomainError('unsupported_media_type', `the name ends with .${extension}, but the type says ${format}`);
+}
+
+function extensionOf(filename: string): string {
+  return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+}
+
+/** The name without the folders some clients send along. */
+function nameOf(given: string): string {
+  const name = toStorableText(given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)).trim();
+  if (name !== '' && name.length <= MAX_FILENAME) return name;
+  const message = name === '' ? 'must be given' : `must be at most ${MAX_FILENAME} characters`;
+  throw invalidInput([{ path: 'query.filename', message }]);
+}
+
+function mediaType(contentType: string | null): string {
+  return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function wrongType(type: string): DomainError {
+  const message = `the body must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'no type'}`;
+  return new DomainError('unsupported_media_type', message);
+}

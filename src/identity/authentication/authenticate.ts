@@ -1,0 +1,77 @@
+/** Bearer tokens at the door: who calls, and with which scope (R-B5, R-B6). For Hono, and for gRPC as a function. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { DomainError } from '../../platform/errors.ts';
+import { assertPermission, assertRole, type Caller, type Permission, type Role } from '../caller/caller.ts';
+import type { FindCaller } from '../caller/find-caller.ts';
+import type { Scope } from '../issuer/grants/token-request-rules.ts';
+import type { VerifyToken } from './verify-token.ts';
+
+export interface Authentication {
+  readonly verifier: VerifyToken;
+  readonly callers: FindCaller;
+}
+
+/** What routes behind `authenticate` find in their context. */
+export interface CallerEnv {
+  Variables: { caller: Caller };
+}
+
+const REALM = 'tidemark';
+
+/** An `Authorization` header with a token (RFC 6750 §2.1). */
+export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
+
+/**
+ * The caller behind an `Authorization` header.
+ * @throws DomainError invalid_token (401), insufficient_scope or permission_denied (403).
+ */
+export async function authenticateBearer(
+  { verifier, callers }: Authentication,
+  authorization: string | undefined,
+  scope: Scope,
+): Promise<Caller> {
+  const [, token] = BEARER.exec(authorization ?? '') ?? [];
+  if (!token) throw new DomainError('invalid_token', 'this needs a header Authorization: Bearer <access token>');
+  const verified = await verifier(token);
+  if (!verified.scopes.has(scope)) throw new DomainError('insufficient_scope', `the token lacks the scope ${scope}`);
+  return callers(verified);
+}
+
+/** Lets authenticated callers with the scope pass, as `c.var.caller`. Refusals carry `WWW-Authenticate` (RFC 6750). */
+export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
+  const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {
+    const authorization = c.req.header('authorization');
+    try {
+      c.set('caller', await authenticateBearer(authentication, authorization, scope));
+    } catch (error) {
+      if (error instanceof DomainError) setChallenge(c, error, authorization, scope);
+      throw error;
+    }
+    await next();
+  };
+  return middleware;
+}
+
+/** Lets callers with the permission pass (R-B8). Comes after `authenticate`. */
+export function requirePermission(permission: Permission): MiddlewareHandler<CallerEnv> {
+  return async (c, next) => {
+    assertPermission(c.var.caller, permission);
+    await next();
+  };
+}
+
+/** Lets callers with the role or a higher one pass (R-B8). Comes after `authenticate`. */
+export function requireRole(role: Role): MiddlewareHandler<CallerEnv> {
+  return async (c, next) => {
+    assertRole(c.var.caller, role);
+    await next();
+  };
+}
+
+function setChallenge(c: Context, error: DomainError, authorization: string | undefined, scope: Scope): void {
+  if (error.code !== 'invalid_token' && error.code !== 'insufficient_scope') return;
+  // RFC 6750 §3.1: a request without credentials is not told what was wrong with them.
+  const reason = authorization === undefined ? '' : `, error="${error.code}"`;
+  const needed = error.code === 'insufficient_scope' ? `, scope="${scope}"` : '';
+  c.header('WWW-Authenticate', `Bearer realm="${REALM}"${reason}${needed}`);
+}

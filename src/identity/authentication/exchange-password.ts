@@ -1,0 +1,120 @@
+/**
+ * Name and password of HTTP Basic → what a token of the issuer would say (R-B7). The embedded issuer is in this process:
+ * a token would be signed here and verified here, so it is asked for what it would put into one. Another issuer is asked
+ * for a token at its token endpoint.
+ */
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { issuerUrl } from '../issuer/issuer-url.ts';
+import { signIn } from '../passwords/sign-in.ts';
+import { findTokenUser } from './find-token-user.ts';
+import type { VerifiedToken, VerifyToken } from './verify-token.ts';
+
+export interface Credentials {
+  readonly userName: string;
+  readonly password: string;
+}
+
+export interface ExchangedToken {
+  readonly verified: VerifiedToken;
+  /** How long the token lives. */
+  readonly ttlSec: number;
+}
+
+/** @throws DomainError invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
+export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
+
+const SCOPE = 'push-data';
+const TIMEOUT_MS = 10_000;
+
+/** The way the settings ask for; undefined when tokens come from an issuer that cannot be asked. */
+export function passwordExchange(
+  config: Config,
+  database: Database,
+  verifier: VerifyToken,
+  clock: Clock,
+): ExchangePassword | undefined {
+  if (config.PUSH_BASIC_TOKEN_URL !== undefined) {
+    const { PUSH_BASIC_CLIENT_ID: clientId = '', PUSH_BASIC_CLIENT_SECRET: clientSecret = '' } = config;
+    return exchangeAtEndpoint({ url: config.PUSH_BASIC_TOKEN_URL, clientId, clientSecret, verifier, fetch });
+  }
+  const own = issuerUrl(config);
+  const isTrusted = config.TRUSTED_ISSUERS?.some(({ issuer }) => issuer === own) ?? true;
+  return isTrusted ? exchangeHere(config, database, own, clock) : undefined;
+}
+
+function exchangeHere(config: Config, database: Database, issuer: string, clock: Clock): ExchangePassword {
+  const policy = { maxFailures: config.SIGN_IN_MAX_FAILURES, lockSec: config.SIGN_IN_LOCK_SEC };
+  return async (credentials) => {
+    const result = await signIn(database, credentials, policy, clock);
+    if (result.kind === 'wrong_credentials') throw refused('the name or the password is wrong');
+    if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
+    const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
+    if (!user || user.isLocked) throw refused('the user is locked');
+    if (user.accountId === undefined) throw refused('the user has no access to any account');
+    const verified = {
+      ...{ issuer, subject: user.userId, accountId: user.accountId, passwordMark: result.passwordMark },
+      ...{ scopes: new Set([SCOPE]), roles: new Set([user.role]) },
+      ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
+    };
+    return { verified, ttlSec: config.ACCESS_TOKEN_TTL_SEC };
+  };
+}
+
+export interface TokenEndpoint {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly verifier: VerifyToken;
+  readonly fetch: typeof fetch;
+}
+
+const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().default(60) });
+const errorAnswer = z.object({ error: z.string() });
+
+/** The password grant at a token endpoint, with a client of the service's own. */
+export function exchangeAtEndpoint({
+  url,
+  clientId,
+  clientSecret,
+  verifier,
+  ...endpoint
+}: TokenEndpoint): ExchangePassword {
+  return async ({ userName, password }) => {
+    const form = {
+      ...{ grant_type: 'password', client_id: clientId, client_secret: clientSecret },
+      ...{ scope: SCOPE, username: userName, password },
+    };
+    const answer = await ask(endpoint.fetch, url, form);
+    const token = tokenAnswer.safeParse(answer);
+    if (token.success) {
+      return { verified: await verifier(token.data.access_token), ttlSec: token.data.expires_in };
+    }
+    const { data } = errorAnswer.safeParse(answer);
+    if (data?.error === 'invalid_grant') throw refused('the token issuer does not accept the name and the password');
+    throw unavailable(new Error(`the token issuer answered ${data?.error ?? 'no token'}`));
+  };
+}
+
+async function ask(fetchToken: typeof fetch, url: string, form: Readonly<Record<string, string>>): Promise<unknown> {
+  try {
+    const body = new URLSearchParams(form);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return await (await fetchToken(url, { method: 'POST', body, redirect: 'error', signal })).json();
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('invalid_token', message);
+}
+
+function unavailable(cause: unknown): DomainError {
+  const failure = new DomainError('dependency_unavailable', 'the token issuer cannot be asked; please try again');
+  failure.cause = cause;
+  return failure;
+}

@@ -1,0 +1,69 @@
+/** Who a token is for, and which account it names (R-B4). */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Role } from '../caller/caller.ts';
+import { tokensValidFromSql } from '../passwords/password-mark.ts';
+
+export interface TokenUser {
+  readonly userId: string;
+  readonly userName: string;
+  readonly role: Role;
+  /** ISO 639-1. */
+  readonly language: string;
+  readonly isLocked: boolean;
+  /** Their password is temporary (R-B10). */
+  readonly mustChangePassword: boolean;
+  /** In seconds; tokens of before are void. */
+  readonly tokensValidFromSec: number;
+  /** undefined: the account asked for is not theirs, or they have none. */
+  readonly accountId: number | undefined;
+}
+
+interface TokenUserRow {
+  readonly user_name: string;
+  readonly role: Role;
+  readonly language: string;
+  readonly is_locked: boolean;
+  readonly must_change_password: boolean;
+  readonly tokens_valid_from_sec: number;
+  readonly account_id: number | null;
+}
+
+/**
+ * The user and the account of a token: the one asked for (membership required; an ADMIN may take any), else the active
+ * one, else the first they are a member of. undefined: no such user.
+ */
+export async function findTokenUser(
+  database: Queryable,
+  userId: string,
+  requestedAccountId: number | undefined,
+  now: Date,
+): Promise<TokenUser | undefined> {
+  const { rows } = await database.query<TokenUserRow>(
+    `select u.user_name, u.role, u.language, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
+            u.must_change_password, chosen.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec
+     from app_user u
+     left join lateral (
+       select a.id from account a left join account_member m on m.account_id = a.id and m.user_id = u.id
+       where case when $2::int is null
+                  then m.user_id is not null or (u.role = 'ADMIN' and a.id = u.active_account_id)
+                  else a.id = $2 and (m.user_id is not null or u.role = 'ADMIN') end
+       order by a.id is not distinct from u.active_account_id desc, a.id
+       limit 1
+     ) chosen on true
+     where u.id = $1`,
+    [userId, requestedAccountId ?? null, now],
+  );
+  const [row] = rows;
+  return (
+    row && {
+      userId,
+      userName: row.user_name,
+      role: row.role,
+      language: row.language,
+      isLocked: row.is_locked,
+      mustChangePassword: row.must_change_password,
+      tokensValidFromSec: row.tokens_valid_from_sec,
+      accountId: row.account_id ?? undefined,
+    }
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Whose tokens are accepted (R-B1). The embedded issuer's keys are read from the database rather than over HTTP: every
+ * role has the database, while the public address of the issuer need not be reachable from inside a container, nor be
+ * up yet. Other issuers publish theirs over HTTP.
+ */
+import type { JSONWebKeySet } from 'jose';
+import type { Config } from '../../config.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { issuerUrl } from '../issuer/issuer-url.ts';
+import { findPublicKeys } from '../keys/signing-keys.ts';
+
+export type KeySource =
+  | { readonly kind: 'database'; readonly database: Queryable }
+  | { readonly kind: 'http'; readonly jwksUri: string };
+
+export interface TrustedIssuer {
+  /** Exact value of `iss`. */
+  readonly issuer: string;
+  /** Value that `aud` must contain. */
+  readonly audience: string;
+  readonly keys: KeySource;
+}
+
+const FETCH_TIMEOUT_MS = 5000;
+
+/** The issuers of the settings; the embedded one alone when none are set. */
+export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
+  const embedded = issuerUrl(config);
+  const stored: KeySource = { kind: 'database', database };
+  if (!config.TRUSTED_ISSUERS) return [{ issuer: embedded, audience: config.TOKEN_AUDIENCE, keys: stored }];
+  return config.TRUSTED_ISSUERS.map(({ issuer, jwksUri, audience }) => ({
+    issuer,
+    audience,
+    keys: issuer === embedded ? stored : { kind: 'http', jwksUri },
+  }));
+}
+
+/** Reads the keys now. @throws Error when the source does not answer with a key set. */
+export async function readKeys(source: KeySource, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
+  switch (source.kind) {
+    case 'database':
+      return findPublicKeys(source.database);
+    case 'http':
+      return fetchKeySet(source.jwksUri, fetchKeys);
+  }
+}
+
+async function fetchKeySet(jwksUri: string, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
+  const response = await fetchKeys(jwksUri, {
+    headers: { accept: 'application/json' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+  });
+  if (!response.ok) throw new Error(`the key set at ${jwksUri} answered ${response.status}`);
+  return (await response.json()) as JSONWebKeySet;
+}

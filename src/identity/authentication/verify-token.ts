@@ -1,0 +1,127 @@
+/**
+ * Verification of access tokens by `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It says what the
+ * token claims; what its user may do is decided by find-caller (R-B5).
+ */
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { KeyCache } from './key-cache.ts';
+import type { TrustedIssuer } from './trusted-issuers.ts';
+
+const CLOCK_TOLERANCE_SEC = 30;
+const ASYMMETRIC_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+
+export interface VerifiedToken {
+  readonly issuer: string;
+  /** Claim `sub`: the user's id at the issuer. */
+  readonly subject: string;
+  /** Claim `iat`, in seconds; undefined: not said. */
+  readonly issuedSec?: number | undefined;
+  /** Of what stands for a password (R-B7): good while this is the mark of the user's password. */
+  readonly passwordMark?: string | undefined;
+  /** Claim `account`; undefined when the issuer does not set it. */
+  readonly accountId: number | undefined;
+  readonly scopes: ReadonlySet<string>;
+  /** Claims `roles` and Keycloak's `realm_access.roles` together. Informative: the database decides (R-B5). */
+  readonly roles: ReadonlySet<string>;
+  /** Claim `act.sub`: who acts as the user (R-B14). */
+  readonly actorSubject: string | undefined;
+  /** Claim `email`, where `email_verified` is true (R-B5). */
+  readonly verifiedEmail: string | undefined;
+  /** Claim `businessId` (R-B5). */
+  readonly businessId: string | undefined;
+}
+
+/** @throws DomainError invalid_token; dependency_unavailable when the issuer's keys cannot be read. */
+export type VerifyToken = (token: string) => Promise<VerifiedToken>;
+
+export interface TokenVerifierOptions {
+  readonly issuers: readonly TrustedIssuer[];
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+}
+
+/** A verifier that accepts the tokens of all of `issuers`, each with its own keys and audience. */
+export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
+  const { issuers, clock = systemClock } = options;
+  const trusted = new Map(
+    issuers.map((issuer) => [
+      issuer.issuer,
+      { ...issuer, keys: new KeyCache(issuer.keys, options.fetch ?? fetch, clock) },
+    ]),
+  );
+  return async (token) => {
+    const issuer = trusted.get(readIssuer(token));
+    if (!issuer) throw new DomainError('invalid_token', 'the token is of an issuer that is not trusted');
+    try {
+      const { payload } = await jwtVerify(token, issuer.keys.getKey, {
+        issuer: issuer.issuer,
+        audience: issuer.audience,
+        algorithms: ASYMMETRIC_ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SEC,
+        currentDate: new Date(clock.nowMillis()),
+        requiredClaims: ['sub', 'exp'],
+      });
+      return readClaims(issuer.issuer, payload);
+    } catch (error) {
+      throw error instanceof errors.JOSEError ? refuse(error) : error;
+    }
+  };
+}
+
+function readIssuer(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch {
+    throw new DomainError('invalid_token', 'the token is not a JWT');
+  }
+}
+
+function refuse(error: errors.JOSEError): DomainError {
+  if (error instanceof errors.JWTExpired) return new DomainError('invalid_token', 'the token has expired');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new DomainError('invalid_token', `the token's claim "${error.claim}" is not acceptable`);
+  }
+  return new DomainError('invalid_token', "the token's signature cannot be verified");
+}
+
+function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
+  const { sub = '', iat, account, scope, roles, realm_access: realmAccess, act } = payload;
+  return {
+    issuer,
+    subject: sub,
+    issuedSec: iat,
+    accountId: readAccount(account),
+    scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
+    roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
+    // An actor without a name is nobody, and refused later: it must not be read as the user alone.
+    actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
+    verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
+    businessId: text(payload.businessId),
+  };
+}
+
+/** Also 0, which no account has: a token for what is no account must not be for the active one. */
+function readAccount(claim: unknown): number | undefined {
+  const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
+  return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,43 @@
+/**
+ * Client secrets in HTTP Basic. RFC 6749 §2.3.1 wants both parts form-encoded first, and oidc-provider decodes them;
+ * but most clients (curl -u among them) send them as they are, which matters as soon as a secret holds `+` or `%`.
+ * Both ways are accepted.
+ */
+import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
+import { verifySecret } from '../../platform/secret-hash.ts';
+
+/** Replaces oidc-provider's comparison: what is stored is a hash. `this` is the client. */
+export async function compareClientSecret(
+  this: { readonly clientSecret?: string | undefined },
+  decoded: string,
+): Promise<boolean> {
+  if (await verifySecret(decoded, this.clientSecret)) return true;
+  const raw = readBasic(Provider.ctx?.headers.authorization)?.secret;
+  return raw !== undefined && raw !== decoded && verifySecret(raw, this.clientSecret);
+}
+
+/** Encodes Basic credentials that cannot be decoded, so that they are compared instead of refused. */
+export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const basic = readBasic(ctx.headers.authorization);
+  if (basic && !isFormEncoded(`${basic.clientId}${basic.secret}`)) {
+    const credentials = `${encodeURIComponent(basic.clientId)}:${encodeURIComponent(basic.secret)}`;
+    ctx.req.headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  }
+  await next();
+}
+
+function readBasic(authorization: string | undefined) {
+  const [, encoded] = /^Basic +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (!encoded) return undefined;
+  const [, clientId = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return { clientId, secret };
+}
+
+function isFormEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

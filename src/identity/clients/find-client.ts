@@ -1,0 +1,46 @@
+/** Registered clients, in the words of oidc-provider. */
+import type { AdapterPayload } from 'oidc-provider';
+import type { Queryable } from '../../platform/database/database.ts';
+import { isStorableText } from '../../platform/database/storable-text.ts';
+
+/** Name of the client member that holds the scopes it may ask for, separated by spaces. */
+export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
+
+interface ClientRow {
+  readonly client_id: string;
+  /** null: a public client. */
+  readonly secret_hash: string | null;
+  readonly name: string | null;
+  readonly redirect_uris: readonly string[];
+  readonly post_logout_redirect_uris: readonly string[];
+  readonly allowed_scopes: readonly string[];
+  readonly grant_types: readonly string[];
+}
+
+/** The client's metadata, `client_secret` being the hash; undefined when there is no such client. */
+export async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
+  if (!isStorableText(clientId)) return undefined;
+  const { rows } = await database.query<ClientRow>(
+    `select client_id, secret_hash, name, redirect_uris, post_logout_redirect_uris, allowed_scopes, grant_types
+     from oidc_client where client_id = $1`,
+    [clientId],
+  );
+  const [client] = rows;
+  return client && toMetadata(client);
+}
+
+function toMetadata(client: ClientRow): AdapterPayload {
+  const isPublic = client.secret_hash === null;
+  return {
+    client_id: client.client_id,
+    ...(!isPublic && { client_secret: client.secret_hash }),
+    ...(client.name !== null && { client_name: client.name }),
+    grant_types: client.grant_types,
+    // Form fields and HTTP Basic are both accepted whichever of the two is named (R-B3).
+    token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
+    redirect_uris: client.redirect_uris,
+    post_logout_redirect_uris: client.post_logout_redirect_uris,
+    response_types: client.grant_types.includes('authorization_code') ? ['code'] : [],
+    [ALLOWED_SCOPES_MEMBER]: client.allowed_scopes.join(' '),
+  };
+}

@@ -1,0 +1,77 @@
+/** User administration at the embedded issuer: its users are ours, so only passwords and sessions remain to be seen to. */
+import { createHash } from 'node:crypto';
+import { queueMail } from '../../platform/mail/mail-outbox.ts';
+import { hashSecret } from '../../platform/secret-hash.ts';
+import { makeTemporaryPassword } from '../passwords/choose-password.ts';
+import { endSessions } from '../passwords/end-sessions.ts';
+import { deletePasswordReset } from '../passwords/password-reset.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+/** The issuer's own client: its pages sign in through it, and it is given no token worth having. */
+export const ACCOUNT_CLIENT_ID = 'tidemark-account';
+/** Path, inside the issuer, of the page that says that one is signed in. */
+export const SIGNED_IN_PATH = '/signed-in';
+
+const nothing = async (): Promise<void> => {};
+
+/** @param issuer address of the embedded issuer. */
+export function createEmbeddedDirectory(issuer: string): UserDirectory {
+  return {
+    create: nothing,
+    update: nothing,
+    setActiveAccount: nothing,
+    remove: (transaction, userId) => endSessions(transaction, userId),
+    setLock: async (transaction, userId, lock) => {
+      if (lock !== 'unlocked') await endSessions(transaction, userId);
+    },
+    setTemporaryPassword: async (transaction, userId) => {
+      const password = makeTemporaryPassword();
+      const { rowCount } = await transaction.query(
+        'update app_user set password_hash = $2 where id = $1 and must_change_password',
+        [userId, await hashSecret(password)],
+      );
+      return rowCount === 1 ? password : undefined;
+    },
+    claimAddress: async (transaction, userId, email) => {
+      const { rowCount } = await transaction.query(
+        `update app_user set must_change_password = true, password_hash = null, secret_sent_to = null,
+           tokens_valid_from = clock_timestamp()
+         where id = $1 and lower(proven_email) is distinct from lower($2)`,
+        [userId, email],
+      );
+      if (rowCount === 0) return false;
+      await deletePasswordReset(transaction, userId);
+      await endSessions(transaction, userId);
+      return true;
+    },
+    sendPasswordReset: async (transaction, { userId, email, language, firstName, userName }) => {
+      if (!email) return;
+      const data = { name: firstName || userName, userName };
+      await queueMail(transaction, { kind: 'password_reset', to: email, language, data, userId });
+    },
+    updatePasswordLink: (userName, returnUrl) =>
+      authorizationAddress(issuer, returnUrl, { kc_action: 'UPDATE_PASSWORD', login_hint: userName }),
+    signInLink: () => `${issuer}${SIGNED_IN_PATH}`,
+  };
+}
+
+/** Where a browser is sent to sign in; it comes back to `redirectUri`. */
+export function authorizationAddress(
+  issuer: string,
+  redirectUri: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  const address = new URL(`${issuer}/protocol/openid-connect/auth`);
+  const all = {
+    client_id: ACCOUNT_CLIENT_ID,
+    response_type: 'code',
+    scope: 'openid',
+    redirect_uri: redirectUri,
+    // Nobody has what this was made from, so nobody can turn the code that comes back into a token.
+    code_challenge: createHash('sha256').update(crypto.randomUUID()).digest('base64url'),
+    code_challenge_method: 'S256',
+    ...parameters,
+  };
+  for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value);
+  return address.href;
+}

@@ -1,0 +1,185 @@
+/**
+ * What a token is issued for: the password grant, and the account that a refresh keeps (R-B3, R-B4). oidc-provider does
+ * the protocol (client authentication, refresh, signing); here is what it cannot know.
+ */
+import {
+  type Account,
+  type Client,
+  errors,
+  type KoaContextWithOIDC,
+  type TokenEndpointGrantContext,
+} from 'oidc-provider';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Queryable } from '../../../platform/database/database.ts';
+import { findTokenUser, type TokenUser } from '../../authentication/find-token-user.ts';
+import type { Actor } from '../../caller/caller.ts';
+import { findProfile } from '../../directory/find-profile.ts';
+import { type SignInPolicy, signIn } from '../../passwords/sign-in.ts';
+import { API_RESOURCE, allowedScopes, apiResource, type ResourcePolicy } from './issuer-resource.ts';
+import { findGrantAccount, writeTokenGrant } from './token-grant.ts';
+import { parseRequestedAccount, planScopes } from './token-request-rules.ts';
+
+export interface GrantPolicy extends SignInPolicy, ResourcePolicy {
+  readonly refreshTokenTtlSec: number;
+}
+
+export interface GrantContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+  readonly policy: GrantPolicy;
+}
+
+/** A user who may have a token, and the account it names. */
+export interface TokenHolder extends TokenUser {
+  readonly accountId: number;
+  /** Who acts as them (R-B14). */
+  readonly actor?: Actor | undefined;
+}
+
+interface PasswordForm {
+  readonly username?: string;
+  readonly password?: string;
+}
+
+export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account', 'acr_values'] as const;
+
+// Decided once per request, needed again when the token is signed.
+const holders = new WeakMap<object, TokenHolder>();
+
+const WRONG_CREDENTIALS = 'Invalid user credentials';
+const LOCKED = 'Account disabled';
+/** Keycloak's words, which clients know (R-B10). */
+const NOT_SET_UP = 'Account is not fully set up';
+
+/** Handles `grant_type=password`: signs in, decides account and scopes, issues both tokens. */
+export async function answerPasswordGrant(
+  context: GrantContext,
+  ctx: TokenEndpointGrantContext<PasswordForm>,
+): Promise<void> {
+  const { username, password } = ctx.oidc.params;
+  if (!username || !password) throw new errors.InvalidRequest('username and password are required');
+  const scope = decideScope(ctx.oidc.client, ctx.oidc.params.scope);
+  const result = await signIn(context.database, { userName: username, password }, context.policy, context.clock);
+  if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
+  if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
+  const holder = await getHolder(context, ctx, result.userId, undefined);
+  ctx.body = await issueTokens(context, ctx, { ...holder, passwordMark: result.passwordMark }, scope);
+}
+
+/**
+ * The user behind a token being refreshed. A refresh keeps the account of the sign-in unless it names another; either
+ * way the membership must still hold and the user must not be locked.
+ * @throws invalid_grant
+ */
+export async function findTokenAccount(
+  context: GrantContext,
+  ctx: KoaContextWithOIDC,
+  userId: string,
+  grantId: string | undefined,
+): Promise<Account | undefined> {
+  if (grantId) {
+    const keptAccountId = await findGrantAccount(context.database, grantId);
+    if (keptAccountId === undefined) return undefined;
+    await getHolder(context, ctx, userId, keptAccountId);
+  }
+  return toAccount(context, userId);
+}
+
+/** What oidc-provider knows of a user: the claims of an ID token are those of userinfo. */
+async function toAccount({ database, clock }: GrantContext, userId: string): Promise<Account | undefined> {
+  const profile = await findProfile(database, userId, new Date(clock.nowMillis()));
+  return profile && { accountId: userId, claims: () => ({ ...profile }) };
+}
+
+/** Claims of an access token beyond the standard ones (R-B4). */
+export function tokenClaims(ctx: object): Readonly<Record<string, unknown>> {
+  const holder = holders.get(ctx);
+  if (!holder) throw new Error('an access token is being issued without a user and an account');
+  const { actor } = holder;
+  return {
+    account: holder.accountId,
+    roles: [holder.role],
+    preferred_username: holder.userName,
+    ...(actor && { act: { sub: actor.userId, preferred_username: actor.userName } }),
+  };
+}
+
+/** The scopes of a token asked for at the token endpoint. @throws invalid_scope */
+export function decideScope(client: Client, requested: string | undefined): string {
+  const allowed = allowedScopes(client);
+  const scopes = planScopes(requested, allowed);
+  if (scopes.length === 0) {
+    throw new errors.InvalidScope(`the client may ask for ${allowed.join(', ')}`, requested ?? '');
+  }
+  return scopes.join(' ');
+}
+
+/**
+ * Who gets a token, and for which account: the one asked for, else the one kept, else the active one.
+ * @throws invalid_grant, invalid_request
+ */
+export async function getHolder(
+  { database, clock }: GrantContext,
+  ctx: KoaContextWithOIDC,
+  userId: string,
+  keptAccountId: number | undefined,
+  actor?: Actor,
+): Promise<TokenHolder> {
+  const requested = parseRequestedAccount(ctx.oidc.body ?? {});
+  if (requested.kind === 'malformed') throw new errors.InvalidRequest(`${requested.field} must name an account number`);
+  const accountId = requested.kind === 'account' ? requested.accountId : keptAccountId;
+  const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
+  if (!user) throw invalidGrant(WRONG_CREDENTIALS);
+  if (user.isLocked) throw invalidGrant(LOCKED);
+  if (user.accountId === undefined) throw invalidGrant('The user has no access to the account');
+  if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
+  const holder = { ...user, accountId: user.accountId, actor };
+  holders.set(ctx, holder);
+  return holder;
+}
+
+async function issueTokens(
+  context: GrantContext,
+  ctx: TokenEndpointGrantContext<PasswordForm>,
+  holder: TokenHolder & { readonly passwordMark: string },
+  scope: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { client, provider } = ctx.oidc;
+  const { grantId, token, tokenType, expiresIn } = await issueAccessToken(context, ctx, holder, scope);
+  const { userId, accountId, passwordMark } = holder;
+  const { refreshTokenTtlSec: ttlSec } = context.policy;
+  const isGranted = await writeTokenGrant(context.database, { grantId, userId, accountId, ttlSec, passwordMark });
+  if (!isGranted) throw invalidGrant(WRONG_CREDENTIALS);
+  const source = { client, accountId: userId, grantId, gty: 'password', scope };
+  const refreshToken = client.grantTypeAllowed('refresh_token')
+    ? await new provider.RefreshToken({ ...source, resource: API_RESOURCE }).save()
+    : undefined;
+  return {
+    access_token: token,
+    token_type: tokenType,
+    expires_in: expiresIn,
+    ...(refreshToken && { refresh_token: refreshToken }),
+    scope,
+  };
+}
+
+/** A signed access token, and the grant it belongs to. */
+export async function issueAccessToken(
+  { policy }: GrantContext,
+  ctx: TokenEndpointGrantContext<object>,
+  holder: TokenHolder,
+  scope: string,
+) {
+  const { client, provider } = ctx.oidc;
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: holder.userId });
+  grant.addResourceScope(API_RESOURCE, scope);
+  const grantId = await grant.save();
+  const accessToken = new provider.AccessToken({ client, accountId: holder.userId, grantId, gty: 'password', scope });
+  accessToken.resourceServer = new provider.ResourceServer(API_RESOURCE, apiResource(client, policy));
+  const token = await accessToken.save();
+  return { grantId, token, tokenType: accessToken.tokenType, expiresIn: accessToken.expiration };
+}
+
+export function invalidGrant(description: string): errors.CustomOIDCProviderError {
+  return new errors.CustomOIDCProviderError('invalid_grant', description);
+}

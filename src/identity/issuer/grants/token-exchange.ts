@@ -1,0 +1,114 @@
+/**
+ * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN hands in their own token and gets one of another user, with
+ * themself as `act`. Nothing to refresh: it ends with the token, and one signs in again (§5).
+ */
+import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
+import type { Queryable } from '../../../platform/database/database.ts';
+import { isStorableText } from '../../../platform/database/storable-text.ts';
+import { DomainError } from '../../../platform/errors.ts';
+import { findTokenUser } from '../../authentication/find-token-user.ts';
+import type { VerifiedToken, VerifyToken } from '../../authentication/verify-token.ts';
+import type { Actor } from '../../caller/caller.ts';
+import type { GrantContext } from './issuer-grants.ts';
+import { decideScope, getHolder, invalidGrant, issueAccessToken } from './issuer-grants.ts';
+
+export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
+
+export const TOKEN_EXCHANGE_FIELDS = [
+  'subject_token',
+  'subject_token_type',
+  'requested_subject',
+  'requested_token_type',
+  'scope',
+  'account',
+  'acr_values',
+] as const;
+
+interface ExchangeForm {
+  readonly subject_token?: string;
+  readonly subject_token_type?: string;
+  /** Id or name of the user to act as, as Keycloak names it. */
+  readonly requested_subject?: string;
+  readonly requested_token_type?: string;
+}
+
+/** Who began to act as whom, in which account. */
+export interface Impersonation {
+  readonly actor: Actor;
+  readonly user: Actor;
+  readonly accountId: number;
+  readonly requestId: string;
+}
+
+export interface ExchangeContext extends GrantContext {
+  readonly verifier: VerifyToken;
+  /** Told before the token is given; when it fails, none is. */
+  readonly onImpersonation: (impersonation: Impersonation) => Promise<void>;
+}
+
+export async function answerTokenExchange(
+  context: ExchangeContext,
+  ctx: TokenEndpointGrantContext<ExchangeForm>,
+): Promise<void> {
+  const { subject_token: token, requested_subject: wanted } = ctx.oidc.params;
+  assertTypes(ctx.oidc.params);
+  if (!token || !wanted) throw new errors.InvalidRequest('subject_token and requested_subject are required');
+  const verified = await verifySubject(context, token);
+  const scope = narrowScope(decideScope(ctx.oidc.client, ctx.oidc.params.scope), verified.scopes);
+  const actor = await getActor(context, verified);
+  const userId = await findUserId(context.database, wanted);
+  if (userId === undefined) throw invalidGrant('the requested subject does not exist');
+  const holder = await getHolder(context, ctx, userId, undefined, actor);
+  // Also oneself: an ADMIN acting as an ADMIN would only hide who it was.
+  if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
+  const { accountId, userName } = holder;
+  const requestId = ctx.get('x-request-id');
+  await context.onImpersonation({ actor, user: { userId, userName }, accountId, requestId });
+  const { token: accessToken, tokenType, expiresIn } = await issueAccessToken(context, ctx, holder, scope);
+  ctx.body = {
+    access_token: accessToken,
+    issued_token_type: ACCESS_TOKEN_TYPE,
+    token_type: tokenType,
+    expires_in: expiresIn,
+    scope,
+  };
+}
+
+function assertTypes({ subject_token_type: given, requested_token_type: wanted }: ExchangeForm): void {
+  for (const [name, type] of Object.entries({ subject_token_type: given, requested_token_type: wanted })) {
+    if (type && type !== ACCESS_TOKEN_TYPE) throw new errors.InvalidRequest(`${name} must be ${ACCESS_TOKEN_TYPE}`);
+  }
+}
+
+async function verifySubject({ verifier }: ExchangeContext, token: string): Promise<VerifiedToken> {
+  const verified = await verifier(token).catch((error: unknown) => {
+    throw error instanceof DomainError ? invalidGrant(error.message) : error;
+  });
+  if (verified.actorSubject !== undefined) throw invalidGrant('the subject token is itself of an impersonation');
+  return verified;
+}
+
+/** A token is not exchanged for one that opens other doors. @throws invalid_scope */
+function narrowScope(scope: string, given: ReadonlySet<string>): string {
+  const scopes = scope.split(' ').filter((name) => given.has(name));
+  if (scopes.length === 0) throw new errors.InvalidScope('the subject token does not have the scope', scope);
+  return scopes.join(' ');
+}
+
+async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {
+  const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
+  if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or gone');
+  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec) throw invalidGrant('the password has been changed since');
+  if (user.role !== 'ADMIN') throw invalidGrant('impersonation is for the role ADMIN');
+  return { userId: user.userId, userName: user.userName };
+}
+
+async function findUserId(database: Queryable, wanted: string): Promise<string | undefined> {
+  if (!isStorableText(wanted)) return undefined;
+  const { rows } = await database.query<{ id: string }>(
+    'select id from app_user where id = $1 or lower(user_name) = lower($1) order by id = $1 desc limit 1',
+    [wanted],
+  );
+  return rows[0]?.id;
+}

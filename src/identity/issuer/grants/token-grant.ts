@@ -1,0 +1,36 @@
+/** The account each sign-in was for (R-B4). */
+import type { Queryable } from '../../../platform/database/database.ts';
+import { passwordMarkSql } from '../../passwords/password-mark.ts';
+
+interface TokenGrant {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly accountId: number;
+  readonly ttlSec: number;
+  /** Of the password it was given for; default: any. */
+  readonly passwordMark?: string;
+}
+
+/**
+ * Remembers the account of a grant for as long as the grant lives.
+ * @returns false where the password has been changed meanwhile: the change has ended what there was, and must not miss this.
+ */
+export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `insert into token_grant (grant_id, user_id, account_id, expires_date)
+     select $1, u.id, $3, now() + make_interval(secs => $4) from app_user u
+     where u.id = $2 and ($5::text is null or $5 = ${passwordMarkSql('u')})
+     for share of u`,
+    [grant.grantId, grant.userId, grant.accountId, grant.ttlSec, grant.passwordMark ?? null],
+  );
+  return rowCount === 1;
+}
+
+/** The account of a live grant; undefined when it ended or was never made. */
+export async function findGrantAccount(database: Queryable, grantId: string): Promise<number | undefined> {
+  const { rows } = await database.query<{ account_id: number }>(
+    'select account_id from token_grant where grant_id = $1 and expires_date > now()',
+    [grantId],
+  );
+  return rows[0]?.account_id;
+}

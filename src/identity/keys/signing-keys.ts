@@ -1,0 +1,115 @@
+/**
+ * The issuer's keys live in the database: every process signs with the same ones, and a process without the issuer can
+ * verify tokens without reaching it. Made at first start; several starts at once agree through a lock.
+ */
+import { randomBytes } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { type KeyPlan, type KeyPolicy, planSigningKeys } from './signing-key-rules.ts';
+
+const FIRST_START_LOCK_KEY = 0x6964_6b79;
+const COOKIE_KEY_BYTES = 32;
+/** RS256 rather than ES256: a token is signed once and verified on every call, and RSA verifies faster. */
+export const SIGNING_ALGORITHM = 'RS256';
+
+const DAY_MS = 86_400_000;
+/** Longer than verifiers keep a key set (key-cache.ts), and than an access token may live. */
+export const DEFAULT_KEY_POLICY: KeyPolicy = {
+  rotateAfterMs: 90 * DAY_MS,
+  publishAheadMs: 900_000,
+  keepMs: 2 * DAY_MS,
+};
+
+const PUBLIC_MEMBERS = ['kty', 'n', 'e', 'crv', 'x', 'y', 'kid', 'alg', 'use'] as const;
+
+export interface IssuerKeys {
+  /** Private keys, the one to sign with first. */
+  readonly jwks: { readonly keys: readonly JWK[] };
+  /** The first signs, all verify. */
+  readonly cookieKeys: readonly string[];
+}
+
+/**
+ * The keys of the issuer as they are to be used now, seen to first: a new one is made when there is none or the newest is
+ * old enough, and those no token can need any more are deleted.
+ */
+export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
+  return withTransaction(database, async (transaction) => {
+    await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
+    const keys = await maintainKeys(transaction, policy);
+    if ((await findCookieKeys(transaction)).length === 0) await writeCookieKey(transaction);
+    return { jwks: { keys }, cookieKeys: await findCookieKeys(transaction) };
+  });
+}
+
+/** Makes a key that will sign once it has been published long enough. @returns its id. */
+export async function addSigningKey(transaction: Transaction): Promise<string> {
+  await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
+  return writeSigningKey(transaction);
+}
+
+async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<readonly JWK[]> {
+  let stored = await findStoredKeys(database);
+  if (plan(stored, policy).isNewDue) {
+    await writeSigningKey(database);
+    stored = await findStoredKeys(database);
+  }
+  const { signingKid, expiredKids } = plan(stored, policy);
+  await database.query('delete from signing_key where kid = any($1)', [expiredKids]);
+  const kept = stored.filter(({ kid }) => !expiredKids.includes(kid));
+  const [signing, others] = [
+    kept.filter(({ kid }) => kid === signingKid),
+    kept.filter(({ kid }) => kid !== signingKid),
+  ];
+  return [...signing, ...others].map(({ jwk }) => jwk);
+}
+
+/** On the clock of the database: those of the processes differ. */
+function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
+  const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));
+  return planSigningKeys(ages, 0, policy);
+}
+
+/** The public halves, as a JWKS; empty before the issuer's first start. */
+export async function findPublicKeys(database: Queryable): Promise<JSONWebKeySet> {
+  const keys = (await findStoredKeys(database)).map(({ jwk }) => jwk);
+  const publicEntries = (key: JWK) => PUBLIC_MEMBERS.flatMap((name) => (key[name] ? [[name, key[name]]] : []));
+  return { keys: keys.map((key) => Object.fromEntries(publicEntries(key)) as JWK) };
+}
+
+interface StoredKey {
+  readonly kid: string;
+  readonly jwk: JWK;
+  readonly ageMs: number;
+}
+
+async function findStoredKeys(database: Queryable): Promise<readonly StoredKey[]> {
+  const { rows } = await database.query<StoredKey>(
+    `select kid, private_jwk as jwk, (extract(epoch from clock_timestamp() - created_date) * 1000)::float8 as "ageMs"
+     from signing_key order by created_date desc`,
+  );
+  return rows;
+}
+
+async function writeSigningKey(database: Queryable): Promise<string> {
+  const { privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  const kid = await calculateJwkThumbprint(jwk);
+  await database.query('insert into signing_key (kid, algorithm, private_jwk) values ($1, $2, $3)', [
+    kid,
+    SIGNING_ALGORITHM,
+    { ...jwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' },
+  ]);
+  return kid;
+}
+
+async function findCookieKeys(database: Queryable): Promise<readonly string[]> {
+  const { rows } = await database.query<{ value: string }>('select value from cookie_key order by id desc');
+  return rows.map((row) => row.value);
+}
+
+async function writeCookieKey(database: Queryable): Promise<void> {
+  await database.query('insert into cookie_key (value) values ($1)', [
+    randomBytes(COOKIE_KEY_BYTES).toString('base64url'),
+  ]);
+}

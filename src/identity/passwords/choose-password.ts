@@ -1,0 +1,80 @@
+/**
+ * A user's own password (R-B10, R-B11, R-B13). Choosing one ends all sessions and tells the user by mail. One that was chosen
+ * by a mailed link may have been known to others: then access tokens end too, at once.
+ */
+import { randomInt } from 'node:crypto';
+import type { Transaction } from '../../platform/database/database.ts';
+import { queueMail } from '../../platform/mail/mail-outbox.ts';
+import { hashSecret, verifySecret } from '../../platform/secret-hash.ts';
+import { endSessions, type KeptSession } from './end-sessions.ts';
+import { findPasswordProblem, type PasswordProblem } from './password-rules.ts';
+
+export interface NewPassword {
+  readonly userId: string;
+  readonly password: string;
+  readonly repeated: string;
+  readonly minLength: number;
+  /** Where the user chooses it, which stays open; default: everything ends. */
+  readonly kept?: KeptSession;
+  /** Address the link was mailed to that they choose it by; default: that of a temporary password. */
+  readonly sentTo?: string | null;
+}
+
+interface UserRow {
+  readonly user_name: string;
+  readonly email: string | null;
+  readonly first_name: string | null;
+  readonly language: string;
+  readonly password_hash: string | null;
+  readonly must_change_password: boolean;
+}
+
+// Without what is mistaken for something else on paper or aloud: 0 and O, 1 and l and I.
+const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const GROUPS = 3;
+const GROUP_LENGTH = 5;
+
+/** Three groups of five letters and digits: 86 bits, to be typed once. */
+export function makeTemporaryPassword(): string {
+  const group = () => Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return Array.from({ length: GROUPS }, group).join('-');
+}
+
+/** Gives a user the password they chose. @returns what is wrong with it; undefined when it is theirs now. */
+export async function choosePassword(
+  transaction: Transaction,
+  { userId, password, repeated, minLength, kept, sentTo = null }: NewPassword,
+): Promise<PasswordProblem | 'gone' | undefined> {
+  const { rows } = await transaction.query<UserRow>(
+    `select user_name, email, first_name, language, password_hash, must_change_password
+     from app_user where id = $1 for no key update`,
+    [userId],
+  );
+  const [user] = rows;
+  if (!user) return 'gone';
+  const problem = findPasswordProblem({ password, repeated, names: [user.user_name, user.email], minLength });
+  if (problem) return problem;
+  if (user.password_hash && (await verifySecret(password, user.password_hash))) return 'unchanged';
+  await transaction.query(
+    `update app_user set password_hash = $2, must_change_password = false, password_changed_date = now(),
+       failed_password_count = 0, sign_in_locked_until = null, secret_sent_to = null,
+       proven_email = coalesce($3, secret_sent_to, proven_email),
+       tokens_valid_from = case when $3::text is null then tokens_valid_from else clock_timestamp() end where id = $1`,
+    [userId, await hashSecret(password), sentTo],
+  );
+  await endSessions(transaction, userId, kept);
+  // The first password was chosen with a secret from a mail: another mail would only tell what they just did.
+  if (user.email && !user.must_change_password) await tellOfChange(transaction, userId, user, user.email);
+  return undefined;
+}
+
+async function tellOfChange(transaction: Transaction, userId: string, user: UserRow, to: string): Promise<void> {
+  const { language, user_name: userName, first_name: firstName } = user;
+  const form = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  const data = {
+    name: firstName || userName,
+    userName,
+    date: `${form.format(new Date())} UTC`,
+  };
+  await queueMail(transaction, { kind: 'password_changed', to, language, data, userId });
+}

@@ -1,0 +1,6 @@
+/** `npm run dev`: like `npm start`, and the roles restart when a file below `src/` changes. */
+
+import { runStack } from '../run-stack.ts';
+import { runCommand } from './cli.ts';
+
+await runCommand(() => runStack({ restartsOnChange: true }));

@@ -1,0 +1,98 @@
+/**
+ * `npm run image:check`: builds the images of compose.yaml and runs them with podman as it says, on networks of
+ * their own; waits until all are healthy, looks whether they are as confined as promised, pushes a point and reads
+ * it back with what was computed from it, restarts the database, stops everything, and removes it.
+ * Not checked, because only a Docker host can: its name service, published ports, AppArmor, restarts after a crash.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CheckPlan, containerName, publicAddress } from '../image/arguments.ts';
+import { BASE_IMAGE, buildImages, ensureBaseImage } from '../image/build.ts';
+import { type ComposeFile, parseCompose } from '../image/compose.ts';
+import { checkCalculatorNetwork, checkConfinement } from '../image/confinement.ts';
+import { awaitHealthy, prepare, removeAll, startServices, stopServices } from '../image/containers.ts';
+import { podman } from '../image/podman.ts';
+import { pushOnePoint, readComputed, readOverGrpc, readPushed, seedFirstAccount } from '../image/probe.ts';
+import { CHECKOUT } from '../paths.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import { makeSecrets } from '../secrets.ts';
+import { SetupError } from '../setup-error.ts';
+import { awaitStopSignal, runCommand } from './cli.ts';
+
+await runCommand(async () => {
+  const progress = createProgress(process.stdout);
+  const prefix = `tidemark-check-${randomBytes(3).toString('hex')}`;
+  const startedMs = performance.now();
+  try {
+    await Promise.race([check(prefix, progress), refuseOnSignal()]);
+  } finally {
+    await progress.phase('Removing containers, volumes and networks', () => removeAll(prefix));
+  }
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  progress.say(
+    `The images do what compose.yaml says (${seconds} s). They are kept, and their layers, for the next time.`,
+  );
+  return 0;
+});
+
+async function refuseOnSignal(): Promise<never> {
+  throw new SetupError(`Stopped by ${await awaitStopSignal()}.`);
+}
+
+async function check(prefix: string, progress: Progress): Promise<void> {
+  const file = readComposeFile();
+  await ensureBaseImage(progress);
+  await buildImages(file, CHECKOUT, progress);
+  await sayImageSizes(file, progress);
+  const plan = await progress.phase('Making networks', () => prepare(file, prefix, CHECKOUT));
+  await startServices(plan, progress);
+  await progress.phase('Looking at the confinement from inside', () => lookInside(plan));
+  await useAsClient(plan, progress);
+  await progress.phase('Stopping in good order', () => stop(plan));
+}
+
+function readComposeFile(): ComposeFile {
+  const secret = () => randomBytes(12).toString('base64url');
+  return parseCompose(readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8'), {
+    BASE_IMAGE,
+    TIDEMARK_VERSION: 'check',
+    DATABASE_PASSWORD: secret(),
+    REDIS_PASSWORD: secret(),
+  });
+}
+
+async function sayImageSizes(file: ComposeFile, progress: Progress): Promise<void> {
+  const images = [...new Set(Object.values(file.services).map(({ image }) => image))];
+  const { output } = await podman(['image', 'inspect', '--format', '{{.Size}}', ...images]);
+  const sizes = output.split('\n').map((bytes, index) => `${images[index]} ${Math.round(Number(bytes) / 1e6)} MB`);
+  progress.say(`  ${sizes.join(', ')}`);
+}
+
+async function lookInside(plan: CheckPlan): Promise<void> {
+  for (const [name, service] of Object.entries(plan.file.services)) {
+    if (service.restart !== 'no') await checkConfinement(plan, name, service);
+  }
+  await checkCalculatorNetwork(plan);
+}
+
+async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
+  const [api, grpc] = [`http://${publicAddress(plan, 'api')}`, publicAddress(plan, 'grpc')];
+  const secrets = makeSecrets();
+  await progress.phase('Making the first account', () => seedFirstAccount(plan, secrets));
+  const variables = await progress.phase('Pushing one point', () => pushOnePoint(api, secrets));
+  await progress.phase('Reading it back', () => readPushed(api, variables));
+  await progress.phase('Reading what R computed from it', () => readComputed(api, variables));
+  await progress.phase('Reading both over gRPC', () => readOverGrpc(grpc, variables));
+  await progress.phase('Reading it again after a restart of the database', async () => {
+    await podman(['restart', containerName(plan, 'database')]);
+    for (const name of ['database', 'api']) await awaitHealthy(plan, name);
+    await readPushed(api, variables);
+  });
+}
+
+async function stop(plan: CheckPlan): Promise<void> {
+  const codes = [...(await stopServices(plan))].filter(([, code]) => code !== 0);
+  if (codes.length > 0)
+    throw new SetupError(`ended badly: ${codes.map(([name, code]) => `${name} ${code}`).join(', ')}`);
+}

@@ -1,0 +1,18 @@
+/**
+ * `npm test [-- vitest arguments]`: the whole suite. The root file systems are built here, with progress to see; the
+ * suite's own set-up starts the services (test/support/global-setup.ts).
+ */
+import { prepareCalculator } from '../calculator-setup.ts';
+import { createProgress } from '../progress.ts';
+import { ensureRoot } from '../roots/ensure-root.ts';
+import { databaseRecipe } from '../roots/recipes.ts';
+import { runProgram } from '../run-program.ts';
+import { runCommand } from './cli.ts';
+
+await runCommand(async () => {
+  const progress = createProgress(process.stdout);
+  await ensureRoot(databaseRecipe(), progress);
+  await prepareCalculator(progress);
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
+  return runProgram([...vitest, ...process.argv.slice(2)]);
+});

@@ -1,0 +1,187 @@
+/**
+ * Connections and transactions. Every transaction goes through `withTransaction`, which sets its time-outs; values
+ * are parameters. 64-bit integers are read as JavaScript numbers: every id here stays far below 2^53. Instants are
+ * read as ISO 8601 text in UTC, to the microsecond.
+ */
+import pg from 'pg';
+import type { Log } from '../log.ts';
+import { type ReadLimits, watchRead } from './read-watch.ts';
+
+export type Database = pg.Pool;
+/** One session of the pool. */
+export type Connection = pg.PoolClient;
+/** A connection inside a transaction. */
+export type Transaction = Connection;
+/** What a statement needs: a pool, a client or a transaction. */
+export type Queryable = Pick<pg.ClientBase, 'query'>;
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  readonly applicationName: string;
+  readonly log: Log;
+  /** Of `streamInSnapshot`; 60 s each where not given. */
+  readonly readLimits?: Partial<ReadLimits>;
+}
+
+export interface TransactionOptions {
+  readonly isolation?: 'read committed' | 'repeatable read';
+  readonly readOnly?: boolean;
+  readonly statementTimeoutMs?: number;
+}
+
+const INT8_OID = 20;
+const TIMESTAMPTZ_OID = 1184;
+const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
+const CONNECTION_TIMEOUT_MS = 10_000;
+const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
+// The last one: a statement whose client has left ends within a second, also while it has nothing to send yet.
+const SESSION_OPTIONS = '-c timezone=UTC -c datestyle=ISO -c jit=off -c client_connection_check_interval=1000';
+
+const limitsOf = new WeakMap<Database, ReadLimits>();
+
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [INT8_OID]: Number,
+  [TIMESTAMPTZ_OID]: parseInstant,
+};
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && PARSERS[oid]) || pg.types.getTypeParser(oid, format as 'text'),
+} as pg.CustomTypesConfig;
+
+/** `2026-03-01 00:15:00.5+00` → `2026-03-01T00:15:00.5Z`: a Date would lose the microseconds (R-A8). */
+function parseInstant(text: string): string {
+  return text.replace(' ', 'T').replace(/\+00$/, 'Z');
+}
+
+/** Opens a pool whose sessions speak UTC. A connection that breaks while idle is logged and replaced. */
+export function openDatabase({ url, poolSize, applicationName, log, readLimits }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    options: SESSION_OPTIONS,
+    types,
+  });
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+  // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  limitsOf.set(pool, { ...DEFAULT_READ_LIMITS, ...readLimits });
+  return pool;
+}
+
+/**
+ * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A connection that cannot roll
+ * back is closed, not reused.
+ */
+export async function withTransaction<Result>(
+  database: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+  options: TransactionOptions = {},
+): Promise<Result> {
+  return withConnection(database, (connection) => inTransaction(connection, work, options));
+}
+
+/** Lends a connection of the pool to `work`. One that is left inside a transaction is closed, not reused. */
+export async function withConnection<Result>(
+  database: Database,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const client = await database.connect();
+  let isBroken = true;
+  try {
+    const result = await work(client);
+    isBroken = false;
+    return result;
+  } catch (error) {
+    isBroken = error instanceof BrokenConnectionError;
+    throw isBroken ? (error as Error).cause : error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** As `withTransaction`, on a connection that the caller holds for more than one. */
+export async function inTransaction<Result>(
+  connection: Connection,
+  work: (transaction: Transaction) => Promise<Result>,
+  options: TransactionOptions = {},
+): Promise<Result> {
+  try {
+    await connection.query(beginStatement(options));
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    await connection.query('rollback').catch(() => {
+      throw new BrokenConnectionError('cannot roll back', { cause: error });
+    });
+    throw error;
+  }
+}
+
+/**
+ * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection is
+ * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
+ * long, or when the database sends nothing for too long (`readLimits`). There is no other limit.
+ * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
+ */
+export async function* streamInSnapshot<Item>(
+  database: Database,
+  read: (transaction: Transaction) => AsyncIterable<Item>,
+  signal?: AbortSignal,
+): AsyncGenerator<Item> {
+  signal?.throwIfAborted();
+  const connection = await database.connect();
+  // It may have come while there was no connection free; this one is as good as new.
+  if (signal?.aborted) connection.release();
+  signal?.throwIfAborted();
+  const giveBack = once((isBroken: boolean) => connection.release(isBroken));
+  const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
+  const watch = watchRead(watched, limitsOf.get(database) ?? DEFAULT_READ_LIMITS, signal);
+  try {
+    await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0 }));
+    for await (const item of read(connection)) {
+      watch.handOver();
+      yield item;
+      watch.takeBack();
+    }
+  } catch (error) {
+    throw watch.reason() ?? error;
+  } finally {
+    watch.end();
+    if (!watch.reason())
+      await connection.query('rollback').then(
+        () => giveBack(false),
+        () => giveBack(true),
+      );
+  }
+}
+
+/** Ends a connection with whatever runs on it: the server notices, see SESSION_OPTIONS. */
+export function breakConnection(connection: Connection): void {
+  connection.connection.stream.destroy();
+}
+
+function bytesRead({ connection }: Connection): number {
+  const { stream } = connection;
+  return 'bytesRead' in stream && typeof stream.bytesRead === 'number' ? stream.bytesRead : 0;
+}
+
+function once(act: (isBroken: boolean) => void): (isBroken: boolean) => void {
+  let isDone = false;
+  return (isBroken) => {
+    if (!isDone) act(isBroken);
+    isDone = true;
+  };
+}
+
+class BrokenConnectionError extends Error {}
+
+function beginStatement({ isolation = 'read committed', readOnly = false, ...options }: TransactionOptions): string {
+  const timeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
+  const access = readOnly ? 'read only' : 'read write';
+  return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}`;
+}

@@ -1,0 +1,95 @@
+/**
+ * What is read leniently because shipped clients send it so (R-A3): property names in any case, integer ids as strings
+ * of digits, enumerations by name in any case or by number. Unknown properties are left out. What is written is strict.
+ */
+import { z } from 'zod';
+import { DomainError, type ErrorDetail } from '../errors.ts';
+import { describeIssue } from './schema-words.ts';
+
+const MAX_DETAILS = 100;
+const MAX_INT4 = 2_147_483_647;
+
+/**
+ * A zod object whose property names match in any case; of two that differ in case only, the exact one wins.
+ * @param params words for what is no object.
+ */
+export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
+  const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
+  return z.preprocess((value) => renameProperties(value, names), z.object(shape, params));
+}
+
+function renameProperties(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const renamed: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const name = names.get(key.toLowerCase());
+    if (name !== undefined && (key === name || !Object.hasOwn(value, name))) renamed[name] = member;
+  }
+  return renamed;
+}
+
+/** A 32-bit integer of at least `min`, as a number or a string of digits. */
+export function integerFrom(min: number) {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
+    z.int({ error: 'must be an integer' }).min(min).max(MAX_INT4),
+  );
+}
+
+/** A positive 32-bit id, as a number or a string of digits. */
+export const idSchema = integerFrom(1);
+
+/** A number of a catalogue, likewise: some of them begin with 0. */
+export const catalogueIdSchema = integerFrom(0);
+
+/** A boolean, also as `True`, `false`, … */
+export const booleanSchema = z.preprocess((value) => {
+  if (typeof value !== 'string') return value;
+  const text = value.toLowerCase();
+  return text === 'true' ? true : text === 'false' ? false : value;
+}, z.boolean());
+
+/** An enumeration of R-C8: reads a name in any case or a number; the output is the name. */
+export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {
+  const names = Object.keys(members) as Name[];
+  const byKey = new Map<string, Name>();
+  for (const name of names) byKey.set(name.toLowerCase(), name).set(String(members[name]), name);
+  return z.preprocess(
+    (value) =>
+      (typeof value === 'string' || typeof value === 'number' ? byKey.get(`${value}`.toLowerCase()) : value) ?? value,
+    z.enum(names as [Name, ...Name[]], {
+      error: `must be one of ${names.join(', ')}`,
+    }),
+  );
+}
+
+/**
+ * Parses an untrusted value.
+ * @param root what the paths in the error start with, such as `$` for a body.
+ * @throws DomainError invalid_input naming every place, the first 100.
+ */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown, root = '$'): z.output<Schema> {
+  const result = schema.safeParse(value, { error: describeIssue });
+  if (result.success) return result.data;
+  throw invalidInput(
+    result.error.issues.map((issue) => ({
+      path: jsonPath(root, issue.path),
+      message: issue.message,
+    })),
+  );
+}
+
+/** The error that names every problem; its message is the first one. */
+export function invalidInput(details: readonly ErrorDetail[]): DomainError {
+  const [first] = details;
+  const message = first ? `${first.path} ${first.message}` : 'the input is not valid';
+  return new DomainError('invalid_input', message, details.slice(0, MAX_DETAILS));
+}
+
+/** `$`, `['data', 3, 'date']` → `$.data[3].date`. */
+export function jsonPath(root: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${String(part)}`),
+    root,
+  );
+}

@@ -1,0 +1,113 @@
+/** Fills the gaps of many variables while their buckets come in (see fill-rules), and pages what comes out of it. */
+import { DomainError } from '../../platform/errors.ts';
+import type { Micros, PointSelection } from '../point.ts';
+import { BLOCK_ROWS } from '../read/copy-rows.ts';
+import { createFiller, type FilledBucket, type FillOptions } from './fill-rules.ts';
+
+/** Gaps filled of one variable at most. */
+export const MAX_FILLED = 5_000_000;
+
+/** Consecutive buckets of one variable, as columns of one length. */
+export interface BucketRun {
+  readonly variableId: number;
+  readonly starts: Float64Array;
+  /** NaN: no value. */
+  readonly values: Float64Array;
+}
+
+/**
+ * @param variableIds every variable asked for: of one that has no bucket at all, there may be gaps too.
+ * @param runs of some of the variables, in their order.
+ * @throws DomainError invalid_input when a variable has more gaps than that.
+ */
+export async function* fillBuckets(
+  variableIds: readonly number[],
+  runs: AsyncIterable<BucketRun>,
+  options: FillOptions,
+  page: Pick<PointSelection, 'limit' | 'offset'>,
+): AsyncGenerator<BucketRun> {
+  let place = 0;
+  let current: VariableFill | undefined;
+  const open = (): VariableFill => {
+    const variableId = variableIds[place];
+    if (variableId === undefined) throw new Error('buckets of a variable that was not asked for');
+    current ??= fillVariable(variableId, options, page);
+    return current;
+  };
+  function* close(): Generator<BucketRun> {
+    yield* open().finish();
+    current = undefined;
+    place += 1;
+  }
+  for await (const run of runs) {
+    while (variableIds[place] !== run.variableId) yield* close();
+    yield* open().push(run);
+  }
+  while (place < variableIds.length) yield* close();
+}
+
+interface VariableFill {
+  push(run: BucketRun): Generator<BucketRun>;
+  finish(): Generator<BucketRun>;
+}
+
+function fillVariable(
+  variableId: number,
+  options: FillOptions,
+  { limit = Number.POSITIVE_INFINITY, offset = 0 }: Pick<PointSelection, 'limit' | 'offset'>,
+): VariableFill {
+  const filler = createFiller(options);
+  const columns = createColumns(variableId);
+  let place = 0;
+  let gaps = 0;
+  const end = offset + limit;
+  function* take(buckets: Iterable<FilledBucket>): Generator<BucketRun> {
+    for (const { start, value, isGap } of buckets) {
+      if (isGap) gaps += 1;
+      if (gaps > MAX_FILLED) throw tooManyGaps(variableId);
+      if (place >= offset) yield* columns.add(start, value);
+      place += 1;
+      if (place >= end) return;
+    }
+  }
+  return {
+    *push({ starts, values }) {
+      for (const [index, start] of starts.entries()) {
+        if (place >= end) return;
+        yield* take(filler.push({ start, value: values[index] ?? Number.NaN }));
+      }
+    },
+    *finish() {
+      if (place < end) yield* take(filler.finish());
+      yield* columns.flush();
+    },
+  };
+}
+
+/** Gathers buckets into runs of a size worth handing on. */
+function createColumns(variableId: number) {
+  let starts: number[] = [];
+  let values: number[] = [];
+  function* flush(): Generator<BucketRun> {
+    if (starts.length > 0) {
+      yield { variableId, starts: Float64Array.from(starts), values: Float64Array.from(values) };
+    }
+    starts = [];
+    values = [];
+  }
+  return {
+    flush,
+    *add(start: Micros, value: number): Generator<BucketRun> {
+      starts.push(start);
+      values.push(value);
+      if (starts.length === BLOCK_ROWS) yield* flush();
+    },
+  };
+}
+
+export function tooManyGaps(variableId: number): DomainError {
+  return new DomainError(
+    'invalid_input',
+    `variable ${variableId}: more than ${MAX_FILLED} buckets would have to be filled; ask for a shorter period or a coarser granularity`,
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * Purges that wait for the background, each a variable. They are tried in the order of their requests; one that fails is put
+ * off, longer each time, so that it does not keep the others waiting.
+ */
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+
+export type PurgeTable = 'point_purge' | 'version_purge';
+
+const PURGE_TIMEOUT_MS = 600_000;
+
+const takeFrom = (table: PurgeTable) => `
+  select variable_id as "variableId" from ${table} where next_attempt_date <= clock_timestamp()
+  order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
+
+// A minute after the first failure, a day at most.
+const putOff = (table: PurgeTable) => `
+  update ${table}
+  set attempt_count = attempt_count + 1,
+      next_attempt_date = clock_timestamp() + least(interval '1 minute' * 2 ^ least(attempt_count, 20), interval '1 day')
+  where variable_id = $1`;
+
+/**
+ * Does a part of the purge whose turn it is, in one transaction.
+ * @param work returns whether the purge is done; it is forgotten then.
+ * @returns whether there was one.
+ * @throws what `work` throws; the purge is put off then.
+ */
+export async function attemptPurge(
+  database: Database,
+  table: PurgeTable,
+  work: (transaction: Transaction, variableId: number) => Promise<boolean>,
+): Promise<boolean> {
+  let taken: number | undefined;
+  const attempt = async (transaction: Transaction): Promise<void> => {
+    const { rows } = await transaction.query<{ variableId: number }>(takeFrom(table));
+    taken = rows[0]?.variableId;
+    if (taken === undefined || !(await work(transaction, taken))) return;
+    await transaction.query(`delete from ${table} where variable_id = $1`, [taken]);
+  };
+  try {
+    await withTransaction(database, attempt, { statementTimeoutMs: PURGE_TIMEOUT_MS });
+  } catch (error) {
+    if (taken !== undefined) await database.query(putOff(table), [taken]);
+    throw error;
+  }
+  return taken !== undefined;
+}

@@ -1,0 +1,119 @@
+/** Removes points for good, history included (R-G5); and tells what would be removed. */
+import type { Transaction } from '../../platform/database/database.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import type { Micros, WrittenRange } from '../point.ts';
+import type { Span } from '../write/chunk-rules.ts';
+import { type Chunk, findChunks } from '../write/find-chunks.ts';
+import { lockSeries } from '../write/lock-series.ts';
+
+export interface Removal {
+  readonly variableIds: readonly number[];
+  /** Inclusive; without it from the first date on. */
+  readonly fromMicros?: Micros;
+  /** Exclusive, unless `isToIncluded`; without it to the last date. */
+  readonly toMicros?: Micros;
+  readonly isToIncluded?: boolean;
+}
+
+const IN_REMOVAL = `variable_id = any($1::int[]) and date >= $2::timestamptz and date < $3::timestamptz`;
+
+const RANGES = `
+  select variable_id as "variableId", (extract(epoch from min(date)) * 1000000)::int8 as "fromMicros",
+         (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
+
+/** Of a chunk: its dates by variable. @param target name of the chunk. */
+export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
+
+export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
+
+export const deleteCurrent = (target: string) => `
+  with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
+  ${RANGES} from removed group by variable_id`;
+
+// What is removed up to the end lowers the high-water mark, so that new points are appended again; where nothing is left,
+// nothing is known of versions any more. VersionTimestamps go on from the last one given (R-F1).
+const SAVE_REMOVAL = `
+  update series
+  set purge_count = purge_count + 1,
+      max_date = case when is_to_end then least(max_date, $2::timestamptz - interval '1 microsecond') else max_date end,
+      has_history = has_history and not is_whole,
+      last_version_tag_id = case when is_whole then 0 else last_version_tag_id end,
+      version_bound = case when is_whole then 0 else version_bound end
+  from (select variable_id, max_date < $3::timestamptz as is_to_end,
+               max_date < $3::timestamptz and $2::timestamptz = '-infinity' as is_whole
+        from series where variable_id = any($1::int[])) removal
+  where series.variable_id = removal.variable_id`;
+
+/**
+ * Removes all versions at the dates of a period.
+ * @returns per variable that had points there, by ascending id: first and last date removed and how many, to be announced
+ *   in the same transaction.
+ */
+export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
+  await lock(transaction, removal);
+  const chunks = await findChunks(transaction, spanOfRemoval(removal));
+  for (const chunk of chunks.filter(({ table }) => table === 'point_version')) {
+    await transaction.query(deleteHistory(chunk.target), valuesOf(removal, chunk));
+  }
+  const ranges = await collect(transaction, removal, chunks, deleteCurrent);
+  const { fromMicros, toMicros } = spanOfRemoval(removal);
+  const bounds = [boundOf(fromMicros), boundOf(toMicros)];
+  await transaction.query(SAVE_REMOVAL, [ranges.map(({ variableId }) => variableId), ...bounds]);
+  return ranges;
+}
+
+/** What `deletePoints` would remove and return. Nobody writes these variables until the end of the transaction. */
+export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
+  await lock(transaction, removal);
+  const chunks = await findChunks(transaction, spanOfRemoval(removal));
+  return collect(transaction, removal, chunks, countDates);
+}
+
+/** Waits for the writers of the variables and keeps others off. */
+async function lock(transaction: Transaction, { variableIds }: Removal): Promise<void> {
+  await lockSeries(
+    transaction,
+    [...variableIds].sort((a, b) => a - b),
+  );
+}
+
+/** What a statement finds of each variable in the chunks of current values, together. */
+async function collect(
+  transaction: Transaction,
+  removal: Removal,
+  chunks: readonly Chunk[],
+  statement: (target: string) => string,
+): Promise<readonly WrittenRange[]> {
+  const ranges = new Map<number, WrittenRange>();
+  for (const chunk of chunks.filter(({ table }) => table === 'point')) {
+    const { rows } = await transaction.query<WrittenRange>(statement(chunk.target), valuesOf(removal, chunk));
+    for (const range of rows) ranges.set(range.variableId, join(ranges.get(range.variableId), range));
+  }
+  return [...ranges.values()].sort((a, b) => a.variableId - b.variableId);
+}
+
+/** Ranges of one variable in ascending chunks. */
+function join(earlier: WrittenRange | undefined, later: WrittenRange): WrittenRange {
+  if (!earlier) return later;
+  return { ...later, fromMicros: earlier.fromMicros, count: earlier.count + later.count };
+}
+
+function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToIncluded = false }: Removal): Span {
+  return { fromMicros, toMicros: toMicros + (isToIncluded ? 1 : 0) };
+}
+
+/** Values of a statement on one chunk, which may be met by way of its hypertable. */
+function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
+  const { fromMicros, toMicros } = spanOfRemoval(removal);
+  return [
+    removal.variableIds,
+    boundOf(Math.max(fromMicros, chunk.fromMicros)),
+    boundOf(Math.min(toMicros, chunk.toMicros)),
+  ];
+}
+
+/** Beyond all dates it is infinite. */
+function boundOf(micros: Micros): string {
+  if (micros < MIN_DATE_MICROS) return '-infinity';
+  return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);
+}

@@ -1,0 +1,51 @@
+/** Removes the points of deleted variables, in the background (R-C7): a variable's points may be millions. */
+import type { Database, Transaction } from '../../platform/database/database.ts';
+import { formatInstant } from '../instant-rules.ts';
+import { type Chunk, findChunks } from '../write/find-chunks.ts';
+import { attemptPurge } from './attempt-purge.ts';
+
+/** Of each table, in one transaction: a bound for what it locks. */
+const CHUNKS_AT_ONCE = 32;
+
+const FIND_PROGRESS = `
+  select case when purged_until > '-infinity' then (extract(epoch from purged_until) * 1000000)::int8 end as "untilMicros"
+  from point_purge where variable_id = $1`;
+
+const removeFrom = (target: string) =>
+  `delete from ${target} where variable_id = $1 and date >= $2::timestamptz and date < $3::timestamptz`;
+
+/**
+ * Purges some chunks of a deleted variable.
+ * @returns whether there was one: call again then.
+ */
+export function purgeDeletedVariable(database: Database): Promise<boolean> {
+  return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
+    // A writer under way holds the row of `series`, or has just inserted it: inserting it too waits for either, and none
+    // begins without it while this transaction has it; afterwards none finds the variable any more.
+    await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
+    await transaction.query('delete from series where variable_id = $1', [variableId]);
+    await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);
+    return purgeNextChunks(transaction, variableId);
+  });
+}
+
+async function purgeNextChunks(transaction: Transaction, variableId: number): Promise<boolean> {
+  const { rows } = await transaction.query<{ untilMicros: number | null }>(FIND_PROGRESS, [variableId]);
+  const fromMicros = rows[0]?.untilMicros ?? Number.NEGATIVE_INFINITY;
+  const chunks = await findChunks(transaction, { fromMicros, toMicros: Number.POSITIVE_INFINITY });
+  const ends = [...new Set(chunks.map(({ toMicros }) => toMicros))].sort((a, b) => a - b);
+  const untilMicros = ends[CHUNKS_AT_ONCE - 1] ?? Number.POSITIVE_INFINITY;
+  for (const chunk of chunks.filter(({ toMicros }) => toMicros <= untilMicros))
+    await purgeChunk(transaction, variableId, chunk);
+  if (ends.length <= CHUNKS_AT_ONCE) return true;
+  await transaction.query('update point_purge set purged_until = $2 where variable_id = $1', [
+    variableId,
+    formatInstant(untilMicros),
+  ]);
+  return false;
+}
+
+async function purgeChunk(transaction: Transaction, variableId: number, chunk: Chunk): Promise<void> {
+  const bounds = [formatInstant(chunk.fromMicros), formatInstant(chunk.toMicros)];
+  await transaction.query(removeFrom(chunk.target), [variableId, ...bounds]);
+}

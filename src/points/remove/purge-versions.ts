@@ -1,0 +1,85 @@
+/**
+ * Cuts the stored versions of variables to the limit that holds now (R-F7). A write does so at the dates it writes; a
+ * lowered limit reaches all other dates by this, which an operator asks for and the background does. A variable that is
+ * not versioned any more keeps what it has until the next write at each date (R-C6).
+ */
+import type { Database, Transaction } from '../../platform/database/database.ts';
+import { formatInstant } from '../instant-rules.ts';
+import { findChunks } from '../write/find-chunks.ts';
+import { lockSeries } from '../write/lock-series.ts';
+import { byKeys } from '../write/make-way.ts';
+import type { Series } from '../write/survey-rows-rules.ts';
+import { attemptPurge } from './attempt-purge.ts';
+
+// Counted from the newest of each kind; the current version is the newest of its kind, and of the other kind none.
+export const cutVersions = (target: string) => `
+  with surplus as materialized (
+    select date, version_timestamp
+    from (
+      select date, version_timestamp, version_tag_id <> 0 as is_tagged,
+             count(*) filter (where version_tag_id <> 0) over newer as tagged_count,
+             count(*) filter (where version_tag_id = 0) over newer as untagged_count
+      from ${target} stored where variable_id = $1 and date >= $3::timestamptz and date < $4::timestamptz
+      window newer as (partition by date order by version_timestamp desc rows unbounded preceding)
+    ) version
+    where greatest(tagged_count, untagged_count) >= $2::int
+      and $2::int < case when is_tagged then tagged_count else untagged_count end
+        + (select (is_tagged = (current.version_tag_id <> 0))::int from point current
+           where current.variable_id = $1 and current.date = version.date
+             and current.date >= $3::timestamptz and current.date < $4::timestamptz)
+  )
+  delete from ${target} history using surplus
+  where history.variable_id = $1 and history.date = surplus.date
+    and history.version_timestamp = surplus.version_timestamp
+    and history.date >= $3::timestamptz and history.date < $4::timestamptz`;
+
+const SAVE_PURGE = `
+  update series
+  set version_bound = least(version_bound, $2), purge_count = purge_count + $3::int
+  where variable_id = $1`;
+
+/** @returns how many versions were removed, per variable that exists. */
+export async function purgeVersions(
+  transaction: Transaction,
+  variableIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const locked = await lockSeries(
+    transaction,
+    [...variableIds].sort((a, b) => a - b),
+  );
+  const removed = new Map<number, number>();
+  for (const series of locked.values()) removed.set(series.variableId, await purgeSeries(transaction, series));
+  return removed;
+}
+
+async function purgeSeries(transaction: Transaction, series: Series): Promise<number> {
+  const { variableId, versionLimit, isVersioned, hasHistory, versionBound } = series;
+  if (!isVersioned || !hasHistory || versionBound <= versionLimit) return 0;
+  const chunks = (await findChunks(transaction)).filter(({ table }) => table === 'point_version');
+  let removed = 0;
+  await byKeys(transaction, async () => {
+    for (const { target, fromMicros, toMicros } of chunks) {
+      const bounds = [formatInstant(fromMicros), formatInstant(toMicros)];
+      const { rowCount } = await transaction.query(cutVersions(target), [variableId, versionLimit, ...bounds]);
+      removed += rowCount ?? 0;
+    }
+  });
+  await transaction.query(SAVE_PURGE, [variableId, versionLimit, removed > 0 ? 1 : 0]);
+  return removed;
+}
+
+/** Has the versions of variables purged in the background. One that waits already is not added again. */
+export async function requestVersionPurge(transaction: Transaction, variableIds: readonly number[]): Promise<void> {
+  await transaction.query(
+    `insert into version_purge (variable_id) select id from unnest($1::int[]) id order by id on conflict do nothing`,
+    [variableIds],
+  );
+}
+
+/** Does the request whose turn it is, one variable in one transaction. @returns whether there was one. */
+export function purgeRequestedVersions(database: Database): Promise<boolean> {
+  return attemptPurge(database, 'version_purge', async (transaction, variableId) => {
+    await purgeVersions(transaction, [variableId]);
+    return true;
+  });
+}

@@ -1,0 +1,144 @@
+/**
+ * Two versions of one variable side by side (R-G6), in one snapshot and in flat memory: a page of the left is held while
+ * the right streams by over the same period. One connection reads one statement at a time, so the two cannot stream at
+ * once.
+ */
+import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import type { Micros, PointSelection } from '../../points/point.ts';
+import { awaitKnown } from '../../points/read/await-known.ts';
+import { readPoints } from '../../points/read/read-points.ts';
+
+/** Dates that either version has, as columns of one length. NaN: that version has no value there. */
+export interface ComparedChunk {
+  readonly dates: Float64Array;
+  readonly left: Float64Array;
+  readonly right: Float64Array;
+}
+
+type Period = Pick<PointSelection, 'fromMicros' | 'toMicros' | 'isToIncluded'>;
+
+interface Column {
+  readonly dates: number[];
+  readonly values: number[];
+}
+
+/** Points of the left held at once; a few statements for ten years at 15 minutes. */
+const PAGE_POINTS = 100_000;
+const CHUNK_ROWS = 10_000;
+
+/**
+ * @param left and `right` are of the same one variable, period and order, without paging.
+ * @param pagePoints how many points of the left are held at once.
+ */
+export async function* comparePoints(
+  transaction: Transaction,
+  left: PointSelection,
+  right: PointSelection,
+  pagePoints = PAGE_POINTS,
+): AsyncGenerator<ComparedChunk> {
+  const { fromMicros, toMicros, isToIncluded = false, order } = left;
+  let rest: Period = {
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros }),
+    isToIncluded,
+  };
+  for (;;) {
+    const page = await readPage(transaction, { ...left, ...rest, limit: pagePoints });
+    const last = page.dates.length < pagePoints ? undefined : page.dates.at(-1);
+    const period = last === undefined ? rest : upTo(rest, last, order);
+    yield* merge(page, readPoints(transaction, { ...right, ...period }), order);
+    if (last === undefined) return;
+    rest = beyond(rest, last, order);
+  }
+}
+
+/** As `comparePoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+export async function* streamCompared(
+  database: Database,
+  left: PointSelection,
+  right: PointSelection,
+  signal: AbortSignal,
+): AsyncGenerator<ComparedChunk> {
+  for (const side of [left, right]) await awaitKnown(database, side, signal);
+  yield* streamInSnapshot(database, (transaction) => comparePoints(transaction, left, right), signal);
+}
+
+/** The part of a period that ends with a date. */
+function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
+  return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
+}
+
+/** The part of a period that begins after a date. */
+function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
+  return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
+}
+
+async function readPage(transaction: Transaction, selection: PointSelection): Promise<Column> {
+  const page: Column = { dates: [], values: [] };
+  for await (const { dates, values } of readPoints(transaction, selection)) {
+    for (const date of dates) page.dates.push(date);
+    for (const value of values) page.values.push(value);
+  }
+  return page;
+}
+
+async function* merge(
+  { dates, values }: Column,
+  chunks: AsyncIterable<{ readonly dates: Float64Array; readonly values: Float64Array }>,
+  order: PointSelection['order'],
+): AsyncGenerator<ComparedChunk> {
+  const rows = new Rows();
+  let next = 0;
+  const isBefore = (date: number, other: number) => (order === 'ASC' ? date < other : date > other);
+  for await (const chunk of chunks) {
+    for (const [index, date] of chunk.dates.entries()) {
+      for (; next < dates.length && isBefore(dates[next] ?? 0, date); next++) {
+        rows.push(dates[next], values[next], undefined);
+        if (rows.isFull) yield rows.take();
+      }
+      const isCommon = dates[next] === date;
+      rows.push(date, isCommon ? values[next] : undefined, chunk.values[index]);
+      if (isCommon) next++;
+      if (rows.isFull) yield rows.take();
+    }
+  }
+  for (; next < dates.length; next++) {
+    rows.push(dates[next], values[next], undefined);
+    if (rows.isFull) yield rows.take();
+  }
+  if (!rows.isEmpty) yield rows.take();
+}
+
+/** Rows of a chunk being filled. */
+class Rows {
+  #dates = new Float64Array(CHUNK_ROWS);
+  #left = new Float64Array(CHUNK_ROWS);
+  #right = new Float64Array(CHUNK_ROWS);
+  #count = 0;
+
+  get isFull(): boolean {
+    return this.#count === CHUNK_ROWS;
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  push(date: number | undefined, left: number | undefined, right: number | undefined): void {
+    this.#dates[this.#count] = date ?? Number.NaN;
+    this.#left[this.#count] = left ?? Number.NaN;
+    this.#right[this.#count] = right ?? Number.NaN;
+    this.#count++;
+  }
+
+  /** What was pushed, as columns of their own. */
+  take(): ComparedChunk {
+    const count = this.#count;
+    this.#count = 0;
+    return {
+      dates: this.#dates.slice(0, count),
+      left: this.#left.slice(0, count),
+      right: this.#right.slice(0, count),
+    };
+  }
+}

@@ -1,0 +1,107 @@
+/** `GET /data/compare` (R-G6): two versions of a variable, both values and their difference, and a summary. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Context, Hono } from 'hono';
+import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { parseQuery } from '../../platform/http/query-string.ts';
+import type { PointSelection } from '../../points/point.ts';
+import { resolveVersion } from '../../selection/resolve-version.ts';
+import { resolveSelection } from '../../selection/selection.ts';
+import type { ReadingServices } from '../data-routes.ts';
+import { chooseFormat } from '../formats/formats.ts';
+import { writeJson } from '../formats/json-table.ts';
+import type { Batch, Column, Table } from '../formats/table.ts';
+import { countedChunks } from '../read-metrics.ts';
+import { streamAnswer } from '../stream-answer.ts';
+import { type ComparedChunk, streamCompared } from './compare-points.ts';
+import { type CompareRequest, parseCompareRequest } from './compare-request.ts';
+import { type CompareCounter, compareCounter } from './compare-rules.ts';
+
+/** To be mounted at `/data/compare`. */
+export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
+  return new Hono<CallerEnv>().get('/', (c) => answerCompare(services, c));
+}
+
+async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): Promise<Response> {
+  const { database, readDatabase, readMetrics } = services;
+  const request = parseCompareRequest(parseQuery(c.req.url));
+  const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
+  const right = { ...selection, version: await resolveVersion(database, request.right) };
+  if (isTotalWanted(c)) setTotalCount(c, await countCompared(readDatabase, selection, right, c.req.raw.signal));
+  const format = chooseFormat(c.req.header('accept'));
+  const [[variableId, variable] = []] = variables;
+  const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
+  return streamAnswer(
+    c,
+    format.contentType,
+    (signal) => {
+      const counter = compareCounter();
+      const chunks = countedChunks(streamCompared(readDatabase, selection, right, signal), readMetrics.points);
+      const table = compareTable(chunks, counter, request);
+      return format.write === writeJson ? writeCompared(head, table, counter) : format.write(table);
+    },
+    services,
+  );
+}
+
+/** Dates that either version has. */
+async function countCompared(
+  database: Database,
+  left: PointSelection,
+  right: PointSelection,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  for await (const { dates } of streamCompared(database, left, right, signal)) {
+    count += dates.length;
+    await nextTurn();
+  }
+  return count;
+}
+
+/** The rows of the page asked for; all there are go through the counter. */
+function compareTable(
+  chunks: AsyncGenerator<ComparedChunk>,
+  counter: CompareCounter,
+  { limit = Number.POSITIVE_INFINITY, offset, timeZoneId }: CompareRequest,
+): Table {
+  const columns: readonly Column[] = [
+    { name: 'date', kind: 'instant', ...(timeZoneId !== undefined && { timeZoneId }) },
+    { name: 'leftValue', kind: 'number' },
+    { name: 'rightValue', kind: 'number' },
+    { name: 'difference', kind: 'number' },
+  ];
+  return { columns, batches: pageOf(chunks, counter, offset, offset + limit) };
+}
+
+async function* pageOf(
+  chunks: AsyncGenerator<ComparedChunk>,
+  counter: CompareCounter,
+  start: number,
+  end: number,
+): AsyncGenerator<Batch> {
+  let seen = 0;
+  for await (const { dates, left, right } of chunks) {
+    counter.add(left, right);
+    const [from, to] = [Math.max(start - seen, 0), Math.min(end - seen, dates.length)];
+    seen += dates.length;
+    if (from >= to) continue;
+    const difference = right.map((value, index) => value - (left[index] ?? Number.NaN));
+    const numbers = [left, right, difference].map((values) => ({
+      kind: 'numbers' as const,
+      values: values.slice(from, to),
+    }));
+    yield { rowCount: to - from, cells: [{ kind: 'instants', values: dates.slice(from, to) }, ...numbers] };
+  }
+}
+
+/** `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, when all rows have gone by. */
+async function* writeCompared(head: string, table: Table, counter: CompareCounter): AsyncGenerator<Uint8Array> {
+  let start = Buffer.from(`${head.slice(0, -1)},"rows":`);
+  for await (const piece of writeJson(table)) {
+    yield Buffer.concat([start, piece]);
+    start = Buffer.alloc(0);
+  }
+  yield Buffer.from(`,"summary":${JSON.stringify(counter.summary())}}`);
+}

@@ -1,0 +1,23 @@
+/** Granularity and aggregation as asked for (R-G1, R-C8) → buckets to aggregate by. */
+import type { Buckets } from '../points/buckets/bucket.ts';
+import { BUCKETS, FUNCTIONS } from '../structure/catalogue/bucket-words.ts';
+import { startOfDay } from '../structure/catalogue/time-zones.ts';
+import type { BucketRequest } from './read-request.ts';
+import type { ReadVariable } from './selection.ts';
+
+/** @returns undefined for raw points. */
+export function findBuckets(
+  { granularity, aggregate, fill, minCount, timeZoneId = 'UTC' }: BucketRequest,
+  variables: ReadonlyMap<number, ReadVariable>,
+): Buckets | undefined {
+  const bucket = BUCKETS[granularity];
+  if (bucket === undefined) return undefined;
+  return {
+    bucket,
+    timeZoneId,
+    functionOf: (variableId) => FUNCTIONS[aggregate ?? variables.get(variableId)?.aggregate ?? 'AVG'],
+    startOfDay: startOfDay(timeZoneId),
+    fill,
+    ...(minCount !== undefined && { minCount }),
+  };
+}

@@ -1,0 +1,83 @@
+/** What a read was asked with, whether in a query or in a body: one form for both (R-G1). */
+import { jsonPath } from '../platform/http/lenient.ts';
+import { type Place, placeError, type Query } from '../platform/http/query-string.ts';
+
+/** Key and value of a tag. */
+export type TagPair = readonly [key: string, value: string];
+
+export interface ReadQuery extends Query {
+  /** Tags given as members of an object, which only a body can. */
+  readonly tagPairs: readonly TagPair[];
+}
+
+interface Given {
+  readonly text: string;
+  readonly path: string;
+}
+
+const TAGS = 'tags';
+const ROOT = '$';
+
+/** A query string as what was asked. */
+export function queryOfAddress(query: Query): ReadQuery {
+  return { ...query, tagPairs: [] };
+}
+
+/**
+ * A JSON body as what was asked: names in any case and with any prefix up to a dot, members of nested objects under
+ * their own name, arrays as repeated values, null as absent. `tags` may be an object of texts.
+ * What is an object and asked for as a value throws DomainError invalid_input then.
+ * @throws DomainError invalid_input for a tag whose value is no text.
+ */
+export function queryOfBody(body: unknown): ReadQuery {
+  const values = new Map<string, Given[]>();
+  const objects = new Map<string, string>();
+  const tagPairs: TagPair[] = [];
+  const collect = (name: string, value: unknown, path: string): void => {
+    if (value === null || value === undefined) return;
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) collect(name, item, jsonPath(path, [index]));
+    else if (typeof value === 'object' && name === TAGS)
+      tagPairs.push(...Object.entries(value).map((tag) => toTagPair(tag, path)));
+    else if (typeof value === 'object') {
+      objects.set(name, path);
+      for (const [key, member] of Object.entries(value)) collect(nameOf(key), member, jsonPath(path, [key]));
+    } else {
+      const known = values.get(name);
+      const given = { text: String(value), path };
+      if (known) known.push(given);
+      else values.set(name, [given]);
+    }
+  };
+  collect('', body, ROOT);
+  const given = (name: string): readonly Given[] => {
+    const object = objects.get(name.toLowerCase());
+    if (object !== undefined) throw placeError(placeInBody(object), 'must be a value, got an object');
+    return values.get(name.toLowerCase()) ?? [];
+  };
+  return {
+    all: (name) => given(name).map(({ text }) => text),
+    find: (name) => given(name).at(-1)?.text || undefined,
+    placeOf: (name, index) =>
+      placeInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
+    tagPairs,
+  };
+}
+
+/** Without an index that of the list, if it is one. */
+function pathOf(given: readonly Given[], index: number | undefined): string | undefined {
+  return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
+}
+
+/** In a body the path says it all. */
+export function placeInBody(path: string): Place {
+  return { subject: path, path };
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1).toLowerCase();
+}
+
+function toTagPair([key, value]: [string, unknown], path: string): TagPair {
+  if (typeof value === 'string') return [key, value];
+  throw placeError(placeInBody(jsonPath(path, [key])), `must be a text, got ${JSON.stringify(value)}`);
+}

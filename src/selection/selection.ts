@@ -1,0 +1,164 @@
+/**
+ * What a reader asks for (R-G1, R-G2) → a selection of points the caller may see. The same words mean the same on REST
+ * and gRPC; only how they are spelled on the wire differs.
+ */
+import type { Caller } from '../identity/caller/caller.ts';
+import { isReached, readReach } from '../identity/caller/site-reach.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import { DomainError } from '../platform/errors.ts';
+import { type Place, placeError } from '../platform/http/query-string.ts';
+import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
+import {
+  AGGREGATE,
+  type Aggregate,
+  defaultAggregate,
+  nameOf,
+  QUANTITY_TYPE,
+} from '../structure/catalogue/enumerations.ts';
+import { findScales } from './find-scales.ts';
+import { resolveVersion, type VersionRequest } from './resolve-version.ts';
+
+/** Where a parameter was given, by its name on REST. */
+export type PlaceOf = (name: string) => Place;
+
+export interface ReadRequest extends VersionRequest {
+  readonly variableIds: readonly number[];
+  /** Adds every variable of the source. */
+  readonly sourceId?: number | undefined;
+  readonly fromMicros?: Micros | undefined;
+  readonly toMicros?: Micros | undefined;
+  readonly isToIncluded: boolean;
+  /** Values are converted into this unit. */
+  readonly unitId?: number | undefined;
+  readonly order: 'ASC' | 'DESC';
+  /** Paging within each variable. */
+  readonly limit?: number | undefined;
+  readonly offset: number;
+  readonly placeOf: PlaceOf;
+}
+
+export interface ResolvedSelection {
+  readonly selection: PointSelection;
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+}
+
+/** What a reader of a variable's points has to know of it. */
+export interface ReadVariable {
+  /** Null when none is set. */
+  readonly unitId: number | null;
+  /** What its points are aggregated by when nothing else is asked for (R-C8). */
+  readonly aggregate: Aggregate;
+}
+
+/**
+ * @throws DomainError not_found for a variable or source that does not exist or is not the caller's to see;
+ *   invalid_input when nothing is asked for, the period ends before it begins, or a unit cannot be converted.
+ */
+export async function resolveSelection(
+  queryable: Queryable,
+  caller: Caller,
+  request: ReadRequest,
+): Promise<ResolvedSelection> {
+  assertMeaningful(request);
+  const stored = await findVisible(queryable, caller, request);
+  const { variables, scales } = await convertUnits(queryable, stored, request);
+  const { fromMicros, toMicros, limit } = request;
+  const selection: PointSelection = {
+    variableIds: [...variables.keys()],
+    isToIncluded: request.isToIncluded,
+    version: await resolveVersion(queryable, request),
+    order: request.order,
+    offset: request.offset,
+    ...(scales && { scales }),
+    ...(fromMicros !== undefined && { fromMicros }),
+    ...(toMicros !== undefined && { toMicros }),
+    ...(limit !== undefined && { limit }),
+  };
+  return { selection, variables };
+}
+
+function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros, placeOf }: ReadRequest): void {
+  if (variableIds.length === 0 && sourceId === undefined) {
+    throw placeError(placeOf('variableIds'), `must be given, or ${placeOf('sourceId').subject}`);
+  }
+  if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
+    throw placeError(placeOf('from'), `must not be later than ${placeOf('to').subject}`);
+  }
+}
+
+/** The variables as they are read: in the unit asked for, if one is. */
+async function convertUnits(
+  queryable: Queryable,
+  stored: ReadonlyMap<number, ReadVariable>,
+  { unitId, placeOf }: ReadRequest,
+): Promise<{
+  readonly variables: ReadonlyMap<number, ReadVariable>;
+  readonly scales?: ReadonlyMap<number, LinearScale>;
+}> {
+  if (unitId === undefined) return { variables: stored };
+  const scales = await findScales(queryable, stored, unitId, placeOf('unitId'));
+  return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
+}
+
+/** The variables asked for: those named, in the order named, then those of the source by id. */
+async function findVisible(
+  queryable: Queryable,
+  caller: Caller,
+  { variableIds, sourceId, placeOf }: ReadRequest,
+): Promise<ReadonlyMap<number, ReadVariable>> {
+  const { rows } = await queryable.query<VariableRow>(
+    `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
+            variable.quantity_type as "quantityType"
+     from variable join source on source.id = variable.source_id
+     where (variable.id = any($1::int[]) or variable.source_id = $2)
+       and variable.account_id = $3 and ${isReached('source.site_id', 'source.id', '$4', '$5')}
+     order by variable.id`,
+    [variableIds, sourceId ?? null, caller.accountId, ...reachValues(caller)],
+  );
+  const found = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
+  assertAllFound(variableIds, found, placeOf('variableIds'));
+  if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
+    await assertSourceVisible(queryable, caller, sourceId);
+  }
+  const named = variableIds.flatMap((id) => {
+    const variable = found.get(id);
+    return variable ? [[id, variable] as const] : [];
+  });
+  return new Map([...named, ...found]);
+}
+
+function reachValues(caller: Caller): readonly unknown[] {
+  const { siteIds, sourceIds } = readReach(caller);
+  return [siteIds, sourceIds];
+}
+
+const MAX_DETAILS = 100;
+
+function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: Place): void {
+  const missing = ids.filter((id) => !found.has(id)).slice(0, MAX_DETAILS);
+  if (missing.length === 0) return;
+  const details = missing.map((id) => ({ path, message: `variable ${id} does not exist` }));
+  throw new DomainError('not_found', `variable ${missing.join(', ')} does not exist`, details);
+}
+
+interface VariableRow {
+  readonly id: number;
+  readonly sourceId: number;
+  readonly unitId: number | null;
+  readonly aggregate: number | null;
+  readonly quantityType: number | null;
+}
+
+function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadVariable {
+  const own = nameOf(AGGREGATE, aggregate);
+  return { unitId, aggregate: own ?? defaultAggregate(nameOf(QUANTITY_TYPE, quantityType)) };
+}
+
+/** A source without variables is read as empty; one the caller may not see does not exist. */
+async function assertSourceVisible(queryable: Queryable, caller: Caller, sourceId: number): Promise<void> {
+  const { rowCount } = await queryable.query(
+    `select from source where id = $1 and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,
+    [sourceId, caller.accountId, ...reachValues(caller)],
+  );
+  if (rowCount === 0) throw new DomainError('not_found', `source ${sourceId} does not exist`);
+}

@@ -1,0 +1,66 @@
+/** Catalogues everybody may read (R-C8): units and their families, enumerations, types, time zones, languages. */
+import { type Context, Hono } from 'hono';
+import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { parsePaging } from '../../platform/http/paging.ts';
+import { parseQuery, queryIds } from '../../platform/http/query-string.ts';
+import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
+import { listLanguages } from './languages.ts';
+import { listTimeZones } from './list-time-zones.ts';
+import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from './types.ts';
+import { listUnitFamilies, listUnits } from './units.ts';
+
+/** Enumerations and types by path; each member has its number as `id`. */
+const ENUMERATIONS = {
+  '/granularity': GRANULARITY,
+  '/timePeriods': TIME_PERIOD,
+  '/aggregates': AGGREGATE,
+  '/quantityTypes': QUANTITY_TYPE,
+  '/variables/periodTypes': PERIOD_TYPE,
+  '/sitetypes': SITE_TYPES,
+  '/sourceTypes': SOURCE_TYPES,
+  '/energyTypes': ENERGY_TYPES,
+  '/energyUsages': ENERGY_USAGES,
+} as const;
+
+/** To be mounted before the routes of variables: `/variables/periodTypes` and `/variables/types` are no variables. */
+export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
+  const timeZones = remember(() => listTimeZones(database));
+  const routes = new Hono<CallerEnv>()
+    .get('/units', async (c) => {
+      const families = new Set(queryIds(parseQuery(c.req.url), 'unitFamilyId'));
+      const units = await listUnits(database);
+      return answer(
+        c,
+        units.filter(({ unitFamilyId }) => families.size === 0 || families.has(unitFamilyId)),
+      );
+    })
+    .get('/unitFamily', async (c) => answer(c, await listUnitFamilies(database)))
+    .get('/timezones', async (c) => answer(c, await timeZones()))
+    .get('/languages', (c) => answer(c, LANGUAGES))
+    .get('/variables/types', (c) => answer(c, VARIABLE_TYPES));
+  for (const [path, members] of Object.entries(ENUMERATIONS)) {
+    const items = Object.entries(members).map(([name, id]) => ({ id, name }));
+    routes.get(path, (c) => answer(c, items));
+  }
+  return routes;
+}
+
+const LANGUAGES = listLanguages();
+
+/** What `find` gave the first time it gave anything. */
+function remember<Value>(find: () => Promise<Value>): () => Promise<Value> {
+  let known: Value | undefined;
+  return async () => {
+    known ??= await find();
+    return known;
+  };
+}
+
+/** One page of a catalogue. */
+function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
+  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  setTotalCount(c, items.length);
+  return c.json(items.slice(offset, limit === undefined ? undefined : offset + limit));
+}

@@ -1,0 +1,164 @@
+/**
+ * A customFilter (R-C10) as a parameterised SQL condition over the fields of a resource. Names of fields are read in any
+ * case; a path of several words leads into clientData, whose keys are case sensitive. `~`, `like` and `startswith`
+ * compare texts in any case, `=` compares them exactly. What a row does not have is different from every value.
+ */
+
+import { isStorableText } from '../../platform/database/storable-text.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { Resource } from '../resource.ts';
+import {
+  type Comparison,
+  type FilterNode,
+  type FilterOperator,
+  type FilterValue,
+  parseFilter,
+} from './custom-filter-rules.ts';
+
+/** What can be compared: an SQL expression and how its values are written in a filter. */
+interface Operand {
+  readonly expression: string;
+  readonly type: 'text' | 'number' | 'boolean' | 'texts' | 'json';
+  readonly members?: Readonly<Record<string, number>>;
+}
+
+interface Compilation {
+  readonly resource: Resource;
+  /** What `Site{…}` is about; undefined where there is none. */
+  readonly site: Resource | undefined;
+  readonly values: unknown[];
+}
+
+const PARAMETER = 'customFilter';
+const CLIENT_DATA = 'clientdata';
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+const BOOLEAN = /^(true|false)$/i;
+
+/**
+ * The condition of a filter; its values are pushed onto `values`.
+ * @param site the resource `Site{…}` speaks of; its table must be joined.
+ * @throws DomainError invalid_input with the position of what is wrong.
+ */
+export function compileFilter(text: string, resource: Resource, site: Resource | undefined, values: unknown[]): string {
+  const parsed = parseFilter(text);
+  if (parsed.kind === 'invalid') throw fault(parsed.position, parsed.message);
+  return compileNode(parsed.node, { resource, site, values });
+}
+
+function compileNode(node: FilterNode, compilation: Compilation): string {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return `(${node.nodes.map((part) => compileNode(part, compilation)).join(` ${node.kind} `)})`;
+    case 'site': {
+      const { site, values } = compilation;
+      if (!site) throw fault(node.position, 'Site{…} belongs into a filter of sources');
+      return compileNode(node.node, { resource: site, site: undefined, values });
+    }
+    case 'comparison':
+      return compileComparison(node, compilation);
+  }
+}
+
+function compileComparison(comparison: Comparison, { resource, values }: Compilation): string {
+  const operand = findOperand(comparison, resource, values);
+  const { operator, value } = comparison;
+  if (!isStorableText(value.text)) throw fault(value.position, 'the value cannot be stored, so nothing has it');
+  if (operand.type === 'texts') return compareTexts(operand, operator, value, values);
+  if (isPattern(operator)) return comparePattern(operand, operator, value, values);
+  if (operand.type === 'json') return compareJson(operand, operator, value, values);
+  return compareValues(operand.expression, operator, `$${values.push(toValue(operand, value))}`, sqlType(operand));
+}
+
+function findOperand({ path, position }: Comparison, resource: Resource, values: unknown[]): Operand {
+  const [first = '', ...rest] = path;
+  if (rest.length > 0) {
+    if (!resource.fields.clientData) throw fault(position, `${resource.kind} has no clientData`);
+    const keys = first.toLowerCase() === CLIENT_DATA ? rest : path;
+    return { expression: `${resource.table}.client_data #> $${values.push(keys)}::text[]`, type: 'json' };
+  }
+  if (first.toLowerCase() === 'id') return { expression: `${resource.table}.id`, type: 'number' };
+  const entry = Object.entries(resource.fields).find(([name]) => name.toLowerCase() === first.toLowerCase());
+  const derived = Object.entries(resource.derived).find(([name]) => name.toLowerCase() === first.toLowerCase());
+  if (derived) return { expression: derived[1], type: 'text' };
+  const type = entry?.[1].filterType;
+  if (!entry || !type) throw fault(position, `${resource.kind} has no field ${JSON.stringify(first)} to filter by`);
+  const { column, members } = entry[1];
+  return { expression: `${resource.table}.${column}`, type, ...(members && { members }) };
+}
+
+function compareValues(expression: string, operator: FilterOperator, parameter: string, type: string): string {
+  if (operator === '<>') return `${expression} is distinct from ${parameter}::${type}`;
+  return `coalesce(${expression} ${operator} ${parameter}::${type}, false)`;
+}
+
+/** Equality of JSON is that of its text; an order is of numbers where the value is one, else of texts. */
+function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
+  const text = `(${expression}) #>> '{}'`;
+  const isOrder = !['=', '<>'].includes(operator);
+  if (isOrder && !value.isQuoted && NUMBER.test(value.text)) {
+    const number = `case when jsonb_typeof(${expression}) = 'number' then (${text})::numeric end`;
+    return compareValues(number, operator, `$${values.push(value.text)}`, 'numeric');
+  }
+  return compareValues(text, operator, `$${values.push(value.text)}`, 'text');
+}
+
+function comparePattern(operand: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
+  const text = operand.type === 'json' ? `(${operand.expression}) #>> '{}'` : `${operand.expression}::text`;
+  if (operand.type !== 'text' && operand.type !== 'json') {
+    throw fault(value.position, `${operator} compares texts`);
+  }
+  const matches = `coalesce(${text} ilike $${values.push(toPattern(operator, value))}::text, false)`;
+  return operator.startsWith('!') ? `not ${matches}` : matches;
+}
+
+/** A list of texts has a value when one of its texts is it, or contains it, or starts with it. */
+function compareTexts(
+  { expression }: Operand,
+  operator: FilterOperator,
+  value: FilterValue,
+  values: unknown[],
+): string {
+  if (!isPattern(operator) && operator !== '=' && operator !== '<>') {
+    throw fault(value.position, `${operator} does not compare lists`);
+  }
+  const isNegated = operator === '<>' || operator.startsWith('!');
+  const condition = isPattern(operator)
+    ? `item ilike $${values.push(toPattern(operator, value))}::text`
+    : `item = $${values.push(value.text)}::text`;
+  return `${isNegated ? 'not ' : ''}exists (select from unnest(${expression}) item where ${condition})`;
+}
+
+function isPattern(operator: FilterOperator): boolean {
+  return operator.endsWith('~') || operator.endsWith('startswith');
+}
+
+function toPattern(operator: FilterOperator, { text }: FilterValue): string {
+  const literal = text.replace(/[\\%_]/g, '\\$&');
+  return operator.endsWith('startswith') ? `${literal}%` : `%${literal}%`;
+}
+
+function toValue({ type, members }: Operand, { text, position }: FilterValue): unknown {
+  if (members) return toMember(members, text, position);
+  if (type === 'number' && !NUMBER.test(text)) throw fault(position, `must be a number, got ${JSON.stringify(text)}`);
+  if (type === 'boolean' && !BOOLEAN.test(text))
+    throw fault(position, `must be true or false, got ${JSON.stringify(text)}`);
+  return text;
+}
+
+function toMember(members: Readonly<Record<string, number>>, text: string, position: number): number {
+  const byName = Object.entries(members).find(([name]) => name.toLowerCase() === text.toLowerCase());
+  const byNumber = Object.values(members).find((number) => String(number) === text);
+  const member = byName?.[1] ?? byNumber;
+  if (member === undefined) throw fault(position, `must be one of ${Object.keys(members).join(', ')}`);
+  return member;
+}
+
+function sqlType({ type }: Operand): string {
+  return { text: 'text', number: 'numeric', boolean: 'boolean', texts: 'text[]', json: 'text' }[type];
+}
+
+function fault(position: number, message: string): DomainError {
+  const placed = `at position ${position}: ${message}`;
+  return new DomainError('invalid_input', `${PARAMETER} ${placed}`, [{ path: `query.${PARAMETER}`, message: placed }]);
+}

@@ -1,0 +1,78 @@
+/** What versions a variable has (R-F8), and cutting them to a limit that was lowered (R-F7). */
+import { type Context, Hono } from 'hono';
+import type { AuditAct } from '../../identity/audit-act.ts';
+import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { parsePaging } from '../../platform/http/paging.ts';
+import { parseQuery } from '../../platform/http/query-string.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { purgeVersions, requestVersionPurge } from '../../points/remove/purge-versions.ts';
+import { getResource } from '../resource.ts';
+import { parsePathId } from '../resource-routes.ts';
+import { VARIABLE } from '../variable.ts';
+import { listVersions } from './list-versions.ts';
+
+// Below what makes the server cut the connection; the account's purge runs in the background instead.
+const PURGE_TIMEOUT_MS = 280_000;
+
+type Env = CallerEnv & RequestIdEnv;
+
+export interface VersionRouteParts {
+  readonly database: Database;
+  /** Purged versions are gone for good: who did it is written down. */
+  readonly audit: AuditAct<'VersionsPurged'>;
+}
+
+export function versionRoutes(parts: VersionRouteParts): Hono<Env> {
+  const { database } = parts;
+  const admin = requireRole('ADMIN');
+  return new Hono<Env>()
+    .get('/variables/:id/versions', (c) => answerVersions(database, c))
+    .post('/variables/:id/purgeVersions', admin, (c) => answerPurge(parts, c))
+    .post('/variables/purgeVersions', admin, (c) => answerAccountPurge(parts, c));
+}
+
+async function answerVersions(database: Database, c: Context<Env>): Promise<Response> {
+  const variableId = parsePathId(c, 'id');
+  await getResource(database, VARIABLE, c.var.caller, variableId);
+  const versions = await listVersions(database, variableId);
+  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  setTotalCount(c, versions.length);
+  return c.json(versions.slice(offset, limit === undefined ? undefined : offset + limit));
+}
+
+/** Removes at once what is beyond the variable's limit. Answers how many versions that were. */
+async function answerPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
+  const variableId = parsePathId(c, 'id');
+  const removed = await withTransaction(
+    database,
+    async (transaction) => {
+      const { name } = await getResource(transaction, VARIABLE, c.var.caller, variableId);
+      const purged = await purgeVersions(transaction, [variableId]);
+      const details = { removedVersionCount: purged.get(variableId) ?? 0 };
+      const target = { targetId: String(variableId), targetName: String(name) };
+      await audit(transaction, c.var, { action: 'VersionsPurged', ...target, details });
+      return purged;
+    },
+    { statementTimeoutMs: PURGE_TIMEOUT_MS },
+  );
+  return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
+}
+
+/** Has all versioned variables of the account purged in the background. Answers how many they are. */
+async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
+  const variableCount = await withTransaction(database, async (transaction) => {
+    const { rows } = await transaction.query<{ id: number }>(
+      'select id from variable where account_id = $1 and is_versioned order by id',
+      [c.var.caller.accountId],
+    );
+    await requestVersionPurge(
+      transaction,
+      rows.map(({ id }) => id),
+    );
+    await audit(transaction, c.var, { action: 'VersionsPurged', details: { variableCount: rows.length } });
+    return rows.length;
+  });
+  return c.json({ variableCount });
+}

@@ -1,0 +1,103 @@
+/** Runs the tests of webhooks that were asked for: part of the deliverer, since only it may reach receivers (R-I7). */
+import type { Database } from '../../platform/database/database.ts';
+import type { Log } from '../../platform/log.ts';
+import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
+import { startSweeper } from '../../platform/sweep.ts';
+import type { AttemptOutcome, Message } from '../attempt.ts';
+import { openAccountPlaces } from '../delivery/account-places.ts';
+import type { WebhookTarget } from '../webhook.ts';
+import { claimTest, findWaitingTests, finishTest, handBackTest, type TestOutcome } from './webhook-tests.ts';
+
+/** Queue whose keys are made by `testKey`. */
+export const WEBHOOK_TEST_QUEUE = 'webhook-tests';
+
+export interface TesterServices {
+  readonly database: Database;
+  /** Never rejects for anything the receiver does. */
+  readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
+  readonly queue: WakeQueue;
+  readonly queueOptions: QueueOptions;
+  readonly settings: {
+    /** Longest try. */
+    readonly timeoutMs: number;
+    readonly sweepIntervalMs: number;
+  };
+  readonly log: Log;
+}
+
+export interface Tester {
+  /** Begins no more tests and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  stop(graceMs: number): Promise<void>;
+}
+
+const CONCURRENCY = 16;
+/** An account whose receivers hang leaves the others their places. */
+const ACCOUNT_PLACES = 4;
+/** What a claim lasts beyond the try: time to write how it ended. */
+const LEASE_MARGIN_MS = 5000;
+
+/** The account stands in it, so that nothing is claimed only to find out. */
+export function testKey(accountId: number, id: string): string {
+  return `${accountId}/${id}`;
+}
+
+export function startTester(services: TesterServices): Tester {
+  const { database, queue, queueOptions, settings, log } = services;
+  const givingUp = new AbortController();
+  const places = openAccountPlaces(ACCOUNT_PLACES);
+  const look = async (key: string): Promise<void> => {
+    const [account, id = ''] = key.split('/');
+    if (!places.enter(Number(account), key)) return;
+    try {
+      await runTest(services, id, givingUp.signal);
+    } finally {
+      const next = places.leave(Number(account));
+      if (next !== undefined) {
+        await queue.wake([next]).catch((error: unknown) => log.warn({ err: error }, 'left to the sweeper'));
+      }
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    const waiting = await findWaitingTests(database);
+    if (waiting.length > 0) await queue.wake(waiting.map(({ accountId, id }) => testKey(accountId, id)));
+  };
+  const worker = openWakeWorker(WEBHOOK_TEST_QUEUE, CONCURRENCY, look, queueOptions);
+  const sweeper = startSweeper(WEBHOOK_TEST_QUEUE, settings.sweepIntervalMs, sweep, log);
+  return {
+    stop: async (graceMs) => {
+      const timer = setTimeout(() => givingUp.abort(), graceMs);
+      await Promise.all([worker.close(), sweeper.stop()]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function runTest(services: TesterServices, id: string, givingUp: AbortSignal): Promise<void> {
+  const { database, settings } = services;
+  if (givingUp.aborted) return;
+  const claimed = await claimTest(database, id, settings.timeoutMs + LEASE_MARGIN_MS);
+  if (!claimed) return;
+  const outcome = await Promise.race([trySend(services, claimed.webhook, claimed.message), aborted(givingUp)]);
+  if (outcome) await finishTest(database, claimed, outcome);
+  else await handBackTest(database, claimed);
+}
+
+/** A fault of ours ends the test too: tried again it would be the same. */
+async function trySend(
+  { send, log }: TesterServices,
+  webhook: WebhookTarget,
+  message: Message,
+): Promise<TestOutcome | undefined> {
+  try {
+    return await send(webhook, message);
+  } catch (error) {
+    log.error({ err: error, testId: message.id }, 'a test of a webhook failed');
+    return { state: 'Failed', error: 'something went wrong on our side' };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}

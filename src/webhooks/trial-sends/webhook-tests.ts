@@ -1,0 +1,130 @@
+/** Tests as they are stored: what is to be tried, by whom it is being tried, and what came of it; for 24 h (R-I7). */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { EventType } from '../../platform/database/outbox.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { isGuid } from '../../platform/guid.ts';
+import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
+import type { WebhookTarget } from '../webhook.ts';
+import { TARGET_COLUMNS } from '../webhooks.ts';
+
+export interface TriedWebhook extends WebhookTarget {
+  readonly eventType: EventType;
+}
+
+/** As a client sees it; `request` is null until it was sent. */
+export interface WebhookTest {
+  readonly id: string;
+  readonly state: 'Pending' | 'Succeeded' | 'Failed';
+  readonly request: SentRequest | null;
+  readonly response?: ReceivedResponse;
+  readonly error?: string;
+}
+
+export interface ClaimedTest {
+  readonly webhook: TriedWebhook;
+  readonly message: Message;
+  /** The proof that the claim is still one's own. */
+  readonly claimedUntil: string;
+}
+
+/** How a test ended; without a request nothing was sent. */
+export type TestOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
+
+const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
+const IS_WAITING = `state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp()) and ${IS_KEPT}`;
+const MAX_FOUND = 1000;
+
+/** @returns its id. */
+export async function insertTest(
+  queryable: Queryable,
+  accountId: number,
+  webhook: TriedWebhook,
+  data: unknown,
+): Promise<string> {
+  const { rows } = await queryable.query<{ id: string }>(
+    'insert into webhook_test (account_id, webhook, data) values ($1, $2, $3) returning id',
+    [accountId, JSON.stringify(webhook), JSON.stringify(data)],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the test was not written');
+  return row.id;
+}
+
+/** @throws DomainError not_found, for a test of another account and for one of yesterday too. */
+export async function getTest(queryable: Queryable, accountId: number, id: string): Promise<WebhookTest> {
+  const { rows } = isGuid(id)
+    ? await queryable.query<WebhookTest & { error: string | null }>(
+        `select id, state, request, response, error from webhook_test where id = $1 and account_id = $2 and ${IS_KEPT}`,
+        [id, accountId],
+      )
+    : { rows: [] };
+  const [row] = rows;
+  if (!row) throw new DomainError('not_found', 'there is no such test');
+  const { response, error, ...test } = row;
+  return { ...test, ...(response && { response }), ...(error !== null && { error }) };
+}
+
+/** The secrets of a webhook of the account, where the test goes where the webhook goes. */
+export async function findLentSecrets(
+  queryable: Queryable,
+  accountId: number,
+  id: string,
+  url: string,
+): Promise<readonly string[] | undefined> {
+  const { rows } = await queryable.query<WebhookTarget>(
+    `select ${TARGET_COLUMNS} from webhook where account_id = $1 and id::text = $2 and url = $3 and deleted_date is null`,
+    [accountId, id, url],
+  );
+  return rows[0]?.secrets;
+}
+
+/** Takes a test for `leaseMs`; undefined when there is nothing to do, or somebody else is at it. */
+export async function claimTest(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTest | undefined> {
+  const { rows } = await queryable.query<Omit<ClaimedTest, 'message'> & Omit<Message, 'id' | 'type'>>(
+    `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
+     where id = $1 and ${IS_WAITING}
+     returning webhook, data, account_id as "accountId", created_date as timestamp, claimed_until as "claimedUntil"`,
+    [id, leaseMs],
+  );
+  const [row] = rows;
+  if (!row) return undefined;
+  const { webhook, claimedUntil, ...message } = row;
+  return { webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
+}
+
+/** Writes how it ended, and forgets the secrets, which are of no more use. */
+export async function finishTest(
+  queryable: Queryable,
+  { message, claimedUntil }: ClaimedTest,
+  { state, request, response, error }: TestOutcome,
+): Promise<void> {
+  await queryable.query(
+    `update webhook_test
+     set state = $3, request = $4, response = $5, error = $6, claimed_until = null, webhook = webhook - 'secrets'
+     where id = $1 and claimed_until = $2 and state = 'Pending'`,
+    [message.id, claimedUntil, state, toJson(request), toJson(response), error],
+  );
+}
+
+/** Lets another process try it (R-K2). */
+export async function handBackTest(queryable: Queryable, { message, claimedUntil }: ClaimedTest): Promise<void> {
+  await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
+    message.id,
+    claimedUntil,
+  ]);
+}
+
+/** Tests nobody is at, the oldest first. */
+export async function findWaitingTests(
+  queryable: Queryable,
+): Promise<readonly { readonly id: string; readonly accountId: number }[]> {
+  const { rows } = await queryable.query<{ id: string; accountId: number }>(
+    `select id, account_id as "accountId" from webhook_test where ${IS_WAITING} order by created_date limit $1`,
+    [MAX_FOUND],
+  );
+  return rows;
+}
+
+function toJson(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,243 @@
+import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAdminCommand } from '../../../src/accounts/operator/admin-commands.ts';
+import { createEmbeddedDirectory } from '../../../src/identity/directory/embedded-directory.ts';
+import { createBrowser } from '../../support/browser/browser.ts';
+import { createTestClient, requestToken, type TestClient } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+/** What the command printed. */
+async function admin(...argv: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const directory = createEmbeddedDirectory(`${api.origin}/realms/tidemark`);
+  const services = { database: api.database, directory, operatorName: 'olaf', say: (line: string) => lines.push(line) };
+  await runAdminCommand(services, argv);
+  return lines.join('\n');
+}
+
+const found = (pattern: RegExp, text: string) => pattern.exec(text)?.[1] ?? '';
+const CHOSEN = 'a password of her own';
+
+describe('admin create-account', () => {
+  it('makes an account, its first manager and a client, ready to work (§5)', async () => {
+    const printed = await admin(
+      ...['create-account', '--name', 'West', '--manager', 'meg@west.example', '--language', 'nl'],
+      ...['--time-zone', 'Europe/Brussels', '--currency', 'eur', '--client', 'west-client'],
+    );
+    const password = found(/temporary password (\S+)/, printed);
+    const secret = found(/client west-client, secret (\S+),/, printed);
+    const form = {
+      grant_type: 'password',
+      client_id: 'west-client',
+      client_secret: secret,
+      username: 'meg@west.example',
+    };
+    await expect(requestToken(api.origin, { ...form, password })).rejects.toThrow('Account is not fully set up');
+    const browser = createBrowser();
+    const signIn = await browser.open(found(/sign in for the first time at (\S+)/, printed));
+    const first = await browser.submit(signIn, { username: 'meg@west.example', password });
+    await browser.submit(first, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
+    const client = createTestClient(api.origin, await requestToken(api.origin, { ...form, password: CHOSEN }));
+    expect((await client.get('/account')).body).toMatchObject({
+      ...{ id: Number(found(/^account (\d+): West/, printed)), name: 'West', language: 'nl' },
+      ...{ timeZoneId: 'Europe/Brussels', currency: 'EUR' },
+    });
+    expect((await client.get('/account/audit')).body).toMatchObject([
+      { action: 'ClientCreated', userName: 'olaf', targetId: 'west-client', details: { isPublic: false } },
+      { action: 'UserCreated', userName: 'olaf', targetName: 'meg@west.example', details: { role: 'MANAGER' } },
+      { action: 'AccountCreated', userId: 'operator', userName: 'olaf', targetName: 'West', requestId: null },
+    ]);
+  });
+
+  it('makes all or nothing (§5)', async () => {
+    const before = await api.database.query('select from account');
+    const words = ['create-account', '--name', 'East', '--manager', 'meg@west.example', '--client', 'east'];
+    await expect(admin(...words)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(
+      admin(...words.map((word) => (word.includes('@') ? 'new@east.example' : word.replace('east', 'demo')))),
+    ).rejects.toMatchObject({ code: 'conflict' });
+    expect((await api.database.query('select from account')).rowCount).toBe(before.rowCount);
+  });
+});
+
+describe('admin create-client and rotate-client-secret', () => {
+  it('issue secrets that are stored as hashes (§5, R-B3)', async () => {
+    const secret = found(/secret (\S+),/, await admin('create-client', '--client', 'c1', '--scope', 'push-data'));
+    const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: 'correct horse' };
+    await requestToken(api.origin, { ...form, client_secret: secret });
+    const next = found(/new secret (\S+)/, await admin('rotate-client-secret', '--client', 'c1'));
+    await requestToken(api.origin, { ...form, client_secret: next });
+    await expect(requestToken(api.origin, { ...form, client_secret: secret })).rejects.toThrow('invalid_client');
+    const { rows } = await api.database.query('select from oidc_client c where c::text like any($1)', [
+      [`%${secret}%`, `%${next}%`],
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('a public client has no secret, and addresses to return to (R-B2)', async () => {
+    const printed = await admin(
+      'create-client',
+      '--client',
+      'spa',
+      '--public',
+      '--redirect-uri',
+      'https://spa.example/cb',
+    );
+    expect(printed).toContain('client spa, public');
+    await expect(admin('rotate-client-secret', '--client', 'spa')).rejects.toMatchObject({ code: 'not_found' });
+    const { rows } = await api.database.query(`select grant_types from oidc_client where client_id = 'spa'`);
+    expect(rows).toEqual([{ grant_types: ['refresh_token', 'authorization_code'] }]);
+  });
+});
+
+describe('a client that signs people in and out by browser', () => {
+  it('returns to the addresses it was registered with (R-B2)', async () => {
+    const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
+    await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
+    const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
+    const ask = async (post_logout_redirect_uri: string) => {
+      address.search = String(new URLSearchParams({ client_id: 'portal', post_logout_redirect_uri }));
+      return fetch(address, { headers: { accept: 'text/html' } });
+    };
+    expect((await ask('https://portal.example/other')).status).toBe(400);
+    const page = await ask(bye);
+    expect(page.status).toBe(200);
+    const xsrf = found(/name="xsrf" value="([^"]+)"/, await page.text());
+    const signedOut = await fetch(`${address.origin}${address.pathname}/confirm`, {
+      method: 'POST',
+      body: new URLSearchParams({ xsrf, logout: 'yes' }),
+      headers: {
+        cookie: page.headers
+          .getSetCookie()
+          .map((line) => line.split(';', 1)[0])
+          .join('; '),
+      },
+      redirect: 'manual',
+    });
+    expect(signedOut.headers.get('location')).toBe(bye);
+  });
+
+  it.each([
+    ['a name HTTP Basic cannot hold', ['--client', 'a:b']],
+    ['a name that is not ASCII', ['--client', 'büro']],
+    ['an unknown grant', ['--client', 'x', '--grant', 'implicit']],
+    ['a relative address', ['--client', 'x', '--redirect-uri', '/cb']],
+    ['a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
+    ['another scheme', ['--client', 'x', '--redirect-uri', 'javascript:alert(1)']],
+    ['a sign-out to another scheme', ['--client', 'x', '--logout-uri', 'data:text/html,x']],
+  ])('is not made with %s, which the issuer would refuse at every sign-in (R-B2)', async (_case, words) => {
+    await expect(admin('create-client', ...words)).rejects.toMatchObject({ code: 'invalid_input' });
+    const { rows } = await api.database.query('select from oidc_client where client_id = $1', [words[1]]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('admin create-user', () => {
+  it('makes an ADMIN of the operator’s (R-B8)', async () => {
+    const words = ['--account', String(api.accountId), '--email', 'ops@tidemark.example', '--role', 'admin'];
+    expect(await admin('create-user', ...words)).toContain('ADMIN ops@tidemark.example, temporary password');
+  });
+});
+
+describe('what the operator does', () => {
+  interface Entry {
+    readonly action: string;
+    readonly accountId: number | null;
+    readonly userName: string;
+    readonly targetId: string;
+  }
+  const trail = async (client: TestClient, query: string) =>
+    (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
+
+  it('is in the trail under the name given with --as; what concerns no account, for an ADMIN alone (R-B14)', async () => {
+    const ada = await api.signIn('ada', 'ADMIN');
+    const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
+      ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
+      ['ClientSecretReplaced', ['rotate-client-secret', '--client', 'trailed']],
+      ['SigningKeyAdded', ['rotate-keys']],
+    ];
+    for (const [action, words] of commands) {
+      const printed = await admin(...words, '--as', 'Olga of operations');
+      const [entry] = await trail(ada, '?scope=operator&itemsPerPage=1');
+      expect(entry).toMatchObject({ action, accountId: null, userName: 'Olga of operations', requestId: null });
+      expect(printed).toContain(entry?.targetId);
+      const secret = found(/secret (\S+?),?(?: |$)/, printed);
+      if (secret !== '') expect(JSON.stringify(entry)).not.toContain(secret);
+    }
+    expect((await trail(ada, '')).map(({ accountId }) => accountId)).not.toContain(null);
+    const own = await trail(api.manager, '');
+    expect(own.every(({ accountId }) => accountId === api.accountId)).toBe(true);
+    for (const scope of ['operator', 'all']) {
+      expect((await api.manager.get(`/account/audit?scope=${scope}`)).status).toBe(403);
+    }
+  });
+
+  it('is under their name on the machine otherwise; an ADMIN can read the trail of all accounts (R-B14)', async () => {
+    const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
+    await admin('create-user', ...words);
+    const bert = await api.signIn('bert', 'ADMIN');
+    const [entry] = await trail(bert, '?scope=All&action=UserCreated&itemsPerPage=1');
+    expect(entry).toMatchObject({ accountId: api.otherAccountId, userName: 'olaf' });
+    expect(await trail(api.stranger, '?action=UserCreated')).toMatchObject([{ userName: 'olaf' }]);
+  });
+
+  it('leaves no entry where it fails (R-B14)', async () => {
+    const count = async () => (await api.database.query('select from audit_entry')).rowCount;
+    const before = await count();
+    await expect(admin('create-client', '--client', 'demo')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(admin('rotate-client-secret', '--client', 'none')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(admin('rotate-keys', '--as', ' ')).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await count()).toBe(before);
+  });
+});
+
+describe('words that are not understood', () => {
+  it.each([
+    [[]],
+    [['nothing']],
+    [['create-account', 'and', 'more']],
+    [['create-account', '--name', 'X']],
+    [['create-account', '--name', 'X', '--manager', 'nobody']],
+    [['create-account', '--name', 'X', '--manager', 'a@x.example', '--time-zone', 'Mars']],
+    [['create-user', '--email', 'a@x.example', '--account', '999999']],
+    [['create-user', '--email', 'a@x.example', '--account', '99999999999']],
+    [['create-user', '--email', 'a@x.example']],
+    [['create-user', '--email', 'a@x.example', '--account', '1', '--role', 'king']],
+    [['create-client', '--client', 'x', '--scope', 'everything']],
+    [['create-client', '--client', 'x', '--grant', 'authorization_code']],
+    [['create-client', '--colour', 'blue']],
+  ])('%j say what is wrong (§5)', async (argv) => {
+    await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+});
+
+describe('as a process', () => {
+  const run = (...argv: readonly string[]) => {
+    const { DATABASE_URL, REDIS_URL } = api.parts.config;
+    const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };
+    return promisify(execFile)(process.execPath, [MAIN, 'admin', ...argv], { env });
+  };
+
+  it('prints the answer alone and ends with 0; what is wrong goes to stderr with 1 (§5)', async () => {
+    const { stdout } = await run('rotate-keys');
+    expect(stdout).toMatch(/^key [\w-]{43} is published and will sign soon\n$/);
+    expect((await run('--help')).stdout).toContain('create-user --account ID');
+    const { rows } = await api.database.query('select user_name from audit_entry order by id desc limit 1');
+    expect(rows).toEqual([{ user_name: userInfo().username }]);
+    await expect(run('create-user', '--account', '77', '--email', 'a@x.example')).rejects.toMatchObject({
+      ...{ code: 1, stdout: '', stderr: 'there is no account 77; create-account makes one\n' },
+    });
+    await expect(run('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('create-account') });
+  });
+});

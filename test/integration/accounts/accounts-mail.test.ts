@@ -1,0 +1,211 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccount } from '../../../src/accounts/operator/create-account.ts';
+import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { claimMail, type NewMail, queueMail } from '../../../src/platform/mail/mail-outbox.ts';
+import { type PrepareMail, startMailSender } from '../../../src/platform/mail/mail-sender.ts';
+import { openMailTransport } from '../../../src/platform/mail/mail-transport.ts';
+import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/stack.ts';
+
+const LOG = createLog('silent', 'test');
+let test: TestDatabase;
+let database: Database;
+let mailbox: Mailbox;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = openDatabase({ url: test.url, poolSize: 5, applicationName: 'test', log: LOG });
+  mailbox = await openMailbox();
+});
+afterAll(async () => {
+  await mailbox.close();
+  await database.end();
+  await test.drop();
+});
+
+interface SenderOptions {
+  readonly smtpUrl?: string | undefined;
+  readonly directory?: string;
+  readonly prepare?: PrepareMail;
+}
+
+/** A sender that looks often, as another process would run it. */
+function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOptions = {}) {
+  const where = { smtpUrl: directory === undefined ? smtpUrl : undefined, directory };
+  const transport = openMailTransport({ ...where, from: 'service@tidemark.example', log: LOG });
+  return startMailSender({
+    database,
+    transport,
+    prepare: prepare ? { password_changed: prepare } : {},
+    intervalMs: 20,
+    log: LOG,
+  });
+}
+
+const mailTo = (to: string, more: Partial<NewMail> = {}): NewMail => ({
+  ...{ kind: 'password_changed', to, language: 'en', data: { name: 'N', userName: 'n', date: 'today' } },
+  ...more,
+});
+
+async function stateOf(to: string) {
+  const { rows } = await database.query<{ state: string; attempts: number; failure: string | null }>(
+    'select state, attempts, failure from mail where to_address = $1',
+    [to],
+  );
+  return rows[0];
+}
+
+const untilState = (to: string, state: string) =>
+  eventually(`mail to ${to} ${state}`, async () => {
+    const found = await stateOf(to);
+    return found?.state === state && found;
+  });
+const makeDue = (to: string) => database.query('update mail set not_before_date = now() where to_address = $1', [to]);
+
+describe('a mail', () => {
+  it('goes out as text and HTML, in the language, under the name of the account (R-B10)', async () => {
+    const accountId = await createAccount(database, { name: 'North' });
+    await database.query(
+      `update account set email_sender_name = 'North "&" Co', email_reply_to = 'help@north.example' where id = $1`,
+      [accountId],
+    );
+    await queueMail(database, mailTo('one@x.example', { language: 'nl-BE', accountId }));
+    const sender = startSender();
+    const mail = await mailbox.next('one@x.example');
+    await sender.stop();
+    expect(mail).toMatchObject({
+      subject: 'Uw wachtwoord is gewijzigd',
+      from: { name: 'North "&" Co', address: 'service@tidemark.example' },
+      replyTo: [{ address: 'help@north.example' }],
+      to: [{ address: 'one@x.example' }],
+    });
+    expect(mail.text).toContain('Het wachtwoord van de gebruiker n is gewijzigd op today.');
+    expect(mail.html).toContain('<html lang="nl">');
+    expect(mail.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated');
+    expect(await stateOf('one@x.example')).toMatchObject({ state: 'Sent', attempts: 1, failure: null });
+  });
+
+  it('of a transaction that was rolled back is never sent (R-B10)', async () => {
+    const failing = withTransaction(database, async (transaction) => {
+      await queueMail(transaction, mailTo('undone@x.example'));
+      throw new Error('undone');
+    });
+    await expect(failing).rejects.toThrow('undone');
+    expect(await stateOf('undone@x.example')).toBeUndefined();
+  });
+
+  it('is sent once, however many senders look for it (R-B10)', async () => {
+    const addresses = Array.from({ length: 12 }, (_, index) => `many${index}@x.example`);
+    for (const address of addresses) await queueMail(database, mailTo(address));
+    const senders = [startSender(), startSender(), startSender()];
+    for (const address of addresses) await mailbox.next(address);
+    for (const address of addresses) await untilState(address, 'Sent');
+    await Promise.all(senders.map((sender) => sender.stop()));
+    for (const address of addresses) {
+      expect(mailbox.mails.filter(({ receivers }) => receivers.includes(address))).toHaveLength(1);
+    }
+  });
+
+  it('waits while the server is away or busy, and is sent later under the same Message-ID (R-B10)', async () => {
+    await queueMail(database, mailTo('later@x.example'));
+    const away = startSender({ smtpUrl: 'smtp://127.0.0.1:1' });
+    await eventually('the first attempt', async () => (await stateOf('later@x.example'))?.failure !== null);
+    await away.stop();
+    expect(await stateOf('later@x.example')).toMatchObject({ state: 'Waiting', attempts: 1 });
+    mailbox.refuse(451, 1);
+    await makeDue('later@x.example');
+    const sender = startSender();
+    await eventually('the second attempt', async () => (await stateOf('later@x.example'))?.attempts === 2);
+    await eventually('its end', async () => (await stateOf('later@x.example'))?.failure?.includes('refused'));
+    await makeDue('later@x.example');
+    const mail = await mailbox.next('later@x.example');
+    await untilState('later@x.example', 'Sent');
+    await sender.stop();
+    const { rows } = await database.query<{ message_id: string }>(
+      `select message_id from mail where to_address = 'later@x.example'`,
+    );
+    expect(mail.messageId).toBe(`<${rows[0]?.message_id}@tidemark.example>`);
+  });
+
+  it('waits rather than going out in the clear, where TLS is required of a server without it (R-B10)', async () => {
+    await queueMail(database, mailTo('sealed@x.example'));
+    const careful = startSender({ smtpUrl: `${mailbox.url}?requireTLS=true` });
+    await eventually('the attempt', async () => (await stateOf('sealed@x.example'))?.failure?.includes('STARTTLS'));
+    await careful.stop();
+    expect(await stateOf('sealed@x.example')).toMatchObject({ state: 'Waiting', attempts: 1 });
+    expect(mailbox.mails.filter(({ receivers }) => receivers.includes('sealed@x.example'))).toEqual([]);
+    await database.query(`delete from mail where to_address = 'sealed@x.example'`);
+  });
+
+  it('refused for good is given up, with the reason (R-B10)', async () => {
+    mailbox.refuse(550, 1);
+    await queueMail(database, mailTo('bad@x.example'));
+    const sender = startSender();
+    expect((await untilState('bad@x.example', 'Failed')).failure).toContain('refused by the test');
+    await sender.stop();
+  });
+
+  it('taken by a process that died is sent by another, after its time (R-B10, R-K3)', async () => {
+    await queueMail(database, mailTo('orphan@x.example'));
+    expect((await claimMail(database, 60))?.to).toBe('orphan@x.example');
+    const sender = startSender();
+    await queueMail(database, mailTo('behind@x.example'));
+    await mailbox.next('behind@x.example');
+    expect(await stateOf('orphan@x.example')).toMatchObject({ state: 'Waiting', attempts: 1 });
+    await makeDue('orphan@x.example');
+    await mailbox.next('orphan@x.example');
+    await untilState('orphan@x.example', 'Sent');
+    await sender.stop();
+  });
+
+  it('that is to wait is sent after a restart, and not before its time (R-B12, R-K2)', async () => {
+    const before = startSender();
+    await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
+    await queueMail(database, mailTo('first@x.example'));
+    await mailbox.next('first@x.example');
+    await before.stop();
+    await makeDue('delayed@x.example');
+    expect(mailbox.mails.some(({ receivers }) => receivers.includes('delayed@x.example'))).toBe(false);
+    const after = startSender();
+    await mailbox.next('delayed@x.example');
+    await untilState('delayed@x.example', 'Sent');
+    await after.stop();
+  });
+
+  it('nobody needs any more is not sent (R-B10)', async () => {
+    await queueMail(database, mailTo('obsolete@x.example'));
+    const sender = startSender({ prepare: async () => undefined });
+    await untilState('obsolete@x.example', 'Obsolete');
+    await sender.stop();
+    expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
+  });
+
+  it('waits where neither a server nor a directory is set (R-B10)', async () => {
+    const sender = startMailSender({ database, transport: undefined, prepare: {}, intervalMs: 20, log: LOG });
+    await queueMail(database, mailTo('nowhere@x.example'));
+    sender.wake();
+    await sender.stop();
+    expect(await stateOf('nowhere@x.example')).toMatchObject({ state: 'Waiting', attempts: 0 });
+  });
+
+  it('is written into a directory on a developer’s machine (R-B10)', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'tidemark-mail-'));
+    try {
+      await queueMail(database, mailTo('local@x.example'));
+      const sender = startSender({ directory });
+      await untilState('local@x.example', 'Sent');
+      await sender.stop();
+      const files = await readdir(directory);
+      const raws = await Promise.all(files.map((file) => readFile(join(directory, file))));
+      const mails = await Promise.all(raws.map((raw) => PostalMime.parse(raw)));
+      expect(mails.map(({ to }) => to?.[0]?.address)).toContain('local@x.example');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});

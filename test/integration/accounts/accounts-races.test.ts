@@ -1,0 +1,67 @@
+/** What two do at the same time: one comes second, and sees what the first has done. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
+import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
+import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const INVITATIONS = '/account/invitations';
+
+let api: TestApi;
+let mailbox: Mailbox;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  api = await startTestApi({ SMTP_URL: mailbox.url });
+});
+afterAll(async () => {
+  await api.close();
+  await mailbox.close();
+});
+
+const register = (link: string) =>
+  createTestClient(api.origin).post<Readonly<Record<string, unknown>>>(
+    `/account/user/register?invitationToken=${new URL(link).searchParams.get('token')}`,
+    undefined,
+  );
+
+describe('two managers at once', () => {
+  const WAYS = {
+    demote: (by: TestClient, id: string) => by.post(`/account/user/${id}`, { roles: ['USER'] }),
+    lock: (by: TestClient, id: string) => by.post(`/account/user/${id}/lock`, { isLocked: true }),
+    delete: (by: TestClient, id: string) => by.delete(`/account/user/${id}`),
+    remove: (by: TestClient, id: string) =>
+      deleteWith(by, '/account/users/account', { accountId: api.accountId, userIds: [id] }),
+  } as const;
+
+  it.each(['demote', 'lock', 'delete', 'remove'] as const)(
+    'who %s each other: one comes second, and the account keeps a manager (R-B5, R-B8)',
+    async (way) => {
+      for (let round = 0; round < 5; round++) {
+        const names = [`${way}-${round}-a`, `${way}-${round}-b`];
+        for (const name of names) await addPerson(api, name, { role: 'MANAGER' });
+        const [a, b] = await Promise.all(names.map((name) => signInPerson(api, name)));
+        const [idA = '', idB = ''] = await Promise.all(names.map((name) => userIdOf(api, name)));
+        if (!a || !b) throw new Error('two were signed in');
+        const answers = await Promise.all([WAYS[way](a, idB), WAYS[way](b, idA)]);
+        expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+        expect(answers.filter(({ status }) => [401, 403, 404].includes(status))).toHaveLength(1);
+      }
+    },
+  );
+});
+
+it('invitations of two accounts, accepted at once, make one user, a member of both (R-B10)', async () => {
+  for (let round = 0; round < 5; round++) {
+    const email = `twin-${round}@north.example`;
+    await api.manager.post(INVITATIONS, { email });
+    await api.stranger.post(INVITATIONS, { email });
+    const mails = [await mailbox.next(email, 1), await mailbox.next(email, 2)];
+    const answers = await Promise.all(mails.map((mail) => register(linkIn(mail))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(new Set(answers.map(({ body }) => body.userId)).size).toBe(1);
+    const { rows } = await api.database.query('select account_id from account_member where user_id = $1 order by 1', [
+      answers[0]?.body.userId,
+    ]);
+    expect(rows).toEqual([{ account_id: api.accountId }, { account_id: api.otherAccountId }]);
+  }
+});

@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { addPerson, signInPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+let api: TestApi;
+let user: TestClient;
+let admin: TestClient;
+beforeAll(async () => {
+  api = await startTestApi();
+  const { siteId } = await createStructure(api.manager);
+  await createStructure(api.manager);
+  await createStructure(api.stranger);
+  user = await api.signIn('una', 'USER', { sites: [siteId] });
+  await addPerson(api, 'ada', { role: 'ADMIN', accountIds: [] });
+  admin = await signInPerson(api, 'ada', api.accountId);
+});
+afterAll(() => api.close());
+
+type Account = Readonly<Record<string, unknown>>;
+
+describe('GET /account', () => {
+  it('shows the members of R-C1 to all users (§4.1, R-C1)', async () => {
+    expect(await user.get('/account')).toMatchObject({ status: 200 });
+    expect((await user.get<Account>('/account')).body).toEqual({
+      id: api.accountId,
+      name: 'North',
+      language: 'en',
+      timeZoneId: 'UTC',
+      currency: null,
+      smsSettings: { senderName: null },
+      emailSettings: { senderName: null, replyTo: null },
+      versionLimit: 7,
+      createdDate: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+  });
+
+  it('Light is id and name, Verbose adds the counts of the account (R-C1)', async () => {
+    expect((await user.get('/account?displayLevel=light')).body).toEqual({ id: api.accountId, name: 'North' });
+    expect((await api.manager.get('/account?displayLevel=Verbose')).body).toMatchObject({
+      ...{ siteCount: 2, sourceCount: 2, variableCount: 2, userCount: 2 },
+    });
+  });
+
+  it('levels are read by number too (R-A3, R-C1)', async () => {
+    for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
+      const byName = (await user.get(`/account?displayLevel=${level}`)).body;
+      expect(await user.get(`/account?displayLevel=${number}`)).toMatchObject({ status: 200, body: byName });
+    }
+    expect((await user.get('/account?displayLevel=3')).status).toBe(400);
+  });
+
+  it('a USER counts only what site access shows (R-B9, R-C1)', async () => {
+    const { body } = await user.get('/account?displayLevel=Verbose');
+    expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
+  });
+
+  it('fieldMask selects, repeated or separated by commas, in any case; an unknown name is 400 (R-C1)', async () => {
+    const selected = await user.get('/account?fieldMask=NAME,SmsSettings&fieldMask=userCount');
+    expect(selected.body).toEqual({ name: 'North', smsSettings: { senderName: null }, userCount: 2 });
+    expect(await user.get('/account?fieldMask=name,nope')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: 'query.fieldMask' }] },
+    });
+  });
+
+  it('an unknown displayLevel is 400, no bearer 401 (§4.1, R-A5)', async () => {
+    expect((await user.get('/account?displayLevel=x')).status).toBe(400);
+    expect((await fetch(`${api.origin}/account`)).status).toBe(401);
+  });
+});
+
+describe('PUT /account', () => {
+  const read = async () => (await api.manager.get<Account>('/account')).body;
+
+  it('accepts what GET returns, and nothing changes (R-C1)', async () => {
+    const whole = (await api.manager.get<Account>('/account?displayLevel=Verbose')).body;
+    expect(await api.manager.put('/account', whole)).toMatchObject({ status: 200, body: await read() });
+    expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
+  });
+
+  it('changes what is given, in any case, and answers with the account (§4.1)', async () => {
+    const { status, body } = await api.manager.put('/account', {
+      Name: 'North & Co',
+      Language: 'FR',
+      timezoneid: 'Romance Standard Time',
+      currency: 'eur',
+      emailSettings: { senderName: 'North', replyTo: 'help@north.example' },
+      VersionLimit: 12,
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      ...{ name: 'North & Co', language: 'fr', timeZoneId: 'Europe/Paris', currency: 'EUR', versionLimit: 12 },
+      emailSettings: { senderName: 'North', replyTo: 'help@north.example' },
+      smsSettings: { senderName: null },
+    });
+    expect(await read()).toEqual(body);
+  });
+
+  it('what is left out stays, inside a group too; null clears (R-C1)', async () => {
+    await api.manager.put('/account', { emailSettings: { senderName: null } });
+    expect(await read()).toMatchObject({
+      name: 'North & Co',
+      emailSettings: { senderName: null, replyTo: 'help@north.example' },
+    });
+    await api.manager.put('/account', { emailSettings: null, currency: null });
+    expect(await read()).toMatchObject({ currency: null, emailSettings: { senderName: null, replyTo: null } });
+  });
+
+  it('fieldMask limits what changes (R-C1)', async () => {
+    await api.manager.put('/account?fieldMask=Name', { name: 'Only the name', versionLimit: 99 });
+    expect(await read()).toMatchObject({ name: 'Only the name', versionLimit: 12 });
+    expect((await api.manager.put('/account?fieldMask=x', { name: 'x' })).status).toBe(400);
+  });
+
+  it('what the fieldMask leaves out may be anything: clients fill in no more than they mean (R-C1)', async () => {
+    const sparse = { id: 0, name: null, language: null, timeZoneId: '', versionLimit: 0, currency: 'NOK' };
+    expect((await api.manager.put('/account?fieldMask=currency', sparse)).status).toBe(200);
+    expect(await read()).toMatchObject({ name: 'Only the name', currency: 'NOK', versionLimit: 12 });
+    const wrong = await api.manager.put('/account?fieldMask=currency,versionLimit', sparse);
+    expect(wrong).toMatchObject({ status: 400, body: { details: [{ path: '$.versionLimit' }] } });
+    expect((await api.manager.put('/account?fieldMask=currency', [])).status).toBe(400);
+  });
+
+  it.each([
+    [{ name: '' }, '$.name'],
+    [{ versionLimit: 0 }, '$.versionLimit'],
+    [{ versionLimit: 1001 }, '$.versionLimit'],
+    [{ timeZoneId: 'Mars' }, '$.timeZoneId'],
+    [{ currency: 'euro' }, '$.currency'],
+    [{ language: 'xx' }, '$.language'],
+    [{ emailSettings: { replyTo: 'a@b, c@d' } }, '$.emailSettings.replyTo'],
+    [{ name: 'null\0' }, '$.name'],
+  ])('%j is 400 and changes nothing (§4.1)', async (body, path) => {
+    const before = await read();
+    expect(await api.manager.put('/account', body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+    expect(await read()).toEqual(before);
+  });
+
+  it('is for managers, and changes their own account alone (§4.1, R-B8)', async () => {
+    expect(await user.put('/account', { name: 'x' })).toMatchObject({
+      status: 403,
+      body: { code: 'permission_denied' },
+    });
+    await api.stranger.put('/account', { name: 'South again' });
+    expect((await read()).name).toBe('Only the name');
+    expect((await admin.put('/account', { name: 'North' })).status).toBe(200);
+  });
+});
+
+describe('features of the account', () => {
+  it.each(['/account/features', '/account/secondaryAccesses'])(
+    '%s lists them for managers (§4.1, R-C3)',
+    async (path) => {
+      const { status, body } = await api.manager.get<readonly Account[]>(path);
+      expect(status).toBe(200);
+      expect(body.length).toBeGreaterThan(0);
+      for (const feature of body)
+        expect(feature).toEqual({ id: expect.any(Number), name: expect.any(String), level: 'Admin' });
+      expect((await user.get(path)).status).toBe(403);
+    },
+  );
+
+  it('a level the operator limits is shown as limited (§4.1)', async () => {
+    await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
+    const { body } = await api.manager.get<readonly Account[]>('/account/features');
+    expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });
+    const elsewhere = await api.stranger.get<readonly Account[]>('/account/features');
+    expect(elsewhere.body.find(({ id }) => id === 2)).toMatchObject({ level: 'Admin' });
+  });
+});
+
+describe('accounts of the user', () => {
+  const idsOf = (answer: { body: readonly Account[] }) => answer.body.map(({ id }) => id);
+
+  it('are those they belong to; an ADMIN has all (§4.1, R-B8)', async () => {
+    expect(idsOf(await user.get('/account/user/accounts'))).toEqual([api.accountId]);
+    await addPerson(api, 'both', { role: 'MANAGER', accountIds: [api.accountId, api.otherAccountId] });
+    const both = await signInPerson(api, 'both');
+    const listed = await both.get<readonly Account[]>('/account/user/accounts?SubscriptionId=x', {
+      'x-total-count': 'true',
+    });
+    expect(idsOf(listed)).toEqual([api.accountId, api.otherAccountId]);
+    expect(listed.headers.get('x-total-count')).toBe('2');
+    expect(idsOf(await admin.get('/account/user/accounts'))).toHaveLength(2);
+  });
+
+  it('the active one is that of the next token that names none (§4.1, R-B4)', async () => {
+    const both = await signInPerson(api, 'both');
+    expect((await both.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
+    const next = await signInPerson(api, 'both');
+    expect((await next.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.otherAccountId });
+    expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
+  });
+
+  it('another account, or none, is 404 and changes nothing (R-A5)', async () => {
+    for (const id of [api.otherAccountId, 999_999, 'x', 0]) {
+      expect((await user.post(`/account/user/active-account/${id}`, undefined)).status).toBe(404);
+    }
+    const { rows } = await api.database.query('select active_account_id from app_user where user_name = $1', ['una']);
+    expect(rows).toEqual([{ active_account_id: api.accountId }]);
+  });
+});
+
+describe('the audit trail', () => {
+  it('tells managers who did what and when, newest first (R-B14)', async () => {
+    await api.manager.put('/account', { name: 'Audited', currency: 'CHF' });
+    const { status, body } = await api.manager.get<readonly Account[]>('/account/audit?itemsPerPage=1', {
+      'x-total-count': 'true',
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual([
+      {
+        id: expect.any(Number),
+        accountId: api.accountId,
+        date: expect.stringMatching(/Z$/),
+        userId: await userIdOf(api, 'max'),
+        userName: 'max',
+        impersonator: null,
+        action: 'AccountUpdated',
+        targetId: String(api.accountId),
+        targetName: null,
+        details: { members: ['name', 'currency'] },
+        requestId: expect.any(String),
+      },
+    ]);
+  });
+
+  it('is filtered by time, person and action; nonsense is 400 (R-A5)', async () => {
+    const ada = await userIdOf(api, 'ada');
+    const byAda = await api.manager.get<readonly Account[]>(`/account/audit?userId=${ada}&action=accountupdated`);
+    expect(byAda.body).toHaveLength(1);
+    expect((await api.manager.get('/account/audit?to=2020-01-01T00:00:00Z')).body).toEqual([]);
+    for (const from of ['yesterday', '2026-02-30T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T00:00:00']) {
+      expect([from, (await api.manager.get(`/account/audit?from=${from}`)).status]).toEqual([from, 400]);
+    }
+    expect((await api.manager.get('/account/audit?action=x')).status).toBe(400);
+    for (const name of ['userId', 'targetId']) {
+      const answer = await api.manager.get(`/account/audit?${name}=%00`);
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: `query.${name}` }] } });
+    }
+  });
+
+  it('is not for users, nor for managers of other accounts (R-B8)', async () => {
+    expect((await user.get('/account/audit')).status).toBe(403);
+    const { body } = await api.stranger.get<readonly Account[]>('/account/audit');
+    expect(body.map(({ userName }) => userName)).toEqual(['sam']);
+  });
+
+  it('of what reaches over all accounts of a user is theirs, wherever it was done from (R-A5, R-B8)', async () => {
+    const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
+    await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
+    await admin.post(`/account/user/${stella}/lock`, { isLocked: true });
+    await admin.delete(`/account/user/${stella}`);
+    const path = `/account/audit?targetId=${stella}`;
+    expect((await api.stranger.get(path)).body).toMatchObject([
+      { action: 'UserDeleted', userName: 'ada' },
+      { action: 'UserLocked' },
+      { action: 'UserUpdated' },
+    ]);
+    expect((await api.manager.get(path)).body).toEqual([]);
+    const { rows } = await api.database.query(
+      `select account_id from outbox_event where type = 'UserLocked' and payload ->> 'id' = $1`,
+      [stella],
+    );
+    expect(rows).toEqual([{ account_id: api.otherAccountId }]);
+  });
+
+  it('of somebody in no account is the operator’s alone (R-A5)', async () => {
+    const nobody = await addPerson(api, 'nobody', { accountIds: [] });
+    await admin.delete(`/account/user/${nobody}`);
+    expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);
+    const { rows } = await api.database.query('select action, account_id from audit_entry where target_id = $1', [
+      nobody,
+    ]);
+    expect(rows).toEqual([{ action: 'UserDeleted', account_id: null }]);
+  });
+
+  it('comes in pages: the newest thousand, unless asked for others (R-A7, §8)', async () => {
+    await api.database.query(
+      `insert into audit_entry (account_id, user_id, user_name, action, target_id)
+       select $1, 'x', 'x', 'UserUpdated', i::text from generate_series(1, 1500) i`,
+      [api.otherAccountId],
+    );
+    const all = { 'x-total-count': 'true' };
+    const { body, headers } = await api.stranger.get<readonly Account[]>('/account/audit?action=UserUpdated', all);
+    expect(body).toHaveLength(1000);
+    expect(body[0]).toMatchObject({ targetId: '1500' });
+    expect(Number(headers.get('x-total-count'))).toBeGreaterThanOrEqual(1500);
+    const second = await api.stranger.get<readonly Account[]>('/account/audit?ItemsPerPage=1200&PageNumber=1');
+    expect(second.body[0]).toMatchObject({ targetId: '300' });
+    expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
+  });
+
+  it('a change that failed leaves no entry (R-A5)', async () => {
+    const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
+    const before = await count();
+    await api.manager.put('/account', { versionLimit: 0 });
+    await api.manager.put('/account', {});
+    expect(await count()).toBe(before);
+  });
+});

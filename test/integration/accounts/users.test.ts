@@ -1,0 +1,371 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
+import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite } from '../../support/structure.ts';
+
+let api: TestApi;
+let mailbox: Mailbox;
+let user: TestClient;
+let admin: TestClient;
+let uma: string;
+let shared: string;
+let foreign: string;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  api = await startTestApi({ SMTP_URL: mailbox.url });
+  user = await api.signIn('una', 'USER');
+  uma = await addPerson(api, 'uma', { email: 'uma@north.example', firstName: 'Uma', lastName: 'Unger' });
+  shared = await addPerson(api, 'shared', { accountIds: [api.accountId, api.otherAccountId] });
+  foreign = await addPerson(api, 'foreign', { accountIds: [api.otherAccountId] });
+  await addPerson(api, 'ada', { role: 'ADMIN', accountIds: [api.accountId] });
+  admin = await signInPerson(api, 'ada');
+});
+afterAll(async () => {
+  await api.close();
+  await mailbox.close();
+});
+
+type Body = Readonly<Record<string, unknown>>;
+const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
+
+describe('GET /account/user/{userId}', () => {
+  it('shows the members of R-C2 (§4.2, R-C2)', async () => {
+    expect(await read(uma)).toEqual({
+      id: uma,
+      userName: 'uma',
+      pseudo: null,
+      firstName: 'Uma',
+      lastName: 'Unger',
+      email: 'uma@north.example',
+      phoneNumber: null,
+      language: 'en',
+      roles: [{ id: 'USER', name: 'USER' }],
+      claims: [],
+      features: expect.arrayContaining([{ id: 1, name: 'Structure', level: 'None' }]),
+      secondaryAccesses: expect.arrayContaining([{ id: 1, name: 'Api', level: 'None' }]),
+      sites: [],
+      businessKeys: { id: uma, username: 'uma', businessId: null },
+      isLocked: false,
+      lockedUntil: null,
+      accounts: [{ id: api.accountId, name: 'North' }],
+      createdDate: expect.stringMatching(/Z$/),
+      lastLoginDate: null,
+    });
+  });
+
+  it('a user of several accounts is shown without those that are not the caller’s (R-A5)', async () => {
+    expect((await read(shared)).accounts).toEqual([{ id: api.accountId, name: 'North' }]);
+    const { body } = await admin.get<Body>(`/account/user/${shared}`);
+    expect(body.accounts).toHaveLength(2);
+  });
+});
+
+/** Every operation on one user: method, path below the user, a body that would do. */
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+const OPERATIONS: readonly Operation[] = [
+  { method: 'GET', path: '' },
+  { method: 'POST', path: '', body: { firstName: 'X' } },
+  { method: 'DELETE', path: '' },
+  { method: 'POST', path: '/claims/add', body: { claimType: 'datapusher.standard' } },
+  { method: 'POST', path: '/claims/remove', body: [{ claimType: 'datapusher.standard' }] },
+  { method: 'GET', path: '/features' },
+  { method: 'POST', path: '/features', body: [{ id: 1, level: 'Read' }] },
+  { method: 'POST', path: '/lock', body: { isLocked: true } },
+  { method: 'POST', path: '/resetpassword' },
+  { method: 'GET', path: '/secondaryAccesses' },
+  { method: 'POST', path: '/secondaryAccesses', body: [{ id: 1, level: 'Read' }] },
+  { method: 'POST', path: '/sites', body: [] },
+  { method: 'DELETE', path: '/sites', body: [] },
+];
+
+describe.each(OPERATIONS)('$method /account/user/{userId}$path', ({ method, path, body }) => {
+  const send = (client: TestClient, userId: string) => client.send(method, `/account/user/${userId}${path}`, body);
+
+  it('is for managers (§4.2, R-B8)', async () => {
+    expect(await send(user, uma)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  it('does not find users of other accounts, nor of none (R-A5)', async () => {
+    for (const id of [foreign, 'nobody', '%00']) {
+      expect(await send(api.manager, id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+  });
+
+  it('changes nobody who also belongs to an account of others (R-B8)', async () => {
+    const { status } = await send(api.manager, shared);
+    expect(status).toBe(method === 'GET' ? 200 : 403);
+  });
+});
+
+it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
+  '$method /account/user/{userId}$path of another shape is 400 (R-A5)',
+  async ({ method, path }) => {
+    for (const wrong of ['x', 7]) {
+      const answer = await api.manager.send(method, `/account/user/${uma}${path}`, wrong);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+    }
+  },
+);
+
+it('an ADMIN is changed by nobody but an ADMIN (R-B8)', async () => {
+  const ada = await userIdOf(api, 'ada');
+  expect((await api.manager.post(`/account/user/${ada}`, { firstName: 'X' })).status).toBe(403);
+  expect((await admin.post(`/account/user/${ada}`, { firstName: 'Ada' })).status).toBe(200);
+});
+
+describe('POST /account/user/{userId}', () => {
+  it('accepts what GET returns, and nothing is lost (R-C2)', async () => {
+    const site = await createSite(api.manager);
+    await api.manager.post(`/account/user/${uma}`, {
+      pseudo: 'umi',
+      phoneNumber: '+32 2',
+      language: 'nl',
+      claims: [{ id: 0, userId: 'other', claimType: 'team', claimValue: 'blue' }],
+      features: [{ id: 1, level: 'Write' }],
+      secondaryAccesses: [{ name: 'export', level: 'read' }],
+      sites: [{ siteId: site, level: 'Write' }],
+      businessKeys: { businessId: 'B-7' },
+    });
+    const whole = await read(uma);
+    expect(whole).toMatchObject({
+      ...{ pseudo: 'umi', phoneNumber: '+32 2', language: 'nl', firstName: 'Uma' },
+      claims: [{ id: 0, userId: uma, claimType: 'team', claimValue: 'blue' }],
+      sites: [{ siteId: site, level: 'Write' }],
+      businessKeys: { businessId: 'B-7' },
+    });
+    expect(await api.manager.post(`/account/user/${uma}`, whole)).toMatchObject({ status: 200, body: whole });
+    expect(await read(uma)).toEqual(whole);
+  });
+
+  it('what is left out stays, null clears, read-only members are ignored (R-C2)', async () => {
+    const saved = await api.manager.post<Body>(`/account/user/${uma}`, { PSEUDO: null, isLocked: true, id: 'x' });
+    expect(saved.body).toMatchObject({ id: uma, pseudo: null, isLocked: false, phoneNumber: '+32 2' });
+    expect(saved.body.claims).toHaveLength(1);
+  });
+
+  it('a manager makes managers, and no ADMIN (R-B8, §5)', async () => {
+    const roleOf = async (roles: unknown) =>
+      (await api.manager.post<Body>(`/account/user/${uma}`, { roles })).body.roles;
+    expect(await roleOf(['manager'])).toEqual([{ id: 'MANAGER', name: 'MANAGER' }]);
+    expect(await roleOf([{ id: 'USER', name: 'USER' }])).toEqual([{ id: 'USER', name: 'USER' }]);
+    expect((await api.manager.post(`/account/user/${uma}`, { roles: ['ADMIN'] })).status).toBe(403);
+  });
+
+  it('nobody changes their own role (R-B8)', async () => {
+    const max = await userIdOf(api, 'max');
+    expect((await api.manager.post(`/account/user/${max}`, { roles: ['USER'] })).status).toBe(409);
+    expect((await api.manager.post(`/account/user/${max}`, { roles: ['MANAGER'], firstName: 'Max' })).status).toBe(200);
+  });
+
+  it.each([
+    [{ email: 'nobody' }, '$.email'],
+    [{ email: 'a@x.example,b@x.example' }, '$.email'],
+    [{ userName: ' ' }, '$.userName'],
+    [{ userName: 'two\r\nlines' }, '$.userName'],
+    [{ language: 'klingon' }, '$.language'],
+    [{ roles: ['KING'] }, '$.roles[0]'],
+    [{ claims: [{ claimType: '' }] }, '$.claims[0].claimType'],
+    [{ features: [{ id: 99, level: 'Read' }] }, '$.features[0]'],
+    [{ sites: [{ siteId: 999_999, level: 'Read' }] }, '$.sites[0].siteId'],
+    [{ sites: [{ siteId: 1, level: 'Read', sourceIds: ['x'] }] }, '$.sites[0].sourceIds[0]'],
+    [{ firstName: 'null\0' }, '$.firstName'],
+  ])('%j is 400 and changes nothing (R-A5)', async (body, path) => {
+    const before = await read(uma);
+    const answer = await api.manager.post(`/account/user/${uma}`, { pseudo: 'half', ...body });
+    expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } });
+    expect(await read(uma)).toEqual(before);
+  });
+
+  it('a user name that is taken, in any case, is 409 (R-A5)', async () => {
+    expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
+  });
+
+  it('sites of another account cannot be granted, as if they did not exist (R-B9)', async () => {
+    const theirs = await createSite(api.stranger);
+    for (const id of [theirs, 999_999]) {
+      const answer = await api.manager.post<Body>(`/account/user/${uma}/sites`, [{ siteId: id, level: 'Read' }]);
+      expect(answer).toMatchObject({ status: 400, body: { message: `$[0].siteId site ${id} does not exist` } });
+    }
+  });
+});
+
+describe('features, secondary accesses and sites', () => {
+  it.each([
+    ['features', 'Structure'],
+    ['secondaryAccesses', 'Api'],
+  ])('%s keep what is not given; None takes away (§4.2, R-C3)', async (part, name) => {
+    const path = `/account/user/${uma}/${part}`;
+    const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
+    expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
+    await api.manager.post(path, [{ name, level: 'Write' }]);
+    expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'Admin']);
+    await api.manager.post(path, [{ id: 2, level: 'None' }]);
+    expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
+  });
+
+  it('nobody has more than the account (§4.1)', async () => {
+    await api.database.query(`insert into account_feature values ($1, 'Feature', 5, 'Read')`, [api.accountId]);
+    const path = `/account/user/${uma}/features`;
+    expect((await api.manager.post(path, [{ id: 5, level: 'Write' }])).status).toBe(400);
+    expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
+  });
+
+  it('a USER sees a site from when it is granted until it is taken away (§4.2, R-B9)', async () => {
+    const siteId = await createSite(api.manager);
+    const una = await userIdOf(api, 'una');
+    const statusOf = async () => (await user.get(`/sites/${siteId}`)).status;
+    expect(await statusOf()).toBe(404);
+    expect((await api.manager.post(`/account/user/${una}/sites`, [{ siteId, level: 'Read' }])).body).toBeUndefined();
+    expect(await statusOf()).toBe(200);
+    expect((await deleteWith(api.manager, `/account/user/${una}/sites`, [siteId])).status).toBe(200);
+    expect(await statusOf()).toBe(404);
+  });
+});
+
+describe('claims', () => {
+  const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
+  const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
+
+  it('a data pusher claim is added and removed, and answered with (§4.2, R-C3)', async () => {
+    const path = `/account/user/${uma}/claims`;
+    const added = await api.manager.post(`${path}/add`, { claimType: 'datapusher.standard' });
+    expect(added).toMatchObject({ status: 200, body: { ...claim, userId: uma } });
+    const removed = await api.manager.post(`${path}/remove`, [claim, { claimType: 'datapusher.custom' }]);
+    expect(removed.body).toEqual([{ ...claim, userId: uma }]);
+    expect((await api.manager.post(`${path}/add`, { claimType: 'team' })).status).toBe(400);
+    expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
+  });
+
+  it('any claim is added, edited and removed by its type (§4.2, §5)', async () => {
+    const body = { userId: uma, claimType: 'team', claimValue: 'red' };
+    expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
+    expect(await listed(uma)).toEqual([{ id: 0, ...body }]);
+    expect((await api.manager.put('/account/user/claims/edit', { ...body, claimValue: 'green' })).status).toBe(200);
+    expect(await listed(uma)).toEqual([{ id: 0, ...body, claimValue: 'green' }]);
+    expect((await deleteWith(api.manager, '/account/user/claims/remove', [body])).status).toBe(200);
+    expect(await listed(uma)).toEqual([]);
+    expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
+  });
+
+  it('they are for managers and their own users (§4.2, R-B8)', async () => {
+    for (const [client, userId, status] of [
+      [user, uma, 403],
+      [api.manager, foreign, 404],
+      [api.manager, shared, 403],
+      [api.manager, '', 400],
+    ] as const) {
+      const body = { userId, claimType: 'team', claimValue: 'red' };
+      expect((await client.post('/account/user/claims/add', body)).status).toBe(status);
+      expect((await client.put('/account/user/claims/edit', body)).status).toBe(status);
+      expect((await deleteWith(client, '/account/user/claims/remove', [body])).status).toBe(status);
+    }
+    expect((await user.get(`/account/user/claim/${uma}`)).status).toBe(403);
+    expect((await api.manager.get(`/account/user/claim/${foreign}`)).status).toBe(404);
+  });
+
+  it('removing from several users is all or nothing (§4.2)', async () => {
+    await api.manager.post('/account/user/claims/add', { userId: uma, claimType: 'a', claimValue: 'b' });
+    const body = [
+      { userId: uma, claimType: 'a' },
+      { userId: foreign, claimType: 'a' },
+    ];
+    expect((await deleteWith(api.manager, '/account/user/claims/remove', body)).status).toBe(404);
+    expect(await listed(uma)).toHaveLength(1);
+  });
+
+  it('the permission to push begins and ends with its claim (R-B8)', async () => {
+    const una = await userIdOf(api, 'una');
+    const pusher = await api.signIn('pushes', 'USER', { mayPush: false });
+    const id = await userIdOf(api, 'pushes');
+    expect(una).not.toBe(id);
+    const statusOf = async () => (await pusher.post('/api/data', [])).status;
+    expect(await statusOf()).toBe(403);
+    await api.manager.post(`/account/user/${id}/claims/add`, { claimType: 'datapusher.standard' });
+    expect(await statusOf()).not.toBe(403);
+    await api.manager.post(`/account/user/${id}/claims/remove`, [{ claimType: 'datapusher.standard' }]);
+    expect(await statusOf()).toBe(403);
+  });
+});
+
+describe('the lock', () => {
+  it('ends a live token, and is shown with its end (§4.2, R-B5, R-B11)', async () => {
+    const locked = await api.signIn('lena', 'USER');
+    const id = await userIdOf(api, 'lena');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const body = { isLocked: true, until, reason: 'holidays' };
+    expect(await api.manager.post(`/account/user/${id}/lock`, body)).toMatchObject({ status: 200, body: undefined });
+    expect((await locked.get('/account')).status).toBe(401);
+    const shown = await read(id);
+    expect(shown.isLocked).toBe(true);
+    expect(Date.parse(shown.lockedUntil as string)).toBe(Date.parse(until));
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: false });
+    expect((await locked.get('/account')).status).toBe(200);
+    expect(await read(id)).toMatchObject({ isLocked: false, lockedUntil: null });
+    const { rows } = await api.database.query(`select payload from outbox_event where type = 'UserLocked'`);
+    expect(rows).toMatchObject([{ payload: { id, userName: 'lena' } }]);
+  });
+
+  it('ends by itself at its end (R-B11)', async () => {
+    const lars = await api.signIn('lars', 'USER');
+    const id = await userIdOf(api, 'lars');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: true, until });
+    expect((await lars.get('/account')).status).toBe(401);
+    await api.database.query(`update app_user set locked_until = now() - interval '1 s' where id = $1`, [id]);
+    expect((await lars.get('/account')).status).toBe(200);
+    expect(await read(id)).toMatchObject({ isLocked: false, lockedUntil: null });
+  });
+
+  it.each([
+    ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999Z'],
+    ['2099-01-01T00:00:00+18:00', '2098-12-31T06:00:00Z'],
+    ['2099-06-01T12:00-0330', '2099-06-01T15:30:00Z'],
+  ])('until %s is until %s, as clients of any zone write it (R-A8, R-B11)', async (until, shown) => {
+    expect((await api.manager.post(`/account/user/${uma}/lock`, { isLocked: true, until })).status).toBe(200);
+    expect((await read(uma)).lockedUntil).toBe(shown);
+    await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
+  });
+
+  it('after wrong passwords is shown, and lifted by unlocking (R-B11)', async () => {
+    await addPerson(api, 'typo');
+    const id = await userIdOf(api, 'typo');
+    await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);
+    expect(await read(id)).toMatchObject({ isLocked: true, lockedUntil: expect.any(String) });
+    await expect(signInPerson(api, 'typo')).rejects.toThrow('invalid_grant');
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: false });
+    await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
+  });
+
+  it('needs isLocked and an end in the future, and is not for oneself (R-B11)', async () => {
+    const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
+    expect((await lock(uma, {})).status).toBe(400);
+    expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);
+    for (const until of ['tomorrow', '2030-02-30T00:00:00Z', '2030-01-01T00:00:00', '9999-12-31T23:59:59-12:00']) {
+      expect([until, (await lock(uma, { isLocked: true, until })).status]).toEqual([until, 400]);
+    }
+    expect((await lock(await userIdOf(api, 'max'), { isLocked: true })).status).toBe(409);
+    expect((await read(uma)).isLocked).toBe(false);
+  });
+});
+
+describe('DELETE /account/user/{userId}', () => {
+  it('removes the user, whose token ends (§4.2, R-B5)', async () => {
+    const gone = await api.signIn('gone', 'USER');
+    const id = await userIdOf(api, 'gone');
+    expect(await api.manager.delete(`/account/user/${id}`)).toMatchObject({ status: 200, body: undefined });
+    expect((await gone.get('/account')).status).toBe(401);
+    expect((await api.manager.get(`/account/user/${id}`)).status).toBe(404);
+    const { body } = await api.manager.get('/account/audit?action=UserDeleted');
+    expect(body).toMatchObject([{ targetId: id, targetName: 'gone', userName: 'max' }]);
+  });
+
+  it('is not for oneself (R-B8)', async () => {
+    expect((await api.manager.delete(`/account/user/${await userIdOf(api, 'max')}`)).status).toBe(409);
+  });
+});

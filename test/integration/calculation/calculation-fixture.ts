@@ -1,0 +1,118 @@
+/** Calculated variables on a store of their own, with a stand-in for R that keeps what it was given. */
+
+import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
+import { saveDeclaration } from '../../../src/calculation/declaration/save-declaration.ts';
+import { compute } from '../../../src/calculation/run/compute.ts';
+import { type RunResult, type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { calculationTrigger } from '../../../src/calculation/schedule/request-calculations.ts';
+import type { Caller } from '../../../src/identity/caller/caller.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
+import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
+import { parseInput } from '../../../src/platform/http/lenient.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { announcePoints } from '../../../src/points/announce-points.ts';
+import { openDictionary } from '../../../src/points/dictionary.ts';
+import { codedText } from '../../fixtures/scripts/harness.ts';
+import type { PointStore } from '../../support/point-store.ts';
+
+export const START = Date.UTC(2026, 0, 1) * 1000;
+export const HOUR = 3_600_000_000;
+export const NOTES = { messages: [], warnings: [], output: '' };
+export const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
+
+export const NO_QUEUE = { wake: async () => {}, ping: async () => {}, count: async () => ({}), close: async () => {} };
+
+/** What a script would have returned: at each date, in UNIX seconds, the date as value. */
+export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
+  ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
+  series: {
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(dates),
+    versions: versions && codedText(versions),
+    tags: null,
+  },
+});
+
+type Script = (job: SandboxJob) => Promise<SandboxOutcome> | SandboxOutcome;
+
+export interface CalculationFixture {
+  readonly caller: Caller;
+  /** Saves a declaration as the structure does. @throws what saving throws. */
+  readonly save: (variableId: number, declaration: unknown) => Promise<void>;
+  /** A variable with that declaration. */
+  readonly addCalculated: (declaration: unknown) => Promise<number>;
+  /** Announces a write at these dates, of a wave where one is given. */
+  readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
+  readonly relay: () => Promise<void>;
+  /** Runs the waiting request of a variable; the script does `run`. */
+  readonly runWith: (variableId: number, run: Script, parts?: Partial<RunServices>) => Promise<RunResult>;
+  /** What the scripts of a declaration would be given for a change at these dates. */
+  readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
+  readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
+}
+
+export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000_000): CalculationFixture {
+  const { database, accountId } = store;
+  const dictionary = openDictionary(database);
+  const caller: Caller = {
+    ...{ userId: 'u', userName: 'u', accountId, role: 'MANAGER', sites: 'all' },
+    ...{ permissions: new Set<string>(), scopes: new Set<string>() },
+  };
+  const sandboxOf = (run: Script) => ({
+    run: async (job: SandboxJob) => run(job),
+    checkHealth: async () => {},
+    close: async () => {},
+  });
+  const save = (variableId: number, given: unknown) =>
+    withTransaction(database, async (transaction) => {
+      const values = [variableId, JSON.stringify(given)];
+      await transaction.query('update variable set calculated = $2 where id = $1', values);
+      await saveDeclaration(transaction, caller, variableId, parseInput(DECLARATION_SCHEMA, given));
+    });
+  return {
+    caller,
+    save,
+    addCalculated: async (declaration) => {
+      const variableId = await store.addVariable({ isVersioned: false });
+      await save(variableId, declaration);
+      return variableId;
+    },
+    announce: (variableId, at = [START], wave) =>
+      withTransaction(database, (transaction) => {
+        const range = { variableId, fromMicros: Math.min(...at), toMicros: Math.max(...at), count: at.length };
+        return announcePoints(transaction, accountId, [range], wave === undefined ? {} : { wave });
+      }),
+    relay: () => createOutboxRelay(database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay(),
+    runWith: (variableId, run, parts = {}) => {
+      const sandbox = sandboxOf(run);
+      return runCalculation(
+        { database, dictionary, sandbox, clock: systemClock, maxInputPoints, ...parts },
+        variableId,
+      );
+    },
+    jobsFor: async (variableId, changed) => {
+      const jobs: SandboxJob[] = [];
+      const sandbox = sandboxOf((job) => {
+        jobs.push(job);
+        return ok([]);
+      });
+      const range = { fromMicros: Math.min(...changed), toMicros: Math.max(...changed) };
+      const request = { variableId, changed: range, triggerMicros: range.toMicros, defaultVersion: '' };
+      const services = { dictionary, sandbox, maxInputPoints };
+      const { result } = await withConnection(database, (connection) => compute(services, connection, request));
+      if (result.kind === 'failed') throw new Error(`${result.outcome}: ${result.message}`);
+      return jobs;
+    },
+    runsOf: async (variableId) => {
+      const { rows } = await database.query('select * from calculation_run where variable_id = $1 order by id', [
+        variableId,
+      ]);
+      return rows;
+    },
+  };
+}
+
+/** A declaration of one formula. */
+export const formula = (members: object) => ({ calculatedVariableFormulas: [{ formula: 'anything', ...members }] });

@@ -1,0 +1,263 @@
+/** What holds of runs whatever happens around them: merged, ordered, stored once, the same again (R-H5, R-H8, R-H11). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import {
+  type CalculationFixture,
+  formula,
+  HOUR,
+  NOTES,
+  ok,
+  openCalculationFixture,
+  START,
+  TIMING,
+} from './calculation-fixture.ts';
+
+const CHAIN = 5;
+const QUARTERS = 365 * 96;
+const FAULT: SandboxOutcome = { kind: 'fault', message: 'the sandbox went away during the run', timing: TIMING };
+
+let store: PointStore;
+let calculations: CalculationFixture;
+beforeAll(async () => {
+  store = await openPointStore();
+  calculations = openCalculationFixture(store);
+});
+afterAll(() => store.close());
+
+const addInput = async (points: readonly (readonly [number, number])[] = [[START, 1]]): Promise<number> => {
+  const variableId = await store.addVariable({ isVersioned: false });
+  await store.write(variableId, points);
+  return variableId;
+};
+
+/** Reads its input over the changed dates. */
+const reader = (variableId: number, members: object = {}) =>
+  formula({
+    variables: [{ alias: 'a', variableId, periodType: 'RelativeDate', canBeUsedAsATrigger: true, ...members }],
+  });
+
+/** Passes its input on. */
+const passOn = (job: SandboxJob): SandboxOutcome => ({
+  ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
+  series: {
+    dates: Float64Array.from(job.inputs[0]?.series.dates ?? []),
+    values: job.inputs[0]?.series.values ?? new Float64Array(),
+    ...{ versions: null, tags: null },
+  },
+});
+
+const change = async (variableId: number, at?: readonly number[]): Promise<void> => {
+  await calculations.announce(variableId, at);
+  await calculations.relay();
+};
+
+const countPoints = async (variableId: number) =>
+  (await store.database.query('select from point where variable_id = $1', [variableId])).rowCount;
+
+/** A promise and the way to keep it. */
+function gate() {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('triggers that arrive while a run waits', () => {
+  test('are merged into it: one run, over all their dates (R-H5)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await change(source, [START + 5 * HOUR]);
+    await change(source, [START + HOUR, START + 2 * HOUR]);
+    await change(source, [START + 9 * HOUR]);
+    await calculations.runWith(variableId, passOn);
+    expect((await calculations.runWith(variableId, passOn)).kind).toBe('idle');
+    const [run, ...others] = await calculations.runsOf(variableId);
+    expect(others).toEqual([]);
+    expect([run?.from_date, run?.to_date, run?.trigger_date].map((date) => new Date(String(date)).getTime())).toEqual(
+      [1, 9, 9].map((hour) => (START + hour * HOUR) / 1000),
+    );
+  });
+
+  test('that arrive during a run are one more, which sees what they wrote (R-H5)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await change(source);
+    await calculations.runWith(variableId, async (job) => {
+      await store.write(source, [[START + HOUR, 2]]);
+      await change(source, [START + HOUR]);
+      await change(source, [START + HOUR]);
+      return passOn(job);
+    });
+    await calculations.runWith(variableId, passOn);
+    expect((await calculations.runWith(variableId, passOn)).kind).toBe('idle');
+    expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1, 2]);
+    expect(await calculations.runsOf(variableId)).toHaveLength(2);
+  });
+});
+
+describe('a chain of five variables', () => {
+  test('over a year of quarters is computed in one wave, each variable once, in whatever order they are looked at (R-H5)', async () => {
+    const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
+    const source = await addInput(dates.map((date, quarter) => [date, quarter]));
+    const chain: number[] = [];
+    for (let link = 0; link < CHAIN; link += 1)
+      chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
+    // All of them wait at once, and each is asked for again by what it reads.
+    await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
+    for (let turn = 0; turn < CHAIN; turn += 1) {
+      // The last first: none of them may run before what it reads.
+      for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
+      await calculations.relay();
+    }
+    const runs = (await Promise.all(chain.map((variableId) => calculations.runsOf(variableId)))).flat();
+    expect(runs.map((run) => run.variable_id)).toEqual(chain);
+    expect(new Set(runs.map((run) => run.wave)).size).toBe(1);
+    expect(await Promise.all(chain.map(countPoints))).toEqual(chain.map(() => QUARTERS));
+  }, 60_000);
+});
+
+describe('a run made twice', () => {
+  test('at the same time is made once: the other finds it taken (R-H5)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await change(source);
+    const [begun, done] = [gate(), gate()];
+    const first = calculations.runWith(variableId, async (job) => {
+      begun.open();
+      await done.opened;
+      return passOn(job);
+    });
+    await begun.opened;
+    expect(await calculations.runWith(variableId, passOn)).toEqual({ kind: 'busy' });
+    done.open();
+    await first;
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
+  });
+
+  test('because its first worker was only paused, its session lost, is stored once (R-H5, R-K3)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await change(source);
+    const [begun, done] = [gate(), gate()];
+    const paused = calculations.runWith(variableId, async () => {
+      begun.open();
+      await done.opened;
+      return ok([START / 1e6, START / 1e6 + 60]);
+    });
+    // Kept from being reported as unhandled: it is looked at below.
+    paused.catch(() => undefined);
+    await begun.opened;
+    const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
+    await store.database.query(`select pg_terminate_backend(pid) ${holders}`, [variableId]);
+    await eventually('the end of the session', async () => {
+      return (await store.database.query(`select ${holders}`, [variableId])).rowCount === 0;
+    });
+    await calculations.runWith(variableId, passOn);
+    done.open();
+    await expect(paused).rejects.toThrow();
+    expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }, { state: 'Succeeded' }]);
+  });
+
+  test('after a fault of ours is given the same again, and so gives the same points (R-H8)', async () => {
+    const source = await addInput([
+      [START, 1],
+      [START + HOUR, 2],
+    ]);
+    const variableId = await calculations.addCalculated(reader(source, { period: 1, periodTimeBase: 'Day' }));
+    await change(source, [START + HOUR]);
+    const jobs: SandboxJob[] = [];
+    await calculations.runWith(variableId, (job) => {
+      jobs.push(job);
+      return FAULT;
+    });
+    await store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [
+      variableId,
+    ]);
+    await calculations.runWith(variableId, (job) => {
+      jobs.push(job);
+      return passOn(job);
+    });
+    expect(jobs[1]).toEqual(jobs[0]);
+    const runs = await calculations.runsOf(variableId);
+    expect(runs).toMatchObject([
+      { state: 'Abandoned', outcome: 'fault', attempt: 0 },
+      { state: 'Succeeded', attempt: 1 },
+    ]);
+    expect(runs[1]?.inputs).toEqual(runs[0]?.inputs);
+  });
+});
+
+describe('its own output as an input', () => {
+  test('is what was stored before the run (R-H1)', async () => {
+    const source = await addInput();
+    const variableId = await store.addVariable({ isVersioned: false });
+    const own = { alias: 'own', variableId, periodType: 'AbsoluteDate', canBeUsedAsATrigger: false };
+    const trigger = { alias: 'a', variableId: source, periodType: 'RelativeDate', canBeUsedAsATrigger: true };
+    await calculations.save(variableId, formula({ variables: [trigger, own] }));
+    const seen: number[][] = [];
+    for (const hour of [1, 2]) {
+      await change(source, [START + hour * HOUR]);
+      await calculations.runWith(variableId, (job) => {
+        seen.push([...(job.inputs[1]?.series.values ?? [])]);
+        return ok([START / 1e6 + hour * 3600]);
+      });
+    }
+    await calculations.relay();
+    expect(seen).toEqual([[], [START / 1e6 + 3600]]);
+    expect((await calculations.runWith(variableId, passOn)).kind).toBe('idle');
+  });
+});
+
+describe('the default Version', () => {
+  test('is of the moment the run was taken, for all its formulas, however long they take (§9.4, R-H10)', async () => {
+    const source = await addInput();
+    const variableId = await store.addVariable({ isVersioned: true });
+    await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
+    const variables = [{ alias: 'a', variableId: source, periodType: 'AbsoluteDate', canBeUsedAsATrigger: true }];
+    const halves = [
+      { formula: 'one', variables, validUntil: '2026-01-01T01:00:00Z' },
+      { formula: 'two', variables, validFrom: '2026-01-01T01:00:00Z' },
+    ];
+    await calculations.save(variableId, { calculatedVariableFormulas: halves });
+    await change(source, [START, START + 2 * HOUR]);
+    let millis = Date.UTC(2026, 2, 1, 23, 59, 59, 999);
+    const run = () => {
+      millis += 3_600_000;
+      return ok([START / 1e6, START / 1e6 + 7200]);
+    };
+    await calculations.runWith(variableId, run, { clock: { nowMillis: () => millis } });
+    const midnight = '2026-03-02T00:00:00';
+    expect((await store.readAll(variableId)).map(({ tag }) => tag)).toEqual([midnight, midnight]);
+    expect(await calculations.runsOf(variableId)).toMatchObject([{ default_version: midnight }]);
+  });
+});
+
+describe('the end of a run', () => {
+  const eventsOf = async (variableId: number) => {
+    const { rows } = await store.database.query<{ type: string; payload: object }>(
+      `select type, payload from outbox_event where (payload ->> 'variableId')::int = $1 order by id`,
+      [variableId],
+    );
+    return rows;
+  };
+
+  test('is told by an event, of a success as of a failure (R-I2, R-I8)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    await change(source);
+    await calculations.runWith(variableId, passOn);
+    expect(await eventsOf(variableId)).toMatchObject([{ type: 'CalculationCompleted', payload: { outcome: 'ok' } }]);
+    await change(source);
+    await calculations.runWith(variableId, () => {
+      return { kind: 'script_error', message: 'no', call: '', line: 1, notes: NOTES, timing: TIMING };
+    });
+    const payload = { outcome: 'script_error', message: 'no' };
+    expect((await eventsOf(variableId)).at(-1)).toMatchObject({ type: 'CalculationFailed', payload });
+  });
+});

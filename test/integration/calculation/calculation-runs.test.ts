@@ -1,0 +1,244 @@
+/** Runs of calculated variables with a stand-in for R: what becomes of a request, whatever the run meets. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claimRun, findDueVariables } from '../../../src/calculation/run/claim-run.ts';
+import { type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
+import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { calculationTrigger, forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { withConnection, withTransaction } from '../../../src/platform/database/database.ts';
+import { createOutboxRelay } from '../../../src/platform/database/outbox.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { announcePoints } from '../../../src/points/announce-points.ts';
+import { openDictionary } from '../../../src/points/dictionary.ts';
+import { codedText } from '../../fixtures/scripts/harness.ts';
+import { calculated } from '../../support/manager.ts';
+import { openPointStore, type PointStore } from '../../support/point-store.ts';
+
+const START = Date.UTC(2026, 0, 1) * 1000;
+const NOTES = { messages: [], warnings: [], output: '' };
+const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
+const MAX_ATTEMPTS = 5;
+
+const MAX_INPUT_POINTS = 100;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store.close());
+
+const NO_QUEUE = { wake: async () => {}, ping: async () => {}, count: async () => ({}), close: async () => {} };
+const relay = () =>
+  createOutboxRelay(store.database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();
+
+interface Input {
+  readonly variableId: number;
+  readonly [member: string]: unknown;
+}
+
+/** A calculated variable, saved as the calculation room saves it. */
+async function addCalculated(inputs: readonly Input[]): Promise<number> {
+  const variableId = await store.addVariable({ isVersioned: false });
+  const declared = inputs.map((input, index) => ({ alias: `a${index}`, ...input }));
+  await store.database.query('update variable set calculated = $2 where id = $1', [
+    variableId,
+    calculated('anything', declared),
+  ]);
+  await store.database.query(
+    'insert into variable_input (variable_id, input_variable_id, is_trigger) select $1, unnest($2::int[]), true',
+    [variableId, inputs.map((input) => input.variableId)],
+  );
+  return variableId;
+}
+
+const write = (variableId: number, wave?: number) =>
+  withTransaction(store.database, (transaction) =>
+    announcePoints(
+      transaction,
+      store.accountId,
+      [{ variableId, fromMicros: START, toMicros: START, count: 1 }],
+      wave === undefined ? {} : { wave },
+    ),
+  );
+
+const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
+  ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
+  series: {
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(dates),
+    versions: versions && codedText(versions),
+    tags: null,
+  },
+});
+
+/** Runs the waiting request of a variable; the script does `run`. */
+function runWith(variableId: number, run: () => Promise<SandboxOutcome> | SandboxOutcome) {
+  const sandbox = { run: async () => run(), checkHealth: async () => {}, close: async () => {} };
+  const { database } = store;
+  const services: RunServices = {
+    database,
+    dictionary: openDictionary(database),
+    sandbox,
+    clock: systemClock,
+    maxInputPoints: MAX_INPUT_POINTS,
+  };
+  return runCalculation(services, variableId);
+}
+
+const runsOf = async (variableId: number) =>
+  (
+    await store.database.query<{ state: string; outcome: string; message: string }>(
+      'select state, outcome, message from calculation_run where variable_id = $1 order by id',
+      [variableId],
+    )
+  ).rows;
+
+describe('a variable reached by two paths', () => {
+  test('gets its turn although its input changes during every run of the other (R-H5)', async () => {
+    const input = await store.addVariable({ isVersioned: false });
+    const between = await addCalculated([{ variableId: input }]);
+    const both = await addCalculated([{ variableId: input }, { variableId: between }]);
+    const claim = (variableId: number) => withConnection(store.database, (it) => claimRun(it, variableId, ''));
+    await write(input);
+    await relay();
+    const first = await claim(between);
+    await write(input);
+    await relay();
+    expect(await claim(both)).toBeUndefined();
+    // `between` ends, and takes at once what came in meanwhile.
+    await withTransaction(store.database, async (transaction) => {
+      await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
+      await announcePoints(
+        transaction,
+        store.accountId,
+        [{ variableId: between, fromMicros: START, toMicros: START, count: 1 }],
+        first && { wave: first.wave },
+      );
+    });
+    await relay();
+    expect(await claim(between)).toBeDefined();
+    expect(await claim(both)).toMatchObject({ wave: first?.wave });
+  });
+});
+
+describe('a run over many points', () => {
+  test.each([
+    [MAX_INPUT_POINTS, 'ok', null],
+    [MAX_INPUT_POINTS + 1, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+    // So many that reading has to be ended in the middle.
+    [100_000, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+  ])('of %i points ends as %s (R-H7)', async (count, outcome, message) => {
+    const input = await store.addVariable({ isVersioned: false });
+    await store.database.query(
+      `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
+       from generate_series(1, $2::int) n`,
+      [input, count],
+    );
+    const variableId = await addCalculated([{ variableId: input, periodType: 'AbsoluteDate' }]);
+    await forceUpdate(store.database, [variableId], {});
+    await runWith(variableId, () => ok([]));
+    expect(await runsOf(variableId)).toMatchObject([{ outcome, message }]);
+  });
+});
+
+describe('a run that cannot end as it should', () => {
+  test('is not tried for ever when every attempt stops the calculator', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const crash = () => Promise.reject(new Error('the process would be gone'));
+    const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));
+    // From the second attempt on there is a pause before the next.
+    const skipPause = () => store.database.query('update calculation_request set not_before_date = now()');
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await skipPause();
+    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect((await runsOf(variableId)).map(({ state }) => state)).toEqual([
+      ...Array.from({ length: MAX_ATTEMPTS - 1 }, () => 'Abandoned'),
+      'Failed',
+    ]);
+    expect(await findDueVariables(store.database)).not.toContain(variableId);
+  });
+
+  test('stores nothing when it was taken over meanwhile (R-H5, R-K3)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const takeOver = async () => {
+      await store.database.query(`update calculation_run set state = 'Abandoned' where variable_id = $1`, [variableId]);
+      return ok([1]);
+    };
+    await expect(runWith(variableId, takeOver)).rejects.toThrow('was taken over');
+    expect(await store.read(variableId)).toEqual([]);
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
+  });
+
+  test('is over when its variable was deleted after its calculator died', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    await expect(runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
+    await store.database.query('delete from variable where id = $1', [variableId]);
+    expect(await findDueVariables(store.database)).toContain(variableId);
+    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect(await findDueVariables(store.database)).not.toContain(variableId);
+  });
+});
+
+describe('whatever a script says or returns', () => {
+  test('what it printed is recorded, also with NUL and half a character (R-H7, R-H8)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };
+    await runWith(variableId, () => ({
+      ...{ kind: 'script_error', message: 'no\0pe', call: '', line: 1, timing: TIMING },
+      notes,
+    }));
+    expect(await runsOf(variableId)).toEqual([{ state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' }]);
+  });
+
+  test('Errors beside a series are warnings of the run, and the series is stored (R-H3)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    const result = await runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
+    expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
+  });
+
+  test('a Version that cannot be stored fails the run', async () => {
+    const variableId = await addCalculated([]);
+    await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
+    await forceUpdate(store.database, [variableId], {});
+    await runWith(variableId, () => ok([0], ['V\0']));
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_output' }]);
+  });
+});
+
+describe('the window of an input', () => {
+  test.each([
+    ['Year', 1_000_000],
+    ['Month', 1_000_000],
+    ['Week', 1_000_000],
+    ['Day', 1_000_000],
+  ])('may be longer than the dates there are: %s %i', async (periodTimeBase, period) => {
+    const input = await store.addVariable({ isVersioned: false });
+    await store.write(input, [[START, 1]]);
+    const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
+    await forceUpdate(store.database, [variableId], {});
+    await runWith(variableId, () => ok([1]));
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
+  });
+
+  test('a pinned instant is exact to the microsecond (R-F5, R-H6)', async () => {
+    const input = await store.addVariable({ isVersioned: true });
+    const { versionTimestamp } = await store.write(input, [[START, 1]]);
+    const exact = `${new Date(Math.floor(versionTimestamp / 1000)).toISOString().slice(0, -1)}${String(versionTimestamp % 1000).padStart(3, '0')}Z`;
+    const window = { periodType: 'AbsoluteDate', toAbsolutePeriod: '2026-01-01T00:00:00.000000Z', asOf: exact };
+    const variableId = await addCalculated([{ variableId: input, ...window }]);
+    await forceUpdate(store.database, [variableId], {});
+    const result = await runWith(variableId, () => ok([]));
+    expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
+  });
+
+  test('a trigger date that R cannot hold fails the run (R-H2)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
+    await runWith(variableId, () => ok([]));
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_input' }]);
+  });
+});

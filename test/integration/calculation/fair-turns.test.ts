@@ -1,0 +1,140 @@
+/** Whoever has much to do does not keep the others waiting: workers take turns between keys. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from '../../../src/accounts/operator/create-account.ts';
+import { CALCULATION_QUEUE, startCalculator } from '../../../src/calculation/calculator.ts';
+import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import { INGEST_QUEUE, startIngester } from '../../../src/ingest/ingester.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { openWakeQueue, type WakeQueue } from '../../../src/platform/queue.ts';
+import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import { openDictionary } from '../../../src/points/dictionary.ts';
+import { eventually } from '../../support/eventually.ts';
+import { calculated } from '../../support/manager.ts';
+import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/stack.ts';
+
+const START = Date.UTC(2026, 0, 1) * 1000;
+const BACKLOG = 400;
+const LOG = createLog('silent', 'test');
+const NO_OUTBOX = { relay: async () => {} };
+
+let store: PointStore;
+const queues: WakeQueue[] = [];
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(async () => {
+  for (const queue of queues) await queue.close();
+  await store.close();
+});
+
+function openQueue(name: string) {
+  const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+  const queue = openWakeQueue(name, queueOptions);
+  queues.push(queue);
+  return { queue, queueOptions, outbox: NO_OUTBOX, log: LOG, metrics: createMetrics(), database: store.database };
+}
+
+/** Accepts `count` batches of one reading each. */
+async function acceptBatches(accountId: number, variableId: number, count: number): Promise<void> {
+  const rows = encodeTuples([{ variableId, dateMicros: START, value: 1, versionTagId: 0, tagSetId: 0 }]);
+  await store.database.query(
+    `with operation as (
+       insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings)
+       select $1, 'u', 'l', 'r', 1, 1 from generate_series(1, $3) returning id, account_id
+     )
+     insert into push_batch (operation_ids, reading_counts, account_id, rows)
+     select array[id], array[1], account_id, $2 from operation order by id`,
+    [accountId, rows, count],
+  );
+}
+
+const waiting = async (accountId: number) =>
+  (await store.database.query('select from push_batch where account_id = $1', [accountId])).rowCount ?? 0;
+
+describe('an ingester', () => {
+  test('takes turns: a long backlog of one account does not hold up another', async () => {
+    const variableId = await store.addVariable({ isVersioned: false });
+    const other = await createAccount(store.database, { name: 'South' });
+    await acceptBatches(store.accountId, variableId, BACKLOG);
+    const parts = openQueue(INGEST_QUEUE);
+    await parts.queue.wake([String(store.accountId)]);
+    const settings = { concurrency: 1, maxRows: 1, sweepIntervalMs: 600_000 };
+    const ingester = startIngester({ ...parts, settings });
+    await eventually('a beginning', async () => (await waiting(store.accountId)) < BACKLOG);
+    await acceptBatches(other, variableId, 1);
+    await parts.queue.wake([String(other)]);
+    await eventually('the turn of the other', async () => (await waiting(other)) === 0);
+    expect(await waiting(store.accountId)).toBeGreaterThan(0);
+    await ingester.stop();
+    expect(await waiting(store.accountId), 'a stop does not wait for the backlog (R-K2)').toBeGreaterThan(0);
+  });
+});
+
+describe('a batch that cannot be written', () => {
+  test('is set aside after a few attempts, kept, and named; those behind it go on (R-D1, R-K3)', async () => {
+    const accountId = await createAccount(store.database, { name: 'West' });
+    const variableId = await store.addVariable({ isVersioned: false });
+    await acceptBatches(accountId, variableId, 3);
+    // A wrong number of fields; at a date of its own, so that no later batch overwrites it unseen.
+    const { rows: broken } = await store.database.query<{ id: number }>(
+      `update push_batch set rows = set_byte(set_byte(rows, 1, 9), 13, 7)
+       where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)
+       returning id`,
+      [accountId],
+    );
+    const settings = { concurrency: 1, maxRows: 1000, sweepIntervalMs: 50 };
+    const ingester = startIngester({ ...openQueue(INGEST_QUEUE), settings });
+    await eventually('the batches around it', async () => (await waiting(accountId)) === 1);
+    await ingester.stop();
+    const { rows } = await store.database.query(
+      `select batch.id, attempts, state, failure from push_batch batch join push_operation operation on operation.id = any(operation_ids)
+       where batch.account_id = $1 and set_aside_date is not null`,
+      [accountId],
+    );
+    expect(rows).toEqual([
+      { id: broken[0]?.id, attempts: 5, state: 'Failed', failure: expect.stringContaining('field') },
+    ]);
+  });
+});
+
+describe('a calculator', () => {
+  test('takes turns: a variable asked for again in every run does not hold up another', async () => {
+    const [busy = 0, other = 0] = await Promise.all([0, 1].map(() => store.addVariable({ isVersioned: false })));
+    await store.database.query('update variable set calculated = $1 where id = any($2::int[])', [
+      calculated('anything', []),
+      [busy, other],
+    ]);
+    let runs = 0;
+    const parts = openQueue(CALCULATION_QUEUE);
+    const run = async () => {
+      runs += 1;
+      await forceUpdate(store.database, [busy], {});
+      if (runs === 1) {
+        await forceUpdate(store.database, [other], {});
+        await parts.queue.wake([String(other)]);
+      }
+      return { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
+    };
+    const calculator = startCalculator({
+      ...parts,
+      dictionary: openDictionary(store.database),
+      sandbox: { run, checkHealth: async () => {}, close: async () => {} },
+      clock: systemClock,
+      maxInputPoints: 1000,
+      settings: { concurrency: 1, sweepIntervalMs: 600_000, runRetentionDays: 90 },
+    });
+    await forceUpdate(store.database, [busy], {});
+    await parts.queue.wake([String(busy)]);
+    await eventually('the turn of the other', async () => {
+      const { rowCount } = await store.database.query('select from calculation_run where variable_id = $1', [other]);
+      return rowCount === 1;
+    });
+    await calculator.stop(10_000);
+  });
+});
+
+const NOTES = { messages: [], warnings: [], output: '' };
+const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };

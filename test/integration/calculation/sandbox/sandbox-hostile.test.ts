@@ -1,0 +1,236 @@
+/** Misbehaving scripts: each ends as a failed run of its own, with a reason its author understands (R-H7). */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
+import { createLog } from '../../../../src/platform/log.ts';
+import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
+import { jobOf, openTestPool, runScript, sandboxConfig, TARGET, textsOf } from '../../../fixtures/scripts/harness.ts';
+
+const LIMITS = {
+  CALC_WALL_TIME_MS: 10_000,
+  CALC_CPU_TIME_SEC: 1,
+  CALC_MEMORY_BYTES: 256 << 20,
+  CALC_TMP_BYTES: 16 << 20,
+  CALC_MAX_PROCESSES: 16,
+  CALC_MAX_TEXT_BYTES: 4096,
+  CALC_MAX_OUTPUT_POINTS: 1000,
+};
+
+/** The machine may be busy; what must end does so by the limits above. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+let pool: SandboxPool;
+
+beforeAll(async () => {
+  pool = await openTestPool(LIMITS);
+});
+
+/** Whatever the test did, the next run of the same and of another account works and finds no trace (R-H7). */
+afterEach(async () => {
+  for (const id of [TARGET.id, TARGET.id + 1]) {
+    const next = await runScript(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
+    expect(next).toMatchObject({ kind: 'ok', errors: [] });
+  }
+});
+
+afterAll(() => pool?.close());
+
+describe('limits', () => {
+  test.each([
+    ['endless-loop', 'cpu_time', 'the script used more than 1 s of processor time'],
+    ['memory-bomb', 'memory', 'the script needed more than 256 MiB of memory'],
+    ['memory-bomb-of-many', 'memory', 'the script needed more than 256 MiB of memory'],
+    ['fork-bomb', 'processes', 'the script started more than 16 processes'],
+  ])('%s ends as %s (R-H7)', async (script, limit, message) => {
+    const outcome = await runScript(pool, script);
+    expect(outcome).toMatchObject({ kind: 'limit', limit });
+    expect(outcome.kind === 'limit' && outcome.message).toContain(message);
+  });
+
+  test('sleep-for-ever ends as wall_time, and the next run works (R-H7)', async () => {
+    const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
+    try {
+      const outcome = await runScript(hasty, 'sleep-for-ever');
+      expect(outcome).toMatchObject({ kind: 'limit', limit: 'wall_time' });
+      expect(outcome.kind === 'limit' && outcome.message).toContain('the script ran longer than 3 s');
+      expect(await runScript(hasty, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+    } finally {
+      await hasty.close();
+    }
+  });
+
+  test('more points than allowed end as output_size (R-H7)', async () => {
+    const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:1001, Values = 1:1001))'));
+    expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
+  });
+
+  test('more bytes than allowed end as output_size, whatever the number of points (R-H7)', async () => {
+    const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
+    expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
+  });
+
+  test('a full /tmp is an error of the script (R-H7)', async () => {
+    const outcome = await runScript(pool, 'fill-disk');
+    expect(['script_error', 'ok']).toContain(outcome.kind);
+    expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
+  });
+
+  test('gigabytes of output are cut, not kept (R-H7)', async () => {
+    const outcome = await runScript(pool, 'print-gigabytes');
+    expect(outcome.kind).toBe('ok');
+    const output = outcome.kind === 'ok' ? outcome.notes.output : '';
+    expect(output).toMatch(/^x{4096}\n… 499995904 more bytes were not kept$/);
+  });
+});
+
+describe('isolation', () => {
+  test('the network is refused (R-H7)', async () => {
+    expect(await runScript(pool, 'network')).toMatchObject({
+      kind: 'ok',
+      errors: ['refused', 'refused', 'refused', 'refused'],
+    });
+  });
+
+  test('nothing but itself is visible, nothing but /tmp is writable, no privilege is left (R-H7)', async () => {
+    expect(await runScript(pool, 'look-around')).toMatchObject({
+      kind: 'ok',
+      errors: [
+        'processes 1',
+        'socket directory 0',
+        'written ',
+        'environment ',
+        'secrets 0',
+        'uid 65534',
+        'mount TRUE',
+        'unshare TRUE',
+        'other descriptors ',
+      ],
+    });
+  });
+
+  test('a run leaves no trace for the next one (R-H7)', async () => {
+    expect((await runScript(pool, 'leave-traces')).kind).toBe('ok');
+    expect(await runScript(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+
+  test('two runs at the same time do not see each other (R-H7)', async () => {
+    const script = `started <- Sys.time(); while (Sys.time() < started + 0.5) Sys.sleep(0.01)
+      list(TimeSeries = list(Dates = integer(), Values = numeric()), Errors = list.files("/proc", "^[0-9]+$"))`;
+    const outcomes = await Promise.all([pool.run(jobOf(script)), pool.run(jobOf(script))]);
+    expect(outcomes).toMatchObject([
+      { kind: 'ok', errors: ['1'] },
+      { kind: 'ok', errors: ['1'] },
+    ]);
+  });
+});
+
+describe('what a script may look for', () => {
+  test('is not there: other people, secrets, sockets, the database (R-H7)', async () => {
+    expect(await runScript(pool, 'read-host')).toMatchObject({
+      kind: 'ok',
+      errors: ['people 0', 'shadow refused', 'sockets 0', 'secrets FALSE', 'kernel refused', 'database FALSE'],
+    });
+  });
+
+  test('no process, namespace or mount of others can be entered, traced or written (R-H7)', async () => {
+    expect(await runScript(pool, 'trace-others')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+});
+
+describe('answers', () => {
+  test('programs and children left behind cannot write into the answer (R-H7)', async () => {
+    const outcome = await runScript(pool, 'left-behind');
+    // The fork of R itself holds the descriptor, as the script does: what it writes spoils the script's own result.
+    expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
+    if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
+  });
+
+  test('what system() starts holds no descriptor of the answer (R-H7)', async () => {
+    const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
+      ignore.stderr = TRUE)
+      list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;
+    expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'ok', errors: [] });
+  });
+
+  test('an error and a warning whose text is no text are told all the same (R-H8)', async () => {
+    const outcome = await pool.run(jobOf('bad <- rawToChar(as.raw(c(0x66, 0xff))); warning(bad); stop("no ", bad)'));
+    expect(outcome).toMatchObject({ kind: 'script_error', message: expect.stringMatching(/^no f/) });
+    expect(outcome.kind === 'script_error' && outcome.notes.warnings).toEqual([expect.stringMatching(/^f/)]);
+  });
+
+  test('a well-formed frame before the own one is no result (R-H7)', async () => {
+    const outcome = await runScript(pool, 'forge-frame');
+    expect(outcome).toMatchObject({ kind: 'script_error' });
+    expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
+  });
+
+  test('a result with 2^31 rows ends as output_size, and names them (R-H7)', async () => {
+    const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:2^31, Values = 1:2^31))'));
+    expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');
+  });
+
+  test.each(['Version', 'Tags'])('a %s column of another length comes through with its own (§7)', async (column) => {
+    const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
+    const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };
+    expect(textsOf(column === 'Version' ? versions : tags)).toEqual(['one']);
+  });
+
+  test('factors, NaN, NA, lists and Unicode arrive as what they mean (R-H3)', async () => {
+    const outcome = await runScript(pool, 'odd-columns');
+    if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
+    const { dates, values, versions, tags } = outcome.series;
+    expect(dates).toEqual(Float64Array.of(60, 120, 180, Number.NaN, 240));
+    expect(values).toEqual(Float64Array.of(1, Number.NaN, Number.POSITIVE_INFINITY, 4, 5));
+    expect(textsOf(versions)).toEqual(['a', 'b', '', 'a', 'é漢😀']);
+    expect(textsOf(tags)).toEqual(['', '{"k":"v"}', '', '{"k":"w"}', '']);
+  });
+
+  test('bytes that are no text are replaced, a text of a megabyte comes whole, printed ones are cut (R-H7)', async () => {
+    const outcome = await runScript(pool, 'bad-bytes');
+    if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
+    expect(outcome.errors).toEqual(['f??g', 'refused']);
+    expect(outcome.notes.messages).toEqual(['f??g']);
+    expect(textsOf(outcome.series.versions)).toEqual(['f??g', 'f??g']);
+    expect(textsOf(outcome.series.tags)?.map((text) => text.length)).toEqual([1_000_000, 0]);
+    expect(outcome.notes.output.length).toBeLessThan(LIMITS.CALC_MAX_TEXT_BYTES + 100);
+  });
+});
+
+describe('endings', () => {
+  test('quit() is reported as such (R-H7)', async () => {
+    const outcome = await runScript(pool, 'quit');
+    expect(outcome).toMatchObject({ kind: 'script_error' });
+    expect(outcome.kind === 'script_error' && outcome.message).toContain('quit()');
+  });
+
+  test.each(['kill-everything', 'kill-parent'])('%s hurts nobody else (R-H7)', async (script) => {
+    expect((await runScript(pool, script)).kind).not.toBe('fault');
+  });
+
+  test('a crash of R is reported with its signal (R-H7)', async () => {
+    expect(await runScript(pool, 'crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
+  });
+
+  test('forged output is a failed run (R-H7)', async () => {
+    const outcome = await runScript(pool, 'forge-output');
+    expect(outcome).toMatchObject({ kind: 'script_error' });
+    expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
+  });
+});
+
+describe('opening', () => {
+  const log = createLog('fatal', 'test');
+
+  test('without a root, with a wrong one, or unsandboxed without leave, it refuses (R-H7)', async () => {
+    const config = sandboxConfig(LIMITS);
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),
+    ).rejects.toThrow('R_ROOT is not set');
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: '/usr' }, log }),
+    ).rejects.toThrow('no R runtime');
+    await expect(
+      openSandboxPool({ metrics: createMetrics(), config: { ...config, SANDBOX: 'none' }, log }),
+    ).rejects.toThrow('SANDBOX_ALLOW_NONE');
+  });
+});

@@ -1,0 +1,32 @@
+/** The tests of the R package, run by testthat where scripts run (R-H4). */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
+import { jobOf, openTestPool } from '../../../fixtures/scripts/harness.ts';
+
+/** Starting R and running it take a second each, more on a busy machine. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+const FOLDER = fileURLToPath(new URL('../../../../r-runtime/tests/testthat', import.meta.url));
+const FILES = globSync('test-*.R', { cwd: FOLDER });
+const read = (file: string) => readFileSync(join(FOLDER, file), 'utf8');
+const EMPTY = 'list(TimeSeries = list(Dates = integer(), Values = numeric()))';
+
+let pool: SandboxPool;
+beforeAll(async () => {
+  pool = await openTestPool();
+});
+afterAll(() => pool?.close());
+
+const run = (tests: string) => pool.run(jobOf(`library(testthat)\n${read('helper-inputs.R')}\n${tests}\n${EMPTY}`));
+
+test.each(FILES)('the R package does as %s says (R-H4)', async (file) => {
+  expect(await run(read(file))).toMatchObject({ kind: 'ok' });
+});
+
+test('an expectation of the R tests that does not hold is noticed', async () => {
+  const failing = 'test_that("one is two", expect_identical(1, 2))';
+  expect(await run(failing)).toMatchObject({ kind: 'script_error' });
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../../src/calculation/sandbox/sandbox-types.ts';
+import {
+  codedText,
+  constantText,
+  inputOf,
+  jobOf,
+  openTestPool,
+  regularSeries,
+  runScript,
+  textsOf,
+} from '../../../fixtures/scripts/harness.ts';
+
+/** Starting R and running it take a second each, more on a busy machine. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+let pool: SandboxPool;
+
+beforeAll(async () => {
+  pool = await openTestPool();
+});
+
+afterAll(() => pool?.close());
+
+async function ok(job: SandboxJob): Promise<Extract<SandboxOutcome, { kind: 'ok' }>> {
+  const outcome = await pool.run(job);
+  if (outcome.kind !== 'ok') throw new Error(`expected ok, got ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+async function scriptError(script: string): Promise<Extract<SandboxOutcome, { kind: 'script_error' }>> {
+  const outcome = await pool.run(jobOf(script));
+  if (outcome.kind !== 'script_error') throw new Error(`expected a script error, got ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+describe('the five globals', () => {
+  test('a script sees inputs, forms, constants, target and trigger date as documented (R-H2)', async () => {
+    const series = {
+      ...regularSeries(2),
+      versions: { codes: Int32Array.of(0, 1), texts: ['', 'forecast é'] },
+      tags: { codes: Int32Array.of(1, 0), texts: ['{}', '{"quality":"estimated"}'] },
+    };
+    const outcome = await runScript(pool, 'five-globals', {
+      inputs: [inputOf('power', series), inputOf('empty', regularSeries(0))],
+      forms: [
+        { alias: 'unset', value: null },
+        { alias: 'area', value: 12.5 },
+      ],
+      constants: [
+        { alias: 'factor', value: 2 },
+        { alias: 'label', value: 'x' },
+        { alias: 'isOn', value: true },
+      ],
+    });
+    const names =
+      'c("Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType", "Aggregate", "SourceTimeZoneId")';
+    expect(outcome).toMatchObject({
+      kind: 'ok',
+      errors: [
+        'c("power", "empty")',
+        'c(Dates = "integer", Values = "numeric", Version = "character", Tags = "character")',
+        '"data.frame"',
+        'c(2L, 4L)',
+        names,
+        '"Europe/Brussels"',
+        'c("unset", "area")',
+        'TRUE',
+        '12.5',
+        'list(factor = 2L, label = "x", isOn = TRUE)',
+        names,
+        '42L',
+        '"integer"',
+        '1700000000L',
+        'c(0L, 4L)',
+        'c("describe", "inputConstants", "inputForms", "inputVariables", "series", "targetVariable", "triggerDate")',
+      ],
+      series: { versions: codedText(['', 'forecast é']), tags: codedText(['{"quality":"estimated"}', '{}']) },
+    });
+  });
+
+  test('100,000 points with versions and tags come back as they went in (R-H2, R-H3)', async () => {
+    const rows = 100_000;
+    const codes = Int32Array.from({ length: rows }, (_, row) => row % 3);
+    const series = {
+      ...regularSeries(rows, 1_600_000_000, 60),
+      versions: { codes, texts: ['', 'a', 'é 漢'] },
+      tags: constantText(rows, '{"k":"v"}'),
+    };
+    const { series: back } = await ok(
+      jobOf('list(TimeSeries = inputVariables$a$TimeSeries)', { inputs: [inputOf('a', series)] }),
+    );
+    expect(back.dates).toEqual(Float64Array.from(series.dates));
+    expect(back.values).toEqual(series.values);
+    expect(textsOf(back.versions)?.slice(0, 3)).toEqual(['', 'a', 'é 漢']);
+    expect(textsOf(back.tags)?.at(-1)).toBe('{"k":"v"}');
+  });
+});
+
+describe('what a script returns', () => {
+  test('tibbles, POSIXct and factors are understood; notes are kept (R-H3, R-H4)', async () => {
+    const outcome = await runScript(pool, 'everyday', { inputs: [inputOf('power', regularSeries(8, 1_700_006_400))] });
+    expect(outcome).toMatchObject({
+      kind: 'ok',
+      series: { dates: Float64Array.of(1_700_006_400, 1_700_010_000), values: Float64Array.of(1.5, 5.5) },
+      notes: {
+        messages: ['hourly mean of 8 points'],
+        warnings: [expect.stringMatching(/^just so you know \(line \d+\)$/)],
+        output: '[1] "printed"\n',
+      },
+    });
+    expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
+  });
+
+  test('whole numeric dates, Date, NA and columns of unequal length are passed on (R-H3)', async () => {
+    const { series } = await ok(
+      jobOf('list(TimeSeries = list(Dates = c(1e9, NA), Values = c(1, NA, Inf), Version = c("a", NA)))'),
+    );
+    expect(series).toEqual({
+      dates: Float64Array.of(1e9, Number.NaN),
+      values: Float64Array.of(1, Number.NaN, Number.POSITIVE_INFINITY),
+      versions: codedText(['a', '']),
+      tags: null,
+    });
+    const days = await ok(jobOf('list(TimeSeries = data.frame(Dates = as.Date("1970-01-02"), Values = 1L))'));
+    expect(days.series.dates).toEqual(Float64Array.of(86_400));
+  });
+
+  test.each([
+    ['1', 'got a value of class numeric'],
+    ['list(Series = 1)', 'got a list with `Series`'],
+    ['list(TimeSeries = data.frame(Dates = 1L))', 'must have the columns Dates and Values'],
+    ['list(TimeSeries = data.frame(Dates = 1.5, Values = 1))', 'must be whole seconds, got 1.5 in row 1'],
+    ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got a value of class character'],
+    ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
+    ['', 'got NULL'],
+  ])('%s says what was expected and got (R-H3)', async (script, message) => {
+    expect((await scriptError(script)).message).toContain(message);
+  });
+
+  test('Errors without TimeSeries is a failed run with those texts; with both the run is ok (R-H3)', async () => {
+    expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');
+    const both = await ok(jobOf('list(TimeSeries = list(Dates = 1L, Values = 1), Errors = "minor")'));
+    expect(both.errors).toEqual(['minor']);
+  });
+});
+
+describe('the memory a run shares with the warm R', () => {
+  test('is not copied by calling what packages have: their references are not counted', async () => {
+    const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
+      faults()
+      before <- faults()
+      ts <- inputVariables$a$TimeSeries
+      means <- aggregate(ts$Values, list(ts$Dates %/% 3600L), mean)
+      list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
+    const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    // 930 where each call counts.
+    expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
+  });
+});
+
+describe('random numbers', () => {
+  const draw = async (rows: number) => {
+    const script = 'list(TimeSeries = data.frame(Dates = 1:3, Values = rnorm(3)))';
+    const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))] }));
+    return outcome.kind === 'ok' ? [...outcome.series.values] : outcome;
+  };
+
+  test('are the same when a run is made again with the same inputs, and others with others (R-H8)', async () => {
+    const first = await draw(2);
+    expect(await draw(2)).toEqual(first);
+    expect(await draw(3)).not.toEqual(first);
+  });
+});
+
+describe('script errors', () => {
+  test('carry message, call and the line of the script (R-H8)', async () => {
+    const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');
+    expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
+  });
+
+  test('inside a package name the line of the script that called it (R-H8)', async () => {
+    const outcome = await scriptError('x <- 1\n\ndplyr::mutate(mtcars, z = unknown_column)\n');
+    expect(outcome).toMatchObject({ line: 3 });
+  });
+
+  test('of syntax carry the line (R-H9)', async () => {
+    const outcome = await scriptError('x <- 1\ny <- (\n}\n');
+    expect(outcome).toMatchObject({ line: 3 });
+    expect(outcome.message).toContain("unexpected '}'");
+  });
+
+  test('warnings given before the error are kept (R-H8)', async () => {
+    expect((await scriptError('warning("careful"); stop("no")')).notes.warnings).toEqual(['careful (line 1)']);
+  });
+});
+
+test('a toolbox function is there until a script defines its own (R-H4)', async () => {
+  const inputs = [inputOf('a', regularSeries(3, 0, 900)), inputOf('b', regularSeries(2, 900, 1800))];
+  const script = (own: string) => `${own}
+    axis <- GetInputAxis()
+    list(TimeSeries = data.frame(Dates = axis, Values = SetDataOnCommonAxis()$a))`;
+  const shipped = await ok(jobOf(script(''), { inputs }));
+  expect(shipped.series.dates).toEqual(Float64Array.of(0, 900, 1800, 2700));
+  expect(shipped.series.values).toEqual(Float64Array.of(0, 1, 2, Number.NaN));
+  const overridden = await ok(jobOf(script('GetInputAxis <- function(...) 900L'), { inputs }));
+  expect(overridden.series.dates[0]).toBe(900);
+});
+
+test('an aborted run is killed and the next one works (R-H7)', async () => {
+  const abort = new AbortController();
+  const run = pool.run(jobOf('Sys.sleep(60)'), abort.signal);
+  setImmediate(() => abort.abort(new Error('shutting down')));
+  await expect(run).rejects.toThrow('shutting down');
+  await pool.checkHealth();
+});

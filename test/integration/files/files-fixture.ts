@@ -1,0 +1,111 @@
+/** The doors and the ingester of Standard Files, beside a test API that has the structure and the users. */
+import { Hono } from 'hono';
+import { fileRoutes } from '../../../src/files/file-routes.ts';
+import { FILE_QUEUE, type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
+import type { FileLimits } from '../../../src/files/standard-file.ts';
+import { errorHandler } from '../../../src/http/error-response.ts';
+import { routingPath } from '../../../src/http/lenient-path.ts';
+import { authenticate } from '../../../src/identity/authentication/authenticate.ts';
+import { type RequestIdEnv, requestId } from '../../../src/platform/http/request-id.ts';
+import { openWakeQueue } from '../../../src/platform/queue.ts';
+import { listenHttp } from '../../../src/roles/http-listener.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+export const LIMITS: FileLimits = { maxRows: 10_000_000, maxInflatedBytes: 2 ** 31, maxRatio: 100 };
+
+export interface FileStatusBody {
+  readonly id: string;
+  readonly filename: string;
+  readonly format: string;
+  readonly state: 'Queued' | 'Processing' | 'Completed' | 'Failed';
+  readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };
+  readonly counts: {
+    readonly rows: number;
+    readonly ingested: number;
+    readonly rejected: number;
+    readonly warnings: number;
+  };
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly errors: readonly { readonly row: number; readonly code: string; readonly message: string }[];
+  readonly warnings?: readonly { readonly row: number; readonly code: string }[];
+  readonly ignoredColumns: readonly string[];
+}
+
+type UploadBody = NonNullable<RequestInit['body']>;
+
+export interface FileStack {
+  readonly api: TestApi;
+  readonly origin: string;
+  startIngester(limits?: Partial<FileLimits>): FileIngester;
+  /** POST /storage with these headers and body. */
+  post(
+    path: string,
+    body: UploadBody,
+    headers?: Readonly<Record<string, string>>,
+    client?: TestClient,
+  ): Promise<Response>;
+  /** Sends a file as a form with the part `data`. @returns its id. */
+  upload(filename: string, content: string | Uint8Array<ArrayBuffer>): Promise<string>;
+  get(path: string, client?: TestClient): Promise<Response>;
+  status(fileId: string): Promise<FileStatusBody>;
+  /** Waits until the file is Completed or Failed. */
+  ended(fileId: string): Promise<FileStatusBody>;
+  close(): Promise<void>;
+}
+
+export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
+  const api = await startTestApi();
+  const { parts } = api;
+  const queue = openWakeQueue(FILE_QUEUE, parts.queueOptions);
+  const listener = await listenHttp('127.0.0.1', 0);
+  const wakeFileIngester = (accountId: number) => queue.wake([String(accountId)]);
+  const routes = fileRoutes({ database: parts.database, maxBytes, wakeFileIngester, log: parts.log });
+  // The door of the API as far as it concerns files.
+  const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
+  app.use('*', requestId());
+  app.onError(errorHandler(parts.log));
+  app.use('*', authenticate({ ...parts.authentication, scope: 'datahub-api' }));
+  app.route('/', routes);
+  listener.serve(app.fetch);
+  const origin = `http://127.0.0.1:${listener.port}`;
+  const ingesters: FileIngester[] = [];
+  const send = (path: string, init: RequestInit, client: TestClient) => {
+    const headers = new Headers(init.headers);
+    if (client.token !== undefined) headers.set('authorization', `Bearer ${client.token}`);
+    return fetch(origin + path, { ...init, headers });
+  };
+  const get = (path: string, client = api.manager) => send(path, {}, client);
+  const post: FileStack['post'] = (path, body, headers = {}, client = api.manager) =>
+    send(path, { method: 'POST', body, headers }, client);
+  const status = async (fileId: string) => (await (await get(`/storage/${fileId}`)).json()) as FileStatusBody;
+  return {
+    ...{ api, origin, post, get, status },
+    startIngester: (limits = {}) => {
+      const { database, dictionary, queueOptions, outbox, metrics, log } = parts;
+      const settings = { concurrency: 2, limits: { ...LIMITS, ...limits }, retentionDays: 30, sweepIntervalMs: 200 };
+      const ingester = startFileIngester({ database, dictionary, queue, queueOptions, outbox, settings, metrics, log });
+      ingesters.push(ingester);
+      return ingester;
+    },
+    upload: async (filename, content) => {
+      const form = new FormData();
+      form.append('data', new Blob([content]), filename);
+      const response = await post(`/storage?filename=${encodeURIComponent(filename)}`, form);
+      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+      return (await response.json()) as string;
+    },
+    ended: (fileId) =>
+      eventually(`the end of file ${fileId}`, async () => {
+        const found = await status(fileId);
+        return (found.state === 'Completed' || found.state === 'Failed') && found;
+      }),
+    close: async () => {
+      await Promise.all(ingesters.map((ingester) => ingester.stop()));
+      await queue.close();
+      await listener.stop(1000);
+      await api.close();
+    },
+  };
+}

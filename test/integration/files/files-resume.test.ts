@@ -1,0 +1,213 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFileMetrics } from '../../../src/files/file-metrics.ts';
+import { type FileParser, openFileParser } from '../../../src/files/parsing/file-parser.ts';
+import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
+import { purgeFiles } from '../../../src/files/processing/purge-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createSite, createSource, createVariable } from '../../support/structure.ts';
+import { type FileStack, LIMITS, startFileStack } from './files-fixture.ts';
+
+const ROWS = 160_000;
+
+let stack: FileStack;
+let parser: FileParser;
+let variableId: number;
+let csv: string;
+beforeAll(async () => {
+  stack = await startFileStack();
+  parser = openFileParser();
+});
+afterAll(async () => {
+  await parser.close();
+  await stack.close();
+});
+beforeEach(async () => {
+  const siteId = await createSite(stack.api.manager);
+  const sourceId = await createSource(stack.api.manager, siteId);
+  variableId = await createVariable(stack.api.manager, sourceId, { isVersioned: true });
+  // A bad row in every thousand.
+  const rows = Array.from(
+    { length: ROWS },
+    (_, row) => `${variableId},${row % 1000 === 7 ? 'never' : minute(row)},${row}\n`,
+  );
+  csv = `variable_id,date,value\n${rows.join('')}`;
+});
+
+const ingest = (signal = new AbortController().signal, help: Partial<FileParser> = {}) => {
+  const { database, dictionary, log } = stack.api.parts;
+  const services = {
+    database,
+    dictionary,
+    parser: { ...parser, ...help },
+    limits: LIMITS,
+    onWritten: async () => {},
+    metrics: createFileMetrics(stack.api.parts.metrics),
+    log,
+  };
+  return ingestFile(services, stack.api.accountId, signal);
+};
+
+/** Versions, dates and row errors there are: equal to what one undisturbed run leaves. */
+async function expectOnce(fileId: string): Promise<void> {
+  const { rows } = await stack.api.database.query(
+    `select count(*) as versions, count(distinct date) as dates, sum(value)::float8 as sum
+     from (select * from point union all select * from point_version) version where variable_id = $1`,
+    [variableId],
+  );
+  const bad = ROWS / 1000;
+  const sum =
+    (ROWS * (ROWS - 1)) / 2 - Array.from({ length: bad }, (_, index) => index * 1000 + 7).reduce((a, b) => a + b);
+  expect(rows).toEqual([{ versions: ROWS - bad, dates: ROWS - bad, sum }]);
+  const status = await stack.status(fileId);
+  expect(status).toMatchObject({ state: 'Completed', counts: { rows: ROWS, ingested: ROWS - bad, rejected: bad } });
+  expect(new Set(status.errors.map(({ row }) => row)).size).toBe(bad);
+  const events = await stack.api.database.query<{ payload: unknown }>(
+    `select payload from outbox_event where type = 'FileIngested' and payload ->> 'fileId' = $1`,
+    [fileId],
+  );
+  expect(events.rows).toEqual([
+    { payload: expect.objectContaining({ state: 'Completed', counts: expect.objectContaining({ rows: ROWS }) }) },
+  ]);
+}
+
+describe('a file that is not processed in one go', () => {
+  it('is continued where it was stopped, and announced once (R-E5, R-K2, R-I2)', async () => {
+    const fileId = await stack.upload('a.csv', csv);
+    const stopped = new AbortController();
+    stopped.abort();
+    await ingest(stopped.signal);
+    const between = await stack.status(fileId);
+    expect(between.state).toBe('Processing');
+    expect(between.progress.rows).toBeGreaterThan(0);
+    expect(between.progress.rows).toBeLessThan(ROWS);
+    expect(between.progress.bytes).toBeLessThan(between.progress.totalBytes);
+    await ingest();
+    await expectOnce(fileId);
+    expect(await ingest()).toBe(false);
+  });
+
+  it('is continued after a crash in the middle of it (R-E5, R-K3)', async () => {
+    const fileId = await stack.upload('b.csv', csv);
+    async function* broken(...given: Parameters<FileParser['parse']>) {
+      let count = 0;
+      for await (const chunk of parser.parse(...given)) {
+        count += 1;
+        if (count === 3) throw new Error('the process dies');
+        yield chunk;
+      }
+    }
+    await expect(ingest(undefined, { parse: broken })).rejects.toThrow('dies');
+    expect((await stack.status(fileId)).progress.rows).toBeGreaterThan(0);
+    await ingest();
+    await expectOnce(fileId);
+  });
+
+  it('is continued after its process was killed (R-E5, R-K3)', async () => {
+    const fileId = await stack.upload('killed.csv', csv);
+    const program = fileURLToPath(new URL('./files-process.ts', import.meta.url));
+    const child = fork(program, [String(stack.api.accountId)], {
+      execPath: process.execPath,
+      execArgv: [],
+      env: { ...process.env, DATABASE_URL: stack.api.parts.config.DATABASE_URL },
+    });
+    const exited = once(child, 'exit');
+    await once(child, 'message');
+    child.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
+    while (await ingest());
+    await expectOnce(fileId);
+  });
+
+  it('by two at the same time is ingested once (R-E5)', async () => {
+    const fileId = await stack.upload('c.csv', csv);
+    await Promise.all([ingest(), ingest()]);
+    while (await ingest());
+    await expectOnce(fileId);
+  });
+
+  it('is given up when it was taken up again and again to no effect', async () => {
+    const fileId = await stack.upload('d.csv', csv);
+    await stack.api.database.query('update stored_file set attempts = 10 where id = $1', [fileId]);
+    await ingest();
+    expect(await stack.status(fileId)).toMatchObject({ state: 'Failed', failure: { code: 'internal_error' } });
+  });
+});
+
+it('files of an account are processed in the order in which they were answered', async () => {
+  const line = (value: number) => `variable_id,date,value,version\n${variableId},2026-01-01T00:00:00Z,${value},V\n`;
+  const ids = [
+    await stack.upload('1.csv', line(1)),
+    await stack.upload('2.csv', line(2)),
+    await stack.upload('3.csv', line(3)),
+  ];
+  while (await ingest());
+  for (const id of ids) expect(await stack.status(id)).toMatchObject({ state: 'Completed' });
+  const { rows } = await stack.api.database.query('select value from point where variable_id = $1', [variableId]);
+  expect(rows).toEqual([{ value: 3 }]);
+});
+
+it('a file is read once the pushes accepted before it are written, however long they wait (R-D6)', async () => {
+  const { database } = stack.api;
+  await database.query(`insert into push_batch (account_id, rows) values ($1, '')`, [stack.api.accountId]);
+  const fileId = await stack.upload('rows.csv', csv);
+  let isRead = false;
+  const parse: FileParser['parse'] = (...job) => {
+    isRead = true;
+    return parser.parse(...job);
+  };
+  const ended = ingest(undefined, { parse });
+  await eventually('the file to be taken', async () => (await stack.status(fileId)).state === 'Processing');
+  for (let look = 0; look < 10; look += 1) expect((await stack.status(fileId)).progress.rows).toBe(0);
+  expect(isRead).toBe(false);
+  await database.query('delete from push_batch');
+  expect(await ended).toBe(true);
+  expect(await stack.status(fileId)).toMatchObject({ state: 'Completed', progress: { rows: ROWS } });
+});
+
+it('a file that ends too soon for its limit of rows keeps the rows before (R-E4)', async () => {
+  const fileId = await stack.upload('many.csv', csv);
+  const { database, dictionary, log } = stack.api.parts;
+  const metrics = createFileMetrics(stack.api.parts.metrics);
+  const limits = { ...LIMITS, maxRows: 100_000 };
+  await ingestFile(
+    { database, dictionary, parser, limits, onWritten: async () => {}, metrics, log },
+    stack.api.accountId,
+    new AbortController().signal,
+  );
+  const status = await stack.status(fileId);
+  expect(status).toMatchObject({ state: 'Failed', failure: { code: 'too_many_rows' } });
+  const { rows } = await stack.api.database.query('select count(*) as count from point where variable_id = $1', [
+    variableId,
+  ]);
+  expect(rows).toEqual([{ count: status.counts.ingested }]);
+});
+
+it('files are removed with all they hold once their retention is over, and uploads that were cut off (R-E1)', async () => {
+  const [old, recent] = [await stack.upload('old.csv', csv), await stack.upload('recent.csv', csv)];
+  while (await ingest());
+  await stack.api.database.query(`update stored_file set uploaded_date = now() - interval '31 days' where id = $1`, [
+    old,
+  ]);
+  const { rows: cut } = await stack.api.database.query<{ id: string }>(
+    `insert into stored_file (account_id, user_id, filename, format, uploaded_date)
+     values ($1, 'x', 'cut.csv', 'csv', now() - interval '7 hours') returning id`,
+    [stack.api.accountId],
+  );
+  expect(await purgeFiles(stack.api.database, 30)).toBe(2);
+  expect(await purgeFiles(stack.api.database, 30)).toBe(0);
+  expect((await stack.get(`/storage/${old}`)).status).toBe(404);
+  expect((await stack.get(`/storage/${recent}`)).status).toBe(200);
+  const { rows } = await stack.api.database.query(
+    'select file_id from stored_file_part where file_id = any($1) union select file_id from stored_file_error where file_id = any($1)',
+    [[old, cut[0]?.id]],
+  );
+  expect(rows).toEqual([]);
+});
+
+function minute(row: number): string {
+  return `${new Date(Date.UTC(2020, 0, 1) + row * 60_000).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,281 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSite, createSource, createVariable } from '../../support/structure.ts';
+import { type FileStack, startFileStack } from './files-fixture.ts';
+
+const HEADER = 'variable_id,date,value';
+const DATE = '2026-03-01T00:15:00';
+const MAX_BYTES = 4 << 20;
+const fixture = (name: string) =>
+  new Uint8Array(readFileSync(new URL(`../../fixtures/files/${name}`, import.meta.url)));
+
+let stack: FileStack;
+let sourceId: number;
+beforeAll(async () => {
+  stack = await startFileStack(MAX_BYTES);
+  stack.startIngester({ maxRows: 200_000 });
+  const siteId = await createSite(stack.api.manager, { timeZoneId: 'Europe/Brussels' });
+  // The fixtures are about variable 7.
+  await stack.api.database.query(`select setval(pg_get_serial_sequence('variable', 'id'), 100)`);
+  sourceId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
+});
+afterAll(() => stack.close());
+
+const newVariable = (members = {}) => createVariable(stack.api.manager, sourceId, members);
+const read = async (variableId: number) =>
+  (
+    await stack.api.manager.get<{ date: string; rawValue: number; version?: string; tags?: object }[]>(
+      `/data?variableId=${variableId}`,
+    )
+  ).body;
+const process = async (filename: string, content: string | Uint8Array<ArrayBuffer>) =>
+  stack.ended(await stack.upload(filename, content));
+
+describe('POST /storage', () => {
+  it('takes a form as shipped clients send it and answers the id as a JSON string (R-E1)', async () => {
+    const variableId = await newVariable();
+    const form = new FormData();
+    form.append('note', 'first');
+    form.append('other', new Blob(['x']), 'other.txt');
+    form.append(
+      'data',
+      new Blob([`${HEADER}\n${variableId},${DATE},1.5\n`], { type: 'text/csv' }),
+      'C:\\data\\Mäy.csv',
+    );
+    const response = await stack.post('/storage/?Parameters.FileName=', form);
+    expect(response.status).toBe(200);
+    const fileId = (await response.json()) as string;
+    expect(fileId).toMatch(/^[\da-f-]{36}$/);
+    expect(await stack.ended(fileId)).toMatchObject({
+      ...{ id: fileId, filename: 'Mäy.csv', format: 'csv', state: 'Completed' },
+      ...{ counts: { rows: 1, ingested: 1, rejected: 0, warnings: 0 }, errors: [] },
+    });
+    expect(await read(variableId)).toMatchObject([{ date: '2026-02-28T23:15:00Z', rawValue: 1.5 }]);
+  });
+
+  it('takes the file itself, and gzip (R-E1, R-A4)', async () => {
+    const variableId = await newVariable();
+    const csv = `${HEADER}\n${variableId},${DATE}Z,1\n`;
+    const plain = await stack.post('/storage?filename=a.csv', csv, { 'content-type': 'text/csv; charset=utf-8' });
+    const zipped = await stack.post('/storage?FILENAME=b.csv', gzipSync(csv.replace(',1\n', ',2\n')), {
+      ...{ 'content-type': 'text/csv', 'content-encoding': 'gzip' },
+    });
+    for (const response of [plain, zipped]) expect(response.status).toBe(200);
+    expect(await stack.ended((await zipped.json()) as string)).toMatchObject({ filename: 'b.csv', state: 'Completed' });
+    expect(await read(variableId)).toMatchObject([{ rawValue: 2 }]);
+  });
+
+  it.each([
+    [415, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }, /multipart/],
+    [415, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }, /type says csv/],
+    [415, '/storage', fixture('openpyxl.xlsx'), { 'content-type': 'text/csv' }, /zip/],
+    [
+      415,
+      '/storage',
+      fixture('encrypted.xlsx'),
+      { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
+      /encrypted/,
+    ],
+    [
+      415,
+      '/storage',
+      'a,b',
+      { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
+      /no zip/,
+    ],
+    [415, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }, /zip/],
+    [415, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /gzip/],
+    [400, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, /gzip/],
+    [400, '/storage', '', { 'content-type': 'text/csv' }, /empty/],
+    [400, '/storage', 'x', { 'content-type': 'multipart/form-data' }, /form/],
+    [
+      400,
+      '/storage',
+      '--b\r\nContent-Disposition: form-data; name="data"; filename="a.csv"\r\n\r\nabc',
+      { 'content-type': 'multipart/form-data; boundary=b' },
+      /form/,
+    ],
+    [
+      400,
+      '/storage',
+      '--b\r\nContent-Disposition: form-data; name="other"\r\n\r\nabc\r\n--b--',
+      { 'content-type': 'multipart/form-data; boundary=b' },
+      /data/,
+    ],
+    [
+      413,
+      '/storage',
+      'a'.repeat(MAX_BYTES + 1),
+      { 'content-type': 'text/csv' },
+      new RegExp(`at most ${MAX_BYTES} bytes`),
+    ],
+    [
+      413,
+      '/storage',
+      'a'.repeat(MAX_BYTES + (2 << 20)),
+      { 'content-type': 'text/csv' },
+      new RegExp(`${MAX_BYTES} bytes`),
+    ],
+    [
+      413,
+      '/storage',
+      gzipSync('a'.repeat(20 << 20)),
+      { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
+      new RegExp(`at most ${MAX_BYTES} bytes`),
+    ],
+  ])('answers %i to what is no file (R-A5, R-E4) %#', async (code, path, body, headers, message) => {
+    const response = await stack.post(path, body, headers as unknown as Record<string, string>);
+    expect([response.status, await response.json()]).toMatchObject([code, { message: expect.stringMatching(message) }]);
+    const { rows } = await stack.api.database.query(`select id from stored_file where state = 'Uploading'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('needs the permission to push (R-B8)', async () => {
+    const reader = await stack.api.signIn('reader', 'MANAGER', { mayPush: false });
+    const response = await stack.post('/storage', 'x', { 'content-type': 'text/csv' }, reader);
+    expect(response.status).toBe(403);
+  });
+
+  it('refuses a form whose file has another extension (R-E4)', async () => {
+    for (const name of ['a.txt', 'a.xls', 'a'])
+      await expect(stack.upload(name, 'x')).rejects.toThrow(/415.*\.csv or \.xlsx/);
+  });
+});
+
+describe('a file', () => {
+  it('that is a workbook is read like a CSV (R-E2)', async () => {
+    const variableId = await newVariable({ isVersioned: true, mappingConfig: 'wb' });
+    await stack.api.database.query('update variable set id = 7 where id = $1', [variableId]);
+    const status = await process('Book.XLSX', fixture('libreoffice.xlsx'));
+    expect(status).toMatchObject({
+      state: 'Completed',
+      counts: { rows: 5, ingested: 3, rejected: 2 },
+      ignoredColumns: ['note'],
+    });
+    expect(status.progress).toEqual({
+      bytes: status.progress.totalBytes,
+      totalBytes: status.progress.totalBytes,
+      rows: 5,
+    });
+    expect(await read(7)).toMatchObject([
+      { date: '2026-02-28T23:15:00Z', rawValue: 1.5, version: 'V1', tags: { quality: 'estimated', version: 'V1' } },
+      { date: '2026-02-28T23:30:00Z', rawValue: -0.0025 },
+      { date: '2026-03-01T00:45:00Z', rawValue: 3, version: 'V1' },
+    ]);
+  });
+
+  it('finds its targets by any identifiers, each combination once (§2, R-D2)', async () => {
+    const variableId = await newVariable({ mappingConfig: 'm1' });
+    await newVariable({ mappingConfig: 'twin' });
+    await newVariable({ mappingConfig: 'twin' });
+    const csv = [
+      'source_serialnumber;mapping_config;date;value',
+      `S-1;m1;${DATE};1`,
+      `;m1;${DATE}Z;2`,
+      `S-1;nothing;${DATE};3`,
+      `S-1;twin;${DATE};4`,
+      `;;${DATE};5`,
+    ].join('\r\n');
+    const { errors } = await process('targets.csv', csv);
+    expect(errors.map(({ row, code }) => [row, code])).toEqual([
+      [4, 'target_not_found'],
+      [5, 'target_ambiguous'],
+      [6, 'target_not_found'],
+    ]);
+    expect(await read(variableId)).toMatchObject([{ rawValue: 1 }, { rawValue: 2 }]);
+  });
+
+  it('reaches only what its sender sees (R-B9)', async () => {
+    const variableId = await newVariable();
+    const otherSite = await createSite(stack.api.manager);
+    const user = await stack.api.signIn('uma', 'USER', { sites: [otherSite] });
+    const type = { 'content-type': 'text/csv' };
+    const mine = await stack.post('/storage?filename=a.csv', `${HEADER}\n${variableId},${DATE},1\n`, type, user);
+    const theirs = await stack.post(
+      '/storage?filename=a.csv',
+      `${HEADER}\n${variableId},${DATE},1\n`,
+      type,
+      stack.api.stranger,
+    );
+    const fileId = (await mine.json()) as string;
+    expect(await stack.ended(fileId)).toMatchObject({
+      counts: { ingested: 0, rejected: 1 },
+      errors: [{ code: 'target_not_found' }],
+    });
+    const foreign = (await theirs.json()) as string;
+    for (const path of ['', '/errors', '/events', '/content']) {
+      expect((await stack.get(`/storage/${foreign}${path}`)).status).toBe(404);
+      expect((await stack.get(`/storage/${fileId}${path}`, user)).status).toBe(200);
+    }
+    const file = await stack.upload('mine.csv', HEADER);
+    expect((await stack.get(`/storage/${file}`, user)).status).toBe(404);
+    expect((await stack.get('/storage/7')).status).toBe(404);
+    expect(await read(variableId)).toEqual([]);
+  });
+
+  it('reports bad rows and warns of changed clocks, first in its state, all of them as CSV (R-E1, R-E3, R-D4)', async () => {
+    const variableId = await newVariable();
+    const bad = Array.from({ length: 1500 }, (_, index) => `${variableId},01/02/2026,${index}\n`).join('');
+    const status = await process('bad.csv', `${HEADER}\n${bad}${variableId},2026-10-25T02:30:00,1\n`);
+    expect(status).toMatchObject({
+      state: 'Completed',
+      counts: { rows: 1501, ingested: 1, rejected: 1500, warnings: 1 },
+    });
+    expect(status.warnings).toMatchObject([{ row: 1502, code: 'ambiguous_local_date' }]);
+    expect(status.errors).toHaveLength(1000);
+    expect(status.errors[0]).toMatchObject({
+      row: 2,
+      code: 'invalid_date',
+      message: expect.stringContaining('"01/02/2026"'),
+    });
+    const response = await stack.get(`/storage/${status.id}/errors`);
+    expect(response.headers.get('content-type')).toContain('text/csv');
+    const lines = (await response.text()).trim().split('\n');
+    expect([lines.length, lines[0], lines[1500]?.slice(0, 17)]).toEqual([
+      1501,
+      'row,code,message',
+      '1501,invalid_date',
+    ]);
+  });
+
+  it('that fails says why, and what follows it is processed (R-E2)', async () => {
+    const failed = await process('columns.csv', 'date,amount\n');
+    expect(failed).toMatchObject({
+      state: 'Failed',
+      failure: { code: 'missing_column', message: expect.stringContaining('value') },
+    });
+    const truncated = await process('cut.xlsx', fixture('openpyxl.xlsx').slice(0, 4000));
+    expect(truncated).toMatchObject({ state: 'Failed', failure: { code: 'damaged_file' } });
+    const variableId = await newVariable();
+    expect(await process('good.csv', `${HEADER}\n${variableId},${DATE},1\n`)).toMatchObject({ state: 'Completed' });
+  });
+
+  it('is kept, and given back byte by byte (R-E1)', async () => {
+    const bytes = fixture('gnumeric.xlsx');
+    const fileId = await stack.upload("it's 100% ü.xlsx", bytes);
+    const response = await stack.get(`/storage/${fileId}/content`);
+    expect(response.headers.get('content-disposition')).toBe(
+      `attachment; filename*=UTF-8''it%27s%20100%25%20%C3%BC.xlsx`,
+    );
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+  });
+
+  it('shows its progress as events until its end (R-E1)', async () => {
+    const variableId = await newVariable();
+    const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');
+    const fileId = await stack.upload('events.csv', `${HEADER}\n${rows}`);
+    const text = await (await stack.get(`/storage/${fileId}/events`)).text();
+    const events = text
+      .trim()
+      .split('\n\n')
+      .map((event) => /^event: (.*)\ndata: (.*)$/.exec(event)?.slice(1) ?? []);
+    expect(events.at(-1)?.[0]).toBe('end');
+    expect(JSON.parse(events.at(-1)?.[1] ?? '')).toMatchObject({ state: 'Completed', counts: { ingested: 100_000 } });
+    expect(events.slice(0, -1).every(([name]) => name === 'progress')).toBe(true);
+  });
+});
+
+function minute(index: number): string {
+  return new Date(Date.UTC(2020, 0, 1) + index * 60_000).toISOString().slice(0, 19);
+}

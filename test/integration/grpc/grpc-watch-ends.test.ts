@@ -1,0 +1,294 @@
+/** How a watch ends, what it is refused for, and what it survives (R-B5, R-J2, R-K2, R-K3). */
+import { status as GrpcStatus } from '@grpc/grpc-js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
+import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
+import { openTurns, shareTurns } from '../../../src/grpc/watch/turns.ts';
+import { Watch, type WatchMessage, type WatchOptions } from '../../../src/grpc/watch/watch.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
+import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+
+const MANY = 300_000;
+const STALL_MS = 300;
+const MAX_VARIABLES = 3;
+const MAX_WATCHES = 5;
+
+let api: TestApi;
+let reader: GrpcReader;
+let structure: Awaited<ReturnType<typeof createStructure>>;
+const open: { close(): void }[] = [];
+
+beforeAll(async () => {
+  // Nothing is relayed here, so there are no news: watches find out by themselves.
+  api = await startTestApi({
+    WATCH_POLL_MS: '200',
+    WATCH_HEARTBEAT_MS: '1000',
+    WATCH_MAX_VARIABLES: String(MAX_VARIABLES),
+    WATCH_MAX_PER_USER: String(MAX_WATCHES),
+    READ_STALL_SEC: '1',
+  });
+  reader = createGrpcReader(api.grpcAddress, api.manager.token);
+  structure = await createStructure(api.manager);
+});
+afterEach(async () => {
+  for (const it of open.splice(0)) it.close();
+  await noneIsOpen();
+});
+afterAll(async () => {
+  reader?.close();
+  await api?.close();
+});
+
+/** Connections that are read from for a watch right now. */
+async function readingFor(): Promise<readonly string[]> {
+  const { rows } = await api.database.query<{ event: string }>(
+    `select coalesce(wait_event, '') as event from pg_stat_activity
+     where datname = current_database() and application_name = 'tidemark-watch' and state <> 'idle'`,
+  );
+  return rows.map(({ event }) => event);
+}
+
+const noneIsOpen = () => eventually('no open read', async () => (await readingFor()).length === 0);
+
+function watch(request: object, by: GrpcReader = reader): Watcher {
+  const watcher = openWatcher(by, request);
+  open.push({ close: watcher.cancel });
+  return watcher;
+}
+
+function readerOf({ token }: TestClient): GrpcReader {
+  const made = createGrpcReader(api.grpcAddress, token);
+  open.push(made);
+  return made;
+}
+
+async function push(variableId: number, value: number): Promise<void> {
+  const reading = { date: new Date(Date.UTC(2026, 0, 1) + value * 60_000).toISOString(), value };
+  expect((await api.manager.post('/api/data', [{ variableId, data: [reading] }])).status).toBe(200);
+  await api.ingest();
+}
+
+async function userIdOf(userName: string): Promise<string> {
+  const { rows } = await api.database.query<{ id: string }>('select id from app_user where user_name = $1', [userName]);
+  return rows[0]?.id ?? '';
+}
+
+/** A watch of the variable with many points, from the beginning, of a reader that takes as `write` says. */
+async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown) {
+  const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
+  const variableId = rows[0]?.id ?? 0;
+  const { config, dictionary, log } = api.parts;
+  const options = { url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-watch', log };
+  const database = openDatabase({ ...options, readLimits: { stallMs: STALL_MS } });
+  let snapshots = 0;
+  database.on('acquire', () => {
+    snapshots += 1;
+  });
+  const leaving = new AbortController();
+  const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
+  const reading = { database, dictionary, long: openTurns(1), patienceMs: () => STALL_MS };
+  const watch = new Watch(
+    { ...reading, short: shareTurns(openTurns(1)) },
+    {
+      ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
+      caller: { ...caller, permissions: new Set(), scopes: new Set() },
+      variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
+      places: new Map([[variableId, AT_BEGINNING]]),
+      sink: { write } as unknown as WatchOptions['sink'],
+    },
+  );
+  return {
+    running: watch.run(),
+    snapshots: () => snapshots,
+    stop: async () => {
+      leaving.abort();
+      await noneIsOpen();
+      await database.end();
+    },
+  };
+}
+
+describe('a watch ends', () => {
+  it('when its user is locked (R-B5)', async () => {
+    const user = await api.signIn('locked', 'USER', { sites: [structure.siteId] });
+    const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
+    await watcher.begun();
+    await api.manager.post(`/account/user/${await userIdOf('locked')}/lock`, { isLocked: true });
+    expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.UNAUTHENTICATED, reason: 'invalid_token' });
+  });
+
+  it('when its user is removed from the account (R-B5)', async () => {
+    const user = await api.signIn('removed', 'USER', { sites: [structure.siteId] });
+    const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
+    await watcher.begun();
+    const userIds = [await userIdOf('removed')];
+    await api.database.query('delete from account_member where user_id = any($1)', [userIds]);
+    expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.PERMISSION_DENIED, reason: 'permission_denied' });
+  });
+
+  it('when the site is not granted any more, as if the variable did not exist (R-B5, R-B9)', async () => {
+    const user = await api.signIn('ungranted', 'USER', { sites: [structure.siteId] });
+    const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
+    await watcher.begun();
+    const id = await userIdOf('ungranted');
+    expect((await api.manager.send('DELETE', `/account/user/${id}/sites`, [structure.siteId])).status).toBe(200);
+    expect(await watcher.ended()).toMatchObject({
+      ...{ code: GrpcStatus.NOT_FOUND, reason: 'not_found' },
+      message: `variable ${structure.variableId} does not exist`,
+    });
+  });
+
+  it('when its source is moved out of reach, and when its variable is deleted (R-B9, R-C7)', async () => {
+    const siteId = await createSite(api.manager);
+    const sourceId = await createSource(api.manager, siteId);
+    const [moved, deleted] = [await createVariable(api.manager, sourceId), await createVariable(api.manager, sourceId)];
+    const user = await api.signIn('left behind', 'USER', { sites: [siteId] });
+    const watchers = [
+      watch({ variableIds: [deleted] }, readerOf(user)),
+      watch({ variableIds: [moved] }, readerOf(user)),
+    ];
+    for (const watcher of watchers) await watcher.begun();
+    expect((await api.manager.delete(`/sources/${sourceId}/variables/${deleted}`)).status).toBe(204);
+    expect(await watchers[0]?.ended()).toMatchObject({ code: GrpcStatus.NOT_FOUND });
+    expect((await api.manager.put(`/sources/${sourceId}`, { siteId: structure.siteId })).status).toBe(204);
+    expect(await watchers[1]?.ended()).toMatchObject({ code: GrpcStatus.NOT_FOUND });
+  });
+
+  it('with UNAVAILABLE when the server stops, at once; its cursor goes on elsewhere (R-J2, R-K2)', async () => {
+    const other = await startGrpcServer(api.parts, '127.0.0.1', 0);
+    const otherReader = createGrpcReader(other.address, api.manager.token);
+    open.push(otherReader);
+    const request = { variableIds: [structure.variableId] };
+    const watcher = watch(request, otherReader);
+    await watcher.begun();
+    const startMs = performance.now();
+    await other.stop(20_000);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.UNAVAILABLE, reason: 'dependency_unavailable' });
+    await push(structure.variableId, 1);
+    const again = watch({ ...request, cursor: watcher.cursor() });
+    expect(await again.until(1)).toMatchObject([{ value: 1 }]);
+  });
+});
+
+describe('a watch is refused', () => {
+  it('beyond the variables it may have (R-J3)', async () => {
+    const sourceId = await createSource(api.manager, structure.siteId);
+    for (let count = 0; count <= MAX_VARIABLES; count += 1) await createVariable(api.manager, sourceId);
+    expect(await watch({ sourceId }).ended()).toMatchObject({
+      ...{ code: GrpcStatus.INVALID_ARGUMENT, reason: 'invalid_input' },
+      message: `variable_ids must be at most ${MAX_VARIABLES}, got ${MAX_VARIABLES + 1}`,
+    });
+  });
+
+  it('beyond the watches a user may have open; others may (R-J3)', async () => {
+    const request = { variableIds: [structure.variableId] };
+    for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
+    const refusal = await watch(request).ended();
+    expect(refusal).toMatchObject({ code: GrpcStatus.RESOURCE_EXHAUSTED, reason: 'rate_limited' });
+    await watch(request, readerOf(await api.signIn('another', 'MANAGER'))).begun();
+    open.shift()?.close();
+    await eventually('a watch instead of the one that left', async () => {
+      const instead = watch(request);
+      await instead.begun();
+      return true;
+    });
+  });
+});
+
+describe('a watch', () => {
+  it('finds what it was not told of (R-J1, R-K3)', async () => {
+    const watcher = watch({ variableIds: [structure.variableId] });
+    await watcher.begun();
+    await push(structure.variableId, 2);
+    expect(await watcher.until(1)).toMatchObject([{ value: 2 }]);
+  });
+
+  it('sends its cursor now and then when there is nothing new (R-J1)', async () => {
+    const watcher = watch({ variableIds: [structure.variableId] });
+    await eventually('heartbeats', async () => watcher.messageCount() >= 3);
+    expect(watcher.points()).toEqual([]);
+  });
+
+  it('of a slow reader holds the database back, lets go of it, and still gives everything once (R-J2)', async () => {
+    const variableId = await createVariable(api.manager, structure.sourceId);
+    await api.database.query(
+      `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
+       select timestamptz '2020-01-01' + number * interval '1 minute', number, '2026-01-01', $1, 0, 0
+       from generate_series(1, ${MANY}) number`,
+      [variableId],
+    );
+    await api.database.query(
+      `insert into series (variable_id, max_date, last_version_timestamp)
+       select variable_id, max(date), max(version_timestamp) from point where variable_id = $1 group by 1`,
+      [variableId],
+    );
+    const watcher = watch({ variableIds: [variableId], fromBeginning: true });
+    watcher.pause();
+    await eventually('the database to wait for the reader', async () => (await readingFor()).includes('ClientWrite'));
+    await noneIsOpen();
+    watcher.resume();
+    const points = await watcher.until(MANY);
+    expect(points.length).toBe(MANY);
+    expect(points.findIndex(({ value }, index) => value !== index + 1)).toBe(-1);
+  });
+
+  it('makes no message before its reader has taken the one before (R-J2)', async () => {
+    const taken: (() => void)[] = [];
+    const { running, stop } = await watchMany((_message, onTaken) => taken.push(onTaken));
+    for (const messages of [2, 3]) {
+      taken.at(-1)?.();
+      await eventually('the next message', async () => taken.length === messages);
+      await noneIsOpen();
+      expect(taken.length).toBe(messages);
+    }
+    await stop();
+    await running;
+  });
+
+  it('of a reader that takes little by little keeps no snapshot for long, and gives everything once (R-J2)', async () => {
+    const dates: number[] = [];
+    let cursorCount = 0;
+    const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
+      cursorCount += 1;
+      const columns = points?.dateMicros ?? Buffer.alloc(0);
+      for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
+      // Less than a reader may take nothing.
+      setTimeout(onTaken, STALL_MS / 3);
+    });
+    await eventually('all points', async () => dates.length >= MANY);
+    await stop();
+    await running;
+    expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
+    expect(dates.length).toBe(MANY);
+    // Some messages of each.
+    expect(snapshots()).toBeGreaterThan(4);
+    expect(snapshots()).toBeLessThan(cursorCount);
+  });
+
+  it('that its reader leaves in the middle takes its query with it (R-J2)', async () => {
+    const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
+    const watcher = watch({ variableIds: [rows[0]?.id ?? 0], fromBeginning: true });
+    watcher.pause();
+    await eventually('the database to wait for the reader', async () => (await readingFor()).includes('ClientWrite'));
+    watcher.cancel();
+    await noneIsOpen();
+  });
+
+  it('that waits outlives a database that was away (R-K3)', async () => {
+    const watcher = watch({ variableIds: [structure.variableId] });
+    await watcher.begun();
+    await push(structure.variableId, 3);
+    await watcher.until(1);
+    await api.databaseGate.shut();
+    await api.databaseGate.open();
+    await eventually('the way to the database', () => api.parts.database.query('select 1').then(() => true));
+    await push(structure.variableId, 4);
+    expect(await watcher.until(2)).toMatchObject([{ value: 3 }, { value: 4 }]);
+  });
+});

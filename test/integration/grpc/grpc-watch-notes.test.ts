@@ -1,0 +1,269 @@
+/** Where those who follow a variable look: what writes note for them, and what becomes of the notes (R-J1). */
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
+import { streamNews } from '../../../src/grpc/watch/stream-news.ts';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import {
+  findChanges,
+  findLastVersions,
+  groupChanges,
+  type Place,
+  selectChanges,
+} from '../../../src/points/read/read-changes.ts';
+import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
+import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
+import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+
+const OF_BEFORE = new URL('../../../sql/migrations/0029_rewrites_of_before.sql', import.meta.url);
+const DAY = 86_400_000_000;
+const START = Date.UTC(2020, 0, 1) * 1000;
+const DAYS = 2000;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store?.close());
+
+const day = (number: number) => START + number * DAY;
+
+/** First and last day of each note, the oldest first. */
+async function notesOf(variableId: number): Promise<readonly (readonly number[])[]> {
+  const { rows } = await store.database.query<{ days: number[] }>(
+    `select array[extract(epoch from from_date) * 1000000, extract(epoch from to_date) * 1000000]::float8[] as days
+     from point_rewrite where variable_id = $1 order by version_timestamp`,
+    [variableId],
+  );
+  return rows.map(({ days }) => days.map((micros) => (micros - START) / DAY));
+}
+
+async function placeOf(variableId: number): Promise<Place> {
+  const versionTimestamp = (await findLastVersions(store.database, [variableId])).get(variableId);
+  return versionTimestamp === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp };
+}
+
+async function newsOf(variableId: number, place: Place): Promise<readonly number[]> {
+  const values: number[] = [];
+  const news = streamNews(store.database, new Map([[variableId, place]]), undefined, new AbortController().signal);
+  for await (const item of news) if (item.kind === 'points') values.push(...item.chunk.values);
+  return values;
+}
+
+describe('a write', () => {
+  it('that only appends later dates leaves no note, any other its first and last date (R-J1)', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    const writes: readonly (readonly WrittenPoint[])[] = [
+      [
+        [day(0), 1],
+        [day(9), 2],
+      ],
+      [[day(10), 3]],
+      [
+        [day(4), 4],
+        [day(11), 5],
+      ],
+      [[day(9), 6]],
+      [
+        [day(12), 7, 'A'],
+        [day(12), 8, 'B'],
+        [day(13), 9],
+      ],
+      [
+        [day(15), 10],
+        [day(14), 11],
+      ],
+    ];
+    for (const points of writes) await store.write(variableId, points);
+    expect(await notesOf(variableId)).toEqual([
+      [4, 11],
+      [9, 9],
+      [12, 13],
+    ]);
+  });
+
+  it('that is rolled back leaves none (R-J1)', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    await store.write(variableId, [[day(0), 1]]);
+    const { database } = store;
+    await database.query(`alter table point_rewrite add constraint none check (variable_id <> ${variableId})`);
+    await expect(store.write(variableId, [[day(0), 2]])).rejects.toThrow(/none/);
+    await database.query('alter table point_rewrite drop constraint none');
+    expect(await store.readAll(variableId)).toMatchObject([{ value: 1 }]);
+  });
+});
+
+const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom(null, 'A', 'B')), {
+  minLength: 1,
+  maxLength: 5,
+});
+
+describe('what is behind a place', () => {
+  it('is what is kept and later by VersionTimestamp, then date, wherever in whichever write the place is (R-J1)', async () => {
+    let value = 0;
+    const checkPlaces = async (
+      isVersioned: boolean,
+      writes: readonly (readonly (readonly [number, string | null])[])[],
+    ) => {
+      const variableId = await store.addVariable({ isVersioned, versionLimit: 3 });
+      for (const points of writes) {
+        const first = value;
+        value += points.length;
+        await store.write(
+          variableId,
+          points.map(([number, tag], index): WrittenPoint => [day(number), first + index, tag]),
+        );
+      }
+      const all = await store.readAll(variableId);
+      const kept = [...all].sort((a, b) => a.versionTimestamp - b.versionTimestamp || a.date - b.date);
+      const valuesFrom = (index: number) => kept.slice(index).map((point) => point.value);
+      expect(await newsOf(variableId, AT_BEGINNING)).toEqual(valuesFrom(0));
+      for (const [index, { versionTimestamp, date }] of kept.entries()) {
+        const news = await newsOf(variableId, { versionTimestamp, dateMicros: date });
+        expect([index, news]).toEqual([index, valuesFrom(index + 1)]);
+      }
+      expect(await newsOf(variableId, await placeOf(variableId))).toEqual([]);
+    };
+    await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPlaces), {
+      numRuns: 40,
+      examples: [
+        // Two versions of one date and one of a later: the place between is in the middle of an append.
+        [
+          true,
+          [
+            [
+              [0, 'A'],
+              [0, 'B'],
+              [1, null],
+            ],
+          ],
+        ],
+        // Dates written again in one go: the place between is in the middle of a note.
+        [
+          true,
+          [
+            [
+              [0, null],
+              [1, null],
+              [2, null],
+            ],
+            [
+              [0, null],
+              [1, null],
+            ],
+          ],
+        ],
+      ],
+    });
+  }, 60_000);
+});
+
+/** Lets the stored writes of a variable, and a place in it, have been made so much earlier. */
+async function age(variableId: number, length: string): Promise<void> {
+  for (const table of ['point', 'point_version', 'point_rewrite']) {
+    await store.database.query(
+      `update ${table} set version_timestamp = version_timestamp - $2::interval where variable_id = $1`,
+      [variableId, length],
+    );
+  }
+  await store.database.query(
+    'update series set last_version_timestamp = last_version_timestamp - $2::interval where variable_id = $1',
+    [variableId, length],
+  );
+}
+
+describe('notes', () => {
+  it('of long ago are joined by day, and later to one, and lead to the same points (R-J1)', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    await store.write(variableId, [
+      [day(0), 0],
+      [day(50), 0],
+    ]);
+    await age(variableId, '1 day');
+    const before = await placeOf(variableId);
+    for (const value of [1, 2]) await store.write(variableId, [[day(value), value]]);
+    const between = await placeOf(variableId);
+    await store.write(variableId, [[day(3), 3]]);
+    const seen = { versionTimestamp: before.versionTimestamp, dateMicros: before.dateMicros };
+    expect(await newsOf(variableId, seen)).toEqual([1, 2, 3]);
+    await joinRewrites(store.database);
+    expect(await notesOf(variableId)).toHaveLength(3);
+    await age(variableId, '2 days');
+    const aged = { ...seen, versionTimestamp: seen.versionTimestamp - 2 * DAY };
+    await joinRewrites(store.database);
+    expect(await notesOf(variableId)).toEqual([[1, 3]]);
+    expect(await newsOf(variableId, aged)).toEqual([1, 2, 3]);
+    const agedBetween = { ...between, versionTimestamp: between.versionTimestamp - 2 * DAY };
+    expect(await newsOf(variableId, agedBetween)).toEqual([3]);
+    await store.write(variableId, [[day(30), 4]]);
+    await age(variableId, '40 days');
+    await joinRewrites(store.database);
+    expect(await notesOf(variableId)).toEqual([[1, 30]]);
+    const oldest = { ...aged, versionTimestamp: aged.versionTimestamp - 40 * DAY };
+    expect(await newsOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('stand for what was written before there were any (R-J1)', async () => {
+    const variableId = await store.addVariable({ isVersioned: true });
+    for (const points of [
+      [
+        [day(0), 1],
+        [day(9), 2],
+      ],
+      [[day(0), 3]],
+      [[day(5), 4]],
+    ] as const) {
+      await store.write(variableId, points);
+    }
+    const [oldest] = [...(await store.readAll(variableId))].sort((a, b) => a.versionTimestamp - b.versionTimestamp);
+    const place: Place = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
+    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    await store.database.query('delete from point_rewrite where variable_id = $1', [variableId]);
+    await store.database.query(await readFile(OF_BEFORE, 'utf8'));
+    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    await store.write(variableId, [[day(10), 5]]);
+    expect(await newsOf(variableId, place)).toEqual([3, 4, 5]);
+  });
+
+  it('of a deleted variable go with its points (R-C7)', async () => {
+    const variableId = await store.addVariable({ isVersioned: false });
+    for (const value of [1, 2]) await store.write(variableId, [[day(0), value]]);
+    expect(await notesOf(variableId)).toHaveLength(1);
+    await store.database.query('insert into point_purge (variable_id) values ($1)', [variableId]);
+    while (await purgeDeletedVariable(store.database));
+    expect(await notesOf(variableId)).toEqual([]);
+  });
+});
+
+describe('news of the last days', () => {
+  it('are read from the chunks they are in, by their indexes, whatever is stored besides (R-J1)', async () => {
+    const ids: number[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
+    const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);
+    for (const id of ids) await store.write(id, points);
+    const places = new Map<number, Place>();
+    for (const id of ids) places.set(id, await placeOf(id));
+    for (const id of ids)
+      await store.write(id, [
+        [day(DAYS - 2), -1],
+        [day(DAYS), -2],
+      ]);
+    await store.database.query('vacuum (analyze) point, point_version, series, point_rewrite');
+    const { groups, plan } = await withTransaction(store.database, async (transaction) => {
+      await streamFromIndexes(transaction);
+      const found = groupChanges(await findChanges(transaction, places));
+      const { rows } = await transaction.query<Record<'QUERY PLAN', string>>(
+        `explain (analyze, costs off, timing off) ${selectChanges(found[0] ?? [])}`,
+      );
+      return { groups: found, plan: rows.map((row) => row['QUERY PLAN']).join('\n') };
+    });
+    expect(groups).toHaveLength(1);
+    expect(plan).not.toMatch(/Seq Scan/);
+    expect(new Set(plan.match(/on _hyper_\w+/g)).size).toBeLessThanOrEqual(2);
+    expect(groups[0]?.map(({ periods }) => periods.map(({ fromMicros, toMicros }) => [fromMicros, toMicros]))).toEqual(
+      ids.map(() => [[day(DAYS - 2), day(DAYS)]]),
+    );
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * The law of following a variable (R-J1) against everything that happens to points: written again, replaced by VersionTag,
+ * removed, cut to a limit, versioned or not; notes joined; clocks set back. Readers stop at any point and go on from there.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
+import { streamNews } from '../../../src/grpc/watch/stream-news.ts';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import type { Place } from '../../../src/points/read/read-changes.ts';
+import { deletePoints } from '../../../src/points/remove/delete-points.ts';
+import { purgeVersions } from '../../../src/points/remove/purge-versions.ts';
+import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+
+const HOUR = 3_600_000_000;
+const START = Date.UTC(2020, 0, 1) * 1000;
+const READERS = 3;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store?.close());
+
+const date = fc.integer({ min: 0, max: 14 });
+const event = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('write' as const),
+      // Behind the dates of before, or anywhere.
+      isAppend: fc.boolean(),
+      points: fc.array(fc.tuple(date, fc.constantFrom(null, 'A', 'B')), { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('read' as const),
+      reader: fc.nat(READERS - 1),
+      count: fc.constantFrom(1, 2, 3, 1000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('remove' as const),
+      from: fc.option(date, { nil: undefined }),
+      to: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('setVersioned' as const), isVersioned: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('limit' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('purge' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass' as const), hours: fc.constantFrom(-30, 2, 25, 800) }) },
+);
+type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
+
+interface Reader {
+  place: Place;
+  /** Values, which no two points share. */
+  readonly taken: number[];
+}
+
+interface World {
+  readonly variableId: number;
+  readonly readers: readonly Reader[];
+  value: number;
+  /** Hour to append at. */
+  end: number;
+}
+
+async function read({ variableId }: World, reader: Reader, count: number): Promise<void> {
+  const places = new Map([[variableId, reader.place]]);
+  let left = count;
+  for await (const news of streamNews(store.database, places, undefined, new AbortController().signal)) {
+    if (news.kind === 'whole') {
+      const [change] = news.changes;
+      reader.place = { ...AT_BEGINNING, versionTimestamp: change?.lastVersionTimestamp ?? Number.NaN };
+      return;
+    }
+    const { dates, values, versionTimestamps } = news.chunk;
+    for (const [row, dateMicros] of dates.entries()) {
+      if (left === 0) return;
+      left -= 1;
+      reader.taken.push(values[row] ?? Number.NaN);
+      reader.place = { versionTimestamp: versionTimestamps[row] ?? Number.NaN, dateMicros };
+    }
+  }
+}
+
+/** All that was written was written so much earlier; less than none: the clock is set back. */
+async function pass({ variableId, readers }: World, hours: number): Promise<void> {
+  const columns = {
+    point: 'version_timestamp',
+    point_version: 'version_timestamp',
+    point_rewrite: 'version_timestamp',
+  };
+  for (const [table, column] of Object.entries({ ...columns, series: 'last_version_timestamp' })) {
+    await store.database.query(
+      `update ${table} set ${column} = ${column} - $2 * interval '1 hour' where variable_id = $1`,
+      [variableId, hours],
+    );
+  }
+  for (const reader of readers) {
+    reader.place = { ...reader.place, versionTimestamp: reader.place.versionTimestamp - hours * HOUR };
+  }
+  await joinRewrites(store.database);
+}
+
+async function happen(world: World, it: Event): Promise<void> {
+  const { variableId } = world;
+  switch (it.kind) {
+    case 'write': {
+      const points = it.points.map(([hour, tag]): WrittenPoint => {
+        world.value += 1;
+        return [START + (it.isAppend ? world.end + (hour % 3) : hour) * HOUR, world.value, tag];
+      });
+      if (it.isAppend) world.end += 3;
+      await store.write(variableId, points);
+      return;
+    }
+    case 'read':
+      return read(world, world.readers[it.reader] as Reader, it.count);
+    case 'remove': {
+      const period = {
+        ...(it.from !== undefined && { fromMicros: START + it.from * HOUR }),
+        ...(it.to !== undefined && { toMicros: START + it.to * HOUR }),
+      };
+      await withTransaction(store.database, (transaction) =>
+        deletePoints(transaction, { variableIds: [variableId], ...period }),
+      );
+      return;
+    }
+    case 'setVersioned':
+      await store.database.query('update variable set is_versioned = $2 where id = $1', [variableId, it.isVersioned]);
+      return;
+    case 'limit':
+      await store.database.query('update variable set version_limit = $2 where id = $1', [variableId, it.limit]);
+      return;
+    case 'purge':
+      await withTransaction(store.database, (transaction) => purgeVersions(transaction, [variableId]));
+      return;
+    case 'pass':
+      return pass(world, it.hours);
+  }
+}
+
+async function checkLaw(isVersioned: boolean, events: readonly Event[]): Promise<void> {
+  const variableId = await store.addVariable({ isVersioned, versionLimit: 3 });
+  const readers = Array.from({ length: READERS }, (): Reader => ({ place: AT_BEGINNING, taken: [] }));
+  const world: World = { variableId, readers, value: 0, end: 15 };
+  for (const it of events) await happen(world, it);
+  const kept = (await store.readAll(variableId)).map(({ value }) => value);
+  for (const reader of readers) {
+    await read(world, reader, 100_000);
+    const { taken } = reader;
+    expect(kept.filter((value) => !taken.includes(value))).toEqual([]);
+    expect(taken.length).toBe(new Set(taken).size);
+  }
+}
+
+it('whoever goes on from where they stopped misses nothing that is kept, and gets nothing twice (R-J1)', async () => {
+  await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(event, { minLength: 3, maxLength: 30 }), checkLaw), {
+    numRuns: 100,
+  });
+}, 300_000);

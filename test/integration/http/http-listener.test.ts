@@ -1,0 +1,110 @@
+/** The listening server itself: how it stops, and what it does with connections that have gone dead (R-K2). */
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type HttpListener, listenHttp } from '../../../src/roles/http-listener.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const ENDLESS = 64 << 20;
+let listener: HttpListener;
+afterEach(() => listener.stop(0));
+
+const ok = () => new Response('ok');
+
+/** An answer far larger than what any buffer on the way holds. @returns whether it was given up by the server. */
+function serveEndless(): () => boolean {
+  let isCancelled = false;
+  listener.serve(() => {
+    const piece = new Uint8Array(1 << 16);
+    let sent = 0;
+    const pull = (controller: ReadableStreamDefaultController) => {
+      sent += piece.length;
+      controller.enqueue(piece);
+      if (sent > ENDLESS) controller.close();
+    };
+    const cancel = () => {
+      isCancelled = true;
+    };
+    return new Response(new ReadableStream({ pull, cancel }));
+  });
+  return () => isCancelled;
+}
+
+/** A client that asks and never reads. */
+async function stall(): Promise<void> {
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.pause();
+  await once(socket, 'connect');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+}
+
+describe('a stop', () => {
+  test('ends although a client keeps sending on its connection', async () => {
+    listener = await listenHttp('127.0.0.1', 0);
+    listener.serve(ok);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let answers = 0;
+    let isStopped = false;
+    const ask = (): void => {
+      get({ port: listener.port, host: '127.0.0.1', agent }, (response) => {
+        response.resume().on('end', () => {
+          answers += 1;
+          if (!isStopped) ask();
+        });
+      }).on('error', () => {});
+    };
+    ask();
+    await eventually('a conversation', async () => answers > 10);
+    await listener.stop(20_000);
+    isStopped = true;
+    agent.destroy();
+    expect(answers).toBeGreaterThan(10);
+  }, 10_000);
+
+  test('cuts off an answer that nobody reads, when its time is over', async () => {
+    listener = await listenHttp('127.0.0.1', 0);
+    const isCancelled = serveEndless();
+    await stall();
+    await listener.stop(300);
+    await eventually('the end of the answer', async () => isCancelled());
+  }, 10_000);
+});
+
+test('a connection on which nothing moves any more is given up', async () => {
+  listener = await listenHttp('127.0.0.1', 0, 500);
+  const isCancelled = serveEndless();
+  await stall();
+  await eventually('the end of the answer', async () => isCancelled());
+}, 25_000);
+
+describe('what is no request', () => {
+  test.each([
+    ['characters beyond ASCII in its address', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
+    ['no HTTP', 'hello\r\n\r\n', '400', /no HTTP/],
+    ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
+  ])('%s: is refused in the words of the service (R-A2, R-A5, R-A10)', async (_, sent, status, message) => {
+    listener = await listenHttp('127.0.0.1', 0);
+    listener.serve(ok);
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.end(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status}`);
+    expect(head).toContain('Api-Version: 1.7');
+    const { requestId } = JSON.parse(body);
+    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) });
+    expect(head).toContain(`X-Request-Id: ${requestId}`);
+  });
+
+  test('behind one that is being answered: cuts off, and says nothing into that answer', async () => {
+    listener = await listenHttp('127.0.0.1', 0);
+    const gate = Promise.withResolvers<Response>();
+    listener.serve(() => gate.promise);
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n');
+    expect(await text(socket)).toBe('');
+    gate.resolve(ok());
+  });
+});

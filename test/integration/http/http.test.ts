@@ -1,0 +1,262 @@
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+const DATE = '2026-01-01T00:00:00Z';
+const READING = { data: [{ date: DATE, value: 1 }] };
+
+let api: TestApi;
+let ids: { siteId: number; sourceId: number; variableId: number };
+beforeAll(async () => {
+  api = await startTestApi();
+  ids = await createStructure(api.manager);
+});
+afterAll(() => api.close());
+
+describe('Api-Version', () => {
+  it.each([
+    ['absent', {}, 200],
+    ['1.7', { 'api-version': '1.7' }, 200],
+    ['2.0', { 'api-version': '2.0' }, 400],
+    ['empty', { 'api-version': '' }, 400],
+    ['the old header, whatever it says', { 'x-opisense-api-version': '1.1' }, 200],
+  ])('%s is answered as R-A2 says (§9.1)', async (_what, headers, status) => {
+    const answer = await api.manager.get('/sites', headers);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('api-version')).toBe('1.7');
+    if (status === 400) expect(answer.body).toMatchObject({ code: 'api_version_unsupported' });
+  });
+
+  it('is on refusals and on what does not exist too (R-A2)', async () => {
+    const nobody = createTestClient(api.origin);
+    expect((await nobody.get('/sites')).headers.get('api-version')).toBe('1.7');
+    expect((await api.manager.get('/nowhere')).headers.get('api-version')).toBe('1.7');
+  });
+});
+
+describe('what is read leniently', () => {
+  const push = (path: string) => api.manager.post(path, [{ variableId: ids.variableId, ...READING }]);
+  it.each(['/api/data/', '//api//data', '/api/data//', '///api/data/?operationId=x'])(
+    'the path %s is pushed to, without a redirect (R-A3)',
+    async (path) => {
+      expect(await push(path)).toMatchObject({ status: 200, body: { accepted: { readings: 1 } } });
+    },
+  );
+
+  it.each([
+    ['?op1', undefined],
+    ['?operationId=op1?operationTimeoutSec=30', 'op1'],
+    ['?OPERATIONID=op2&operationTimeoutSec=soon', 'op2'],
+    ['?options.operationId=op3', 'op3'],
+    ['?%ZZ=%&operationId=op%20+4', 'op  4'],
+    ['?operationId=', undefined],
+    ['?&&=&?', undefined],
+  ])('the query %s of a push is no reason to refuse (R-A3)', async (query, operationId) => {
+    const answer = await push(`/api/data${query}`);
+    expect(answer).toMatchObject({ status: 200, body: { operationId: operationId ?? expect.stringMatching(/./) } });
+  });
+
+  it('a label beyond 200 characters is 400 (R-D7)', async () => {
+    expect((await push(`/api/data?operationId=${'x'.repeat(200)}`)).status).toBe(200);
+    expect(await push(`/api/data?operationId=${'x'.repeat(201)}`)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: 'query.operationId' }] },
+    });
+  });
+
+  it.each([
+    'siteIds=ID',
+    'SITEIDS=ID',
+    'filter.siteIds=ID',
+    'sourcesFilter.SiteIds=ID,ID',
+    'siteIds=ID&siteIds=ID',
+    'siteIds=ID&unknown=1',
+  ])('names in any case and with any prefix: %s (R-A3)', async (query) => {
+    const answer = await api.manager.get<unknown[]>(`/sites?${query.replaceAll('ID', String(ids.siteId))}`);
+    expect(answer).toMatchObject({ status: 200, body: [{ id: ids.siteId }] });
+    expect(answer.body).toHaveLength(1);
+  });
+
+  it.each(['True', 'TRUE', 'true', '1'])('%s is true (R-A3)', async (text) => {
+    const path = `/data?variableId=${ids.variableId}&from=${DATE}&to=${DATE}&includeToBoundary=${text}`;
+    await api.ingest();
+    expect((await api.manager.get(path)).body).toHaveLength(1);
+  });
+});
+
+describe('a body', () => {
+  const push = (contentType: string | undefined, encoding?: string) => {
+    const text = JSON.stringify([{ variableId: ids.variableId, ...READING }]);
+    const raw = encoding === 'gzip' ? new Uint8Array(gzipSync(text)) : new TextEncoder().encode(text);
+    const headers = { 'content-type': contentType ?? '', ...(encoding && { 'content-encoding': encoding }) };
+    return api.manager.send('POST', '/api/data', undefined, { raw, headers });
+  };
+
+  it.each([
+    ['application/json', undefined, 200],
+    ['application/json; charset=utf-8', undefined, 200],
+    ['Application/JSON', undefined, 200],
+    ['application/vnd.api+json', undefined, 200],
+    ['application/json-patch+json', undefined, 200],
+    ['application/json', 'gzip', 200],
+    ['application/json', 'identity', 200],
+    ['text/plain', undefined, 415],
+    ['application/jsonp', undefined, 415],
+    ['application/x-www-form-urlencoded', undefined, 415],
+    [undefined, undefined, 415],
+    ['application/json', 'br', 415],
+  ])('of type %s, encoded %s, is %i (§2, R-A4)', async (contentType, encoding, status) => {
+    const answer = await push(contentType, encoding);
+    expect(answer.status).toBe(status);
+    if (status === 415) expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  it('that says gzip and is not, or is cut off, is 400 (R-A4)', async () => {
+    const headers = { 'content-encoding': 'gzip' };
+    const whole = gzipSync(JSON.stringify([READING]));
+    for (const raw of [new TextEncoder().encode('[]'), new Uint8Array(whole.subarray(0, 20))]) {
+      expect(await api.manager.send('POST', '/api/data', undefined, { raw, headers })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_input' },
+      });
+    }
+  });
+
+  it('beyond 1 MiB is 413 where large bodies have no business (R-A5)', async () => {
+    const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
+    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
+
+  it.each([
+    ['PATCH', '/sites/ID', `[{"op":"add","path":"/clientData","value":${deep(100_000)}}]`],
+    ['PUT', '/sites/ID', `{"clientData":${deep(5000)}}`],
+    ['POST', '/sites', `{"name":"x","clientData":${deep(100_000)}}`],
+    ['POST', '/data', deep(100_000)],
+  ])('%s %s nested endlessly is 400 (R-A5)', async (method, path, raw) => {
+    const answer = await api.manager.send(method, path.replace('ID', String(ids.siteId)), undefined, { raw });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  });
+
+  it('of many ids is read in time that grows no faster than they do (R-A5)', async () => {
+    const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
+    const startMs = performance.now();
+    await api.manager.send('POST', '/data', undefined, { raw });
+    // Quadratic work on as many takes a minute.
+    expect(performance.now() - startMs).toBeLessThan(5000);
+  });
+
+  function deep(levels: number): string {
+    return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  }
+});
+
+describe('answers', () => {
+  it('larger than 1 KiB are compressed when asked for (R-A4)', async () => {
+    for (let index = 0; index < 20; index++) await createStructure(api.manager);
+    const encoding = async (path: string, accepted: string) => {
+      const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': accepted };
+      return rawHeaders(path, headers).then((found) => found['content-encoding']);
+    };
+    expect(await encoding('/sites', 'gzip')).toBe('gzip');
+    expect(await encoding('/sites', 'identity')).toBeUndefined();
+    expect(await encoding(`/sites/${ids.siteId}`, 'gzip'), 'a small answer').toBeUndefined();
+    expect(await encoding('/nowhere', 'gzip'), 'a small error').toBeUndefined();
+  });
+
+  it.each([
+    ['given', 'req-1.2:3_4'],
+    ['made here when absent', undefined],
+    ['replaced when it could break a log line', 'a b"c'],
+  ])('carry the request id %s, in header and error body (R-A10)', async (_what, given) => {
+    const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });
+    const id = answer.headers.get('x-request-id');
+    expect(answer.body).toMatchObject({ code: 'not_found', requestId: id });
+    if (given === 'req-1.2:3_4') expect(id).toBe(given);
+    else expect(id).toMatch(/^[\w-]{36}$/);
+  });
+
+  it.each([
+    ['GET', '/nowhere', 404, 'not_found'],
+    ['GET', '/api/nowhere', 404, 'not_found'],
+    ['DELETE', '/api/data', 404, 'not_found'],
+    ['GET', '/sites/abc', 404, 'not_found'],
+    ['GET', '/sites/%ZZ', 404, 'not_found'],
+    ['GET', '/sites/99999999999', 404, 'not_found'],
+    ['GET', '/data', 400, 'invalid_input'],
+  ])('%s %s is %i %s, as JSON (R-A5)', async (method, path, status, code) => {
+    expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
+  });
+
+  it('without a token are 401 with a challenge, with the wrong scope 403 (R-A5, R-B6)', async () => {
+    const nobody = createTestClient(api.origin);
+    for (const path of ['/api/data', '/sites']) {
+      const answer = await nobody.post(path, []);
+      expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /);
+    }
+    const pusher = await api.signIn('pusher', 'USER', { scopes: ['push-data'] });
+    const reader = await api.signIn('reader', 'USER', { scopes: ['datahub-api'] });
+    expect(await pusher.get('/sites')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    expect(await reader.post('/api/data', [])).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    expect(await pusher.post('/api/data', [])).toMatchObject({ status: 200 });
+    const unfit = await api.signIn('unfit', 'MANAGER', { mayPush: false });
+    expect(await unfit.post('/api/data', [])).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  function rawHeaders(path: string, headers: Record<string, string>): Promise<Record<string, unknown>> {
+    return new Promise((resolve, reject) => {
+      request(api.origin + path, { headers }, (response) => {
+        response.resume().on('end', () => resolve(response.headers));
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+});
+
+describe('while a part is down', () => {
+  it('health names what is down; requests are 503 with Retry-After, and work again after (R-A9, R-A5, R-K3)', async () => {
+    const nobody = createTestClient(api.origin);
+    const up = { status: 200, body: { status: 'up', checks: { database: 'up', queue: 'up' } } };
+    expect(await nobody.get('/health/ready')).toMatchObject(up);
+    await api.databaseGate.shut();
+    expect(await nobody.get('/health/ready')).toMatchObject({
+      status: 503,
+      body: { status: 'down', checks: { database: 'down', queue: 'up' } },
+    });
+    expect(await nobody.get('/health/live')).toMatchObject({ status: 200 });
+    for (const answer of [
+      await api.manager.get('/sites'),
+      await api.manager.get(`/data?variableId=${ids.variableId}`),
+      await api.manager.post('/api/data', [{ variableId: ids.variableId, ...READING }]),
+    ]) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    }
+    await api.databaseGate.open();
+    await eventually('the service is ready again', async () => (await nobody.get('/health/ready')).status === 200);
+    expect((await api.manager.get('/sites')).status).toBe(200);
+  });
+
+  it('a push is accepted without Redis, in reasonable time, and health says so (R-D1, R-A9, R-K3)', async () => {
+    const lonely = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+    try {
+      const { variableId } = await createStructure(lonely.manager);
+      const startMs = performance.now();
+      expect(await lonely.manager.post('/api/data', [{ variableId, ...READING }])).toMatchObject({ status: 200 });
+      expect(performance.now() - startMs).toBeLessThan(8000);
+      expect(await createTestClient(lonely.origin).get('/health/ready')).toMatchObject({
+        status: 503,
+        body: { checks: { database: 'up', queue: 'down' } },
+      });
+      await lonely.ingest();
+      expect((await lonely.manager.get(`/data?variableId=${variableId}`)).body).toHaveLength(1);
+    } finally {
+      await lonely.close();
+    }
+  });
+});

@@ -1,0 +1,195 @@
+/** The API describes itself (R-A9): every route and nothing else, in valid OpenAPI 3.1, and who may call what. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { OpenApiDocument } from '../../../src/http/openapi/build-document.ts';
+import type { Operation } from '../../../src/platform/openapi/operation.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
+import { listenHttp } from '../../../src/roles/http-listener.ts';
+import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+let api: TestApi;
+let role: ApiRole;
+let operations: readonly Operation[];
+let document: OpenApiDocument;
+beforeAll(async () => {
+  api = await startTestApi({ API_RATE_PER_MINUTE: '0', TOKEN_RATE_PER_MINUTE: '0' });
+  role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
+  operations = describeApi(api.parts.config).operations;
+  document = (await createTestClient(api.origin).get<OpenApiDocument>('/openapi.json')).body;
+});
+afterAll(async () => {
+  await role.stop();
+  await api.close();
+});
+
+/** Served by oidc-provider, which routes by itself. */
+const OF_THE_ISSUER = /^\/realms\//;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  `${method.toUpperCase()} ${path}`;
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
+
+/** The greatest whole number a parameter takes. */
+function mostOf(schema: z.ZodType): number | undefined {
+  const { type, maximum } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return type === 'integer' ? maximum : undefined;
+}
+
+describe('the description', () => {
+  it('has every route, and nothing that is no route (R-A9)', () => {
+    const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
+    const own = new Set(routes.map(({ path }) => path));
+    // What answers any method alike; the rest of these is middleware.
+    const anyMethod = role.routes.filter(
+      ({ method, path }) => method === 'ALL' && !path.includes('*') && !own.has(path),
+    );
+    const anyPaths = new Set(anyMethod.map(({ path }) => path));
+    const described = operations.filter(({ path }) => !OF_THE_ISSUER.test(path));
+    expect(sorted(described.filter(({ path }) => !anyPaths.has(path)).map(nameOf))).toEqual(sorted(routes.map(nameOf)));
+    expect(sorted(anyPaths)).toEqual(
+      sorted(described.filter(({ path }) => anyPaths.has(path)).map(({ path }) => path)),
+    );
+  });
+
+  it('is valid OpenAPI 3.1 (R-A9)', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(JSON.parse(JSON.stringify(document)))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('tells the greatest number a parameter of a listing takes: that one is taken, one more is not (R-A9)', async () => {
+    const numbers = operations.flatMap(({ method, path, query = {} }) =>
+      method === 'get' && !path.includes(':') && !path.includes('{')
+        ? Object.entries(query).map(([name, { schema }]) => ({ path, name, most: mostOf(schema) }))
+        : [],
+    );
+    const known = numbers.filter(({ name, most }) => most !== undefined && /pageNumber|itemsPerPage/i.test(name));
+    expect(known.length).toBeGreaterThan(20);
+    const isRefused = async (path: string, name: string, value: number) => {
+      const { body } = await api.manager.get<{ details?: readonly { path: string }[] }>(`${path}?${name}=${value}`);
+      const last = (name.split('.').at(-1) ?? '').toLowerCase();
+      return (body?.details ?? []).some((detail) => detail.path.toLowerCase().endsWith(last));
+    };
+    const wrong: string[] = [];
+    for (const { path, name, most = 0 } of known) {
+      const isTaken = !(await isRefused(path, name, most));
+      if (!isTaken || !(await isRefused(path, name, most + 1))) wrong.push(`${path} ${name} ${most}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('tells of no default that is null, which clients made of it would have to send (R-A9)', () => {
+    expect(JSON.stringify(document).includes('"default":null')).toBe(false);
+  });
+
+  it('leads nowhere in no reference, and has no part that nothing refers to (R-A9)', () => {
+    const references = new Set(
+      [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name),
+    );
+    const { securitySchemes: _named, ...components } = document.components;
+    const parts = Object.entries(components).flatMap(([kind, members]) =>
+      Object.keys(members as object).map((name) => `${kind}/${name}`),
+    );
+    expect(sorted(references as Iterable<string>)).toEqual(sorted(parts));
+  });
+
+  it('names every operation once, in camelCase, under a tag that is explained (R-A9)', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids).toEqual([...new Set(ids)]);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(sorted(operations.map(({ tag }) => tag))).toEqual(sorted(document.tags.map(({ name }) => name)));
+  });
+
+  it('says what every parameter means (R-A9)', () => {
+    const silent = operations.flatMap(({ operationId, query = {}, inPath = {} }) =>
+      Object.entries({ ...query, ...inPath }).flatMap(([name, { description }]) =>
+        description.endsWith('.') ? [] : [`${operationId} ${name}`],
+      ),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('says where this installation gives tokens (R-A9, §5)', () => {
+    const { oauth2 } = document.components.securitySchemes as {
+      oauth2: { flows: { password: { tokenUrl: string; scopes: object } } };
+    };
+    const { tokenUrl, scopes } = oauth2.flows.password;
+    expect(tokenUrl).toBe(`${api.origin}/realms/tidemark/protocol/openid-connect/token`);
+    expect(Object.keys(scopes)).toEqual(['datahub-api', 'push-data']);
+    expect(document.servers).toEqual([{ url: api.origin }]);
+  });
+});
+
+describe('GET /openapi.json', () => {
+  const get = (headers: Record<string, string> = {}) => fetch(`${api.origin}/openapi.json`, { headers });
+
+  it('needs no token and may be kept: the same ETag is answered 304 (R-A9)', async () => {
+    const first = await get();
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    const etag = first.headers.get('etag') ?? '';
+    const again = await get({ 'if-none-match': etag });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  it('is compressed when asked for (R-A4)', async () => {
+    expect((await get({ 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe('gzip');
+  });
+});
+
+describe('who may call an operation is as described', () => {
+  /** What a call gets before anything else is looked at: it names nothing and sends nothing. */
+  async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
+    const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {
+      method: method.toUpperCase(),
+      headers: client.token === undefined ? {} : { authorization: `Bearer ${client.token}` },
+    });
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    const text = await response.text();
+    const code = isJson && text !== '' ? (JSON.parse(text) as { code?: string }).code : undefined;
+    return code ?? String(response.status);
+  }
+  const askAll = async (client: TestClient, among: (operation: Operation) => boolean) => {
+    const asked = operations.filter((operation) => !OF_THE_ISSUER.test(operation.path) && among(operation));
+    const answers: [string, string][] = [];
+    for (const operation of asked) answers.push([operation.operationId, await ask(client, operation)]);
+    expect(answers.length).toBeGreaterThan(3);
+    return new Map(answers);
+  };
+  const idsWith = (answers: ReadonlyMap<string, string>, code: string) =>
+    [...answers].flatMap(([id, answer]) => (answer === code ? [id] : [])).sort();
+  const idsOf = (among: (operation: Operation) => boolean) =>
+    operations.flatMap((it) => (among(it) && !OF_THE_ISSUER.test(it.path) ? [it.operationId] : [])).sort();
+
+  it('without a token those that need none, and no others (R-B1)', async () => {
+    const answers = await askAll(createTestClient(api.origin), () => true);
+    expect(idsWith(answers, 'invalid_token')).toEqual(idsOf(({ access }) => access.kind === 'caller'));
+  });
+
+  it.each(['datahub-api', 'push-data'] as const)(
+    'with the scope %s alone those of that scope (R-B6)',
+    async (scope) => {
+      const client = await api.signIn(`only-${scope}`, 'ADMIN', { scopes: [scope] });
+      const answers = await askAll(client, ({ access }) => access.kind === 'caller');
+      const others = idsOf(({ access }) => access.kind === 'caller' && access.scope !== scope);
+      expect(idsWith(answers, 'insufficient_scope')).toEqual(others);
+    },
+  );
+
+  it.each(['USER', 'MANAGER', 'ADMIN'] as const)(
+    'as %s all but those of a higher role or a permission (R-B8)',
+    async (own) => {
+      const ranks = { USER: 0, MANAGER: 1, ADMIN: 2 };
+      const client = await api.signIn(`plain-${own}`, own, { mayPush: false });
+      const answers = await askAll(client, ({ access }) => access.kind === 'caller');
+      const refused = idsOf(
+        ({ access }) =>
+          access.kind === 'caller' && (ranks[access.role ?? 'USER'] > ranks[own] || access.permission !== undefined),
+      );
+      expect(idsWith(answers, 'permission_denied')).toEqual(refused);
+    },
+  );
+});

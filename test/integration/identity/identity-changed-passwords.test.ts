@@ -1,0 +1,184 @@
+/** What a password opened, once there is another: by Basic, by refresh, by sessions, by tokens. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
+import { writeTokenGrant } from '../../../src/identity/issuer/grants/token-grant.ts';
+import { passwordMark } from '../../../src/identity/passwords/password-mark.ts';
+import { makePasswordReset } from '../../../src/identity/passwords/password-reset.ts';
+import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
+import { listenHttp } from '../../../src/roles/http-listener.ts';
+import { openParts, type Parts } from '../../../src/roles/parts.ts';
+import { type Browser, createBrowser } from '../../support/browser/browser.ts';
+import { postToken } from '../../support/clients/authorization.ts';
+import { createTestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addPerson, signInPerson } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const PASSWORD = 'a password of people';
+const CHOSEN = 'another one, chosen well';
+const PROFILE = 'https://app.example/profile';
+
+let api: TestApi;
+/** Another process, as far as memory is concerned. */
+let other: { readonly origin: string; readonly parts: Parts; readonly role: ApiRole };
+beforeAll(async () => {
+  api = await startTestApi({ ACCESS_CACHE_SEC: '30', TOKEN_RATE_PER_MINUTE: '0', RETURN_URLS: PROFILE });
+  const listener = await listenHttp('127.0.0.1', 0);
+  const parts = openParts(api.parts.config, api.parts.log);
+  other = { parts, role: await startApi(parts, listener), origin: `http://127.0.0.1:${listener.port}` };
+});
+afterAll(async () => {
+  await other.role.stop();
+  await other.parts.close();
+  await api.close();
+});
+
+async function addPusher(name: string): Promise<string> {
+  const userId = await addPerson(api, name, { email: `${name}@north.example` });
+  await addClaim(api.database, { accountId: api.accountId, userId, claimType: 'datapusher.standard' });
+  return userId;
+}
+
+async function push(origin: string, name: string, password: string): Promise<number> {
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  return (await createTestClient(origin).post('/api/data', [], { authorization })).status;
+}
+
+async function choose(browser: Browser, address: string): Promise<void> {
+  const page = await browser.open(address);
+  await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
+}
+
+/** By the link of a mail. */
+async function reset(name: string, userId: string): Promise<void> {
+  const { token } = await makePasswordReset(api.database, userId, `${name}@north.example`);
+  await choose(createBrowser(), `${api.origin}/realms/tidemark/reset-password?token=${token}`);
+}
+
+async function signInBrowser(name: string): Promise<Browser> {
+  const browser = createBrowser(['https://app.example']);
+  const page = await browser.open(`${api.origin}/realms/tidemark/signed-in`);
+  await browser.submit(page, { username: name, password: PASSWORD });
+  return browser;
+}
+
+/** At the page, in a browser that is signed in. */
+async function change(browser: Browser, name: string): Promise<void> {
+  const client = await signInPerson(api, name);
+  await choose(browser, (await client.get<{ link: string }>('/user/updatePasswordLink')).body.link);
+}
+
+const FORM = { client_id: 'demo', client_secret: 's3cret' };
+const tokensOf = async (username: string, password = PASSWORD) =>
+  (await postToken(api.origin, { ...FORM, grant_type: 'password', username, password })).body;
+const refresh = (token: unknown) =>
+  postToken(api.origin, { ...FORM, grant_type: 'refresh_token', refresh_token: String(token) });
+
+describe('name and password on push, remembered', () => {
+  it.each([
+    ['by the link of a mail', 'rita', reset],
+    ['at the page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
+  ])(
+    'stop once the password is changed %s, in every process; the new one is good (R-B7, R-B5)',
+    async (_how, name, by) => {
+      const userId = await addPusher(name);
+      for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
+      await by(name, userId);
+      expect(await push(api.origin, name, PASSWORD)).toBe(401);
+      // By the news: what is kept there would last half a minute.
+      await eventually('the news', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
+      for (const origin of [api.origin, other.origin]) expect(await push(origin, name, CHOSEN)).toBe(200);
+    },
+  );
+
+  it('stop without news too, once what a user may do is read anew (R-B7, R-B5)', async () => {
+    const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
+    for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
+    await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
+    await api.database.query('update app_user set must_change_password = true where id = $1', [void_]);
+    for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
+    await api.parts.accessNews.announce([changed, void_]);
+    for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(401);
+  });
+
+  it('are tried anew when a lock is lifted, and pass (R-B7, R-B11)', async () => {
+    const userId = await addPusher('lola');
+    expect(await push(api.origin, 'lola', PASSWORD)).toBe(200);
+    for (const [isLocked, status] of [
+      [true, 401],
+      [false, 200],
+    ] as const) {
+      await api.manager.post(`/account/user/${userId}/lock`, { isLocked });
+      expect(await push(api.origin, 'lola', PASSWORD)).toBe(status);
+    }
+  });
+});
+
+describe('what else the old password opened', () => {
+  it('ends with a reset: refreshing, signed-in browsers, and tokens that still live (R-B11, R-B5)', async () => {
+    const userId = await addPusher('theo');
+    const browser = await signInBrowser('theo');
+    const { access_token: token, refresh_token: refreshToken } = await tokensOf('theo');
+    const thief = createTestClient(api.origin, String(token));
+    expect((await thief.get('/account')).status).toBe(200);
+    await nextSecond();
+    await reset('theo', userId);
+    expect((await refresh(refreshToken)).body.error).toBe('invalid_grant');
+    expect((await browser.open(`${api.origin}/realms/tidemark/signed-in`)).title).toBe('Sign in');
+    expect(await thief.get('/account')).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    expect((await thief.post('/api/data', [])).status).toBe(401);
+    const own = createTestClient(api.origin, String((await tokensOf('theo', CHOSEN)).access_token));
+    expect((await own.get('/account')).status).toBe(200);
+  });
+
+  it('ends with a change at the page, but not where it was changed (R-B13)', async () => {
+    await addPusher('olga');
+    const [here, elsewhere] = [await signInBrowser('olga'), await signInBrowser('olga')];
+    const { refresh_token: refreshToken } = await tokensOf('olga');
+    await change(here, 'olga');
+    const title = async (browser: Browser) => (await browser.open(`${api.origin}/realms/tidemark/signed-in`)).title;
+    expect([await title(here), await title(elsewhere)]).toEqual(['You are signed in', 'Sign in']);
+    expect((await refresh(refreshToken)).body.error).toBe('invalid_grant');
+  });
+
+  it('is not opened by a sign-in that was under way (R-B11)', async () => {
+    const userId = await addPusher('race');
+    const client = await api.database.connect();
+    try {
+      await client.query('begin');
+      await client.query(`update app_user set password_hash = 'other' where id = $1`, [userId]);
+      const answer = tokensOf('race');
+      await eventually('the sign-in at the row', async () => {
+        const { rowCount } = await api.database.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%last_login_date%'
+             and datname = current_database()`,
+        );
+        return (rowCount ?? 0) > 0;
+      });
+      await client.query('commit');
+      expect((await answer).error).toBe('invalid_grant');
+    } finally {
+      client.release();
+    }
+  });
+
+  it('no refreshing is granted for a password that has gone while tokens were made (R-B11)', async () => {
+    const userId = await addPusher('grant');
+    const { rows } = await api.database.query<{ hash: string }>(
+      'select password_hash as hash from app_user where id = $1',
+      [userId],
+    );
+    const grant = { userId, accountId: api.accountId, ttlSec: 60 };
+    const mark = passwordMark(rows[0]?.hash ?? '');
+    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g1', passwordMark: mark })).toBe(true);
+    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g2', passwordMark: 'another' })).toBe(false);
+    expect((await findTokenUser(api.database, userId, undefined, new Date()))?.tokensValidFromSec).toBe(0);
+  });
+});
+
+/** Tokens say the second they were issued in. */
+async function nextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1000);
+  await eventually('the next second', async () => Math.floor(Date.now() / 1000) > second);
+}

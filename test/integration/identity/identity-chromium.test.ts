@@ -1,0 +1,287 @@
+/**
+ * The pages in a real browser with scripts switched off: what its policy, cookies, forms and accessibility tree make of
+ * them. With SCREENSHOTS=1 in the environment, pictures of every page in every language, narrow and wide, light and
+ * dark, are left in `.local/screenshots` for people to look at.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_TEXTS } from '../../../src/identity/pages/texts/page-texts.ts';
+import { type Chromium, findChromium, startChromium } from '../../support/browser/chromium.ts';
+import type { Looks, Tab } from '../../support/browser/chromium-tab.ts';
+import { exchangeCode, startAuthorization } from '../../support/clients/authorization.ts';
+import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
+import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
+import { addPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const program = findChromium();
+const FIRST = 'a few words together';
+const SECOND = 'quite other words together';
+const THIRD = 'words from the linked page';
+const SCREENSHOTS = new URL('../../../.local/screenshots/', import.meta.url).pathname;
+const KEEPS_SCREENSHOTS = process.env.SCREENSHOTS === '1';
+
+const PHONE = { width: 360, height: 640 };
+const DESKTOP = { width: 1280, height: 800 };
+const LOOKS: readonly Looks[] = [
+  { ...PHONE, scheme: 'light' },
+  { ...DESKTOP, scheme: 'dark' },
+];
+const PICTURED: readonly Looks[] = [...LOOKS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
+
+/** Not of the network, as statuses of 400 and 401 are, nor of how fast a busy machine is. */
+const ABOUT_A_PAGE =
+  /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
+
+let api: TestApi;
+let mailbox: Mailbox;
+let chromium: Chromium;
+let app: Server;
+let callback: string;
+let profile: string;
+let tab: Tab;
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  mailbox = await openMailbox();
+  // Another origin, as a program has: browsers look at where a form leads in the end.
+  app = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
+  });
+  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
+  const appOrigin = `http://localhost:${(app.address() as AddressInfo).port}`;
+  [callback, profile] = [`${appOrigin}/callback`, `${appOrigin}/profile`];
+  api = await startTestApi({ SMTP_URL: mailbox.url, RETURN_URLS: profile });
+  await api.database.query(
+    `insert into oidc_client (client_id, name, allowed_scopes, grant_types, redirect_uris)
+     values ('app', 'The App', $1, $2, $3)`,
+    [['datahub-api'], ['authorization_code'], [callback]],
+  );
+  chromium = await startChromium(program);
+  tab = chromium.tab;
+});
+afterAll(async () => {
+  await chromium?.close();
+  await api?.close();
+  await mailbox?.close();
+  await new Promise<void>((resolve) => (app ? app.close(() => resolve()) : resolve()));
+});
+
+const realm = (path: string) => `${api.origin}/realms/tidemark${path}`;
+const authorization = (parameters = {}) =>
+  startAuthorization(api.origin, { redirect_uri: callback, scope: 'openid datahub-api', ...parameters });
+
+async function tokenOf(username: string, password: string): Promise<string> {
+  const client = { client_id: 'demo', client_secret: 's3cret', scope: 'datahub-api' };
+  return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
+}
+
+/** The page holds in every look: nothing sticks out sideways, everything can be read. */
+async function look(name: string): Promise<void> {
+  for (const looks of LOOKS) {
+    await tab.look(looks);
+    const where = `${name} at ${looks.width} ${looks.scheme}`;
+    expect(await tab.overflow(), where).toBe(0);
+    expect(await tab.lowContrast(), where).toEqual([]);
+  }
+  if (KEEPS_SCREENSHOTS) for (const looks of PICTURED) await keepScreenshot(name, looks);
+}
+
+async function keepScreenshot(name: string, looks: Looks): Promise<void> {
+  await tab.look({ ...looks, isWholePage: true });
+  await mkdir(SCREENSHOTS, { recursive: true });
+  await writeFile(join(SCREENSHOTS, `${name}-${looks.width}-${looks.scheme}.png`), await tab.screenshot());
+}
+
+describe.skipIf(program === undefined)(
+  'every page in Chromium (skipped where it is not installed: apt-get install chromium)',
+  () => {
+    describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
+      const texts = PAGE_TEXTS[language];
+      const email = `ines-maria.van-den-bossche-${language}@north-energy-services.example`;
+      const shot = (name: string) => look(`${language}-${name}`);
+      beforeAll(() => tab.speak(language));
+
+      it('an invitation leads to a first password and signs in, without a script (§3, R-B2, R-B10)', async () => {
+        await api.manager.post('/account/invitations', { email, language });
+        await tab.open(linkIn(await mailbox.next(email)));
+        await tab.untilText(texts.acceptInvitation);
+        await shot('invitation');
+        await tab.pressButton();
+        await tab.untilText(texts.invitationDone);
+        await shot('invitation-accepted');
+        const credentials = await mailbox.next(email, 2);
+        await tab.open(linkIn(credentials));
+        await tab.untilTitle(texts.signInTitle);
+        await shot('sign-in');
+        await tab.type('username', email);
+        await tab.type('password', 'wrong');
+        await tab.press('Enter');
+        await tab.untilText(texts.wrongCredentials);
+        await shot('wrong-password');
+        await tab.type('password', passwordIn(credentials));
+        await tab.press('Enter');
+        await tab.untilTitle(texts.firstTitle);
+        await shot('first-password');
+        await choose('short', 'short');
+        await tab.untilText(texts.tooShort.replace('{min}', '10'));
+        await shot('first-password-too-short');
+        await choose(FIRST, FIRST);
+        await tab.untilTitle(texts.signedInTitle);
+        await shot('signed-in');
+      });
+
+      it('a password is changed, the current one being asked for after five minutes (§5, R-B13)', async () => {
+        await openChange(FIRST);
+        await tab.untilTitle(texts.changeTitle);
+        await shot('change-password');
+        await api.database.query(
+          `update oidc_payload set payload = payload || jsonb_build_object('loginTs', (payload ->> 'loginTs')::int - 301)
+           where model = 'Session'`,
+        );
+        await openChange(FIRST);
+        await tab.untilText(texts.currentPassword);
+        await shot('change-password-with-current');
+        await tab.type('currentPassword', 'wrong');
+        await choose(SECOND, SECOND);
+        await tab.untilText(texts.wrongPassword);
+        await shot('change-password-wrong');
+        await tab.type('currentPassword', FIRST);
+        await choose(SECOND, SECOND);
+        await tab.untilAddress(profile);
+      });
+
+      it('a forgotten one is replaced through a link that works once (R-B11)', async () => {
+        await tab.open(realm('/forgot-password'));
+        await tab.untilTitle(texts.forgotTitle);
+        await shot('reset');
+        await tab.type('username', email);
+        await tab.press('Enter');
+        await tab.untilText(texts.forgotDone);
+        await shot('reset-asked');
+        const link = linkIn(await mailbox.next(email, 4));
+        await tab.open(link);
+        await tab.untilText(texts.repeatedPassword);
+        await shot('reset-by-link');
+        await choose(THIRD, SECOND);
+        await tab.untilText(texts.different);
+        await shot('reset-by-link-different');
+        await choose(THIRD, THIRD);
+        await tab.untilTitle(texts.resetDoneTitle);
+        await shot('reset-done');
+        await tab.open(link);
+        await tab.untilTitle(texts.expiredTitle);
+        await tab.untilText(texts.askAgain);
+        await shot('expired');
+      });
+
+      it('a locked user is told so, and signing out asks first (R-B2, R-B11)', async () => {
+        await tab.open(authorization({ prompt: 'login' }).address);
+        await tab.untilTitle(texts.signInTitle);
+        await tab.type('username', email);
+        await tab.type('password', THIRD);
+        await tab.press('Enter');
+        await tab.untilAddress(callback);
+        await tab.open(realm('/protocol/openid-connect/logout'));
+        await tab.untilTitle(texts.signOutTitle);
+        await shot('sign-out');
+        await tab.pressButton();
+        await tab.untilTitle(texts.signedOutTitle);
+        await shot('signed-out');
+        await api.manager.post(`/account/user/${await userIdOf(api, email)}/lock`, { isLocked: true });
+        await tab.open(authorization().address);
+        await tab.untilTitle(texts.signInTitle);
+        await tab.type('username', email);
+        await tab.type('password', THIRD);
+        await tab.press('Enter');
+        await tab.untilText(texts.locked);
+        await shot('locked');
+      });
+
+      it('an authorization that cannot go on ends in a page (R-B2)', async () => {
+        await tab.open(authorization({ redirect_uri: 'https://elsewhere.example/' }).address);
+        await tab.untilTitle(texts.failedTitle);
+        await shot('error');
+        await tab.open(realm('/nowhere'));
+        await tab.untilTitle(texts.missingTitle);
+        await shot('missing');
+      });
+
+      async function choose(password: string, repeated: string): Promise<void> {
+        await tab.type('newPassword', password);
+        await tab.type('repeatedPassword', repeated);
+        await tab.press('Enter');
+      }
+
+      async function openChange(password: string): Promise<void> {
+        const client = createTestClient(api.origin, await tokenOf(email, password));
+        const { body } = await client.get<{ link: string }>('/user/updatePasswordLink');
+        await tab.open(body.link);
+      }
+    });
+
+    describe('by keyboard and for a screen reader', () => {
+      const texts = PAGE_TEXTS.en;
+      beforeAll(async () => {
+        await tab.speak('en');
+        await tab.look({ ...DESKTOP, scheme: 'light' });
+        await addPerson(api, 'kay');
+      });
+
+      it('one signs in without a mouse: the cursor waits in the first field, Tab and Enter do the rest (R-B2)', async () => {
+        const { address, verifier } = authorization({ prompt: 'login' });
+        await tab.open(address);
+        await tab.untilTitle(texts.signInTitle);
+        expect(await tab.focused()).toBe(texts.userName);
+        await tab.typeHere('kay');
+        await tab.press('Tab');
+        expect(await tab.focused()).toBe(texts.password);
+        await tab.typeHere('a password of people');
+        await tab.press('Tab');
+        expect(await tab.focused()).toBe(texts.signIn);
+        await tab.press('Enter');
+        // The policy of the page lets its form lead to the program, which is at another origin.
+        const came = await tab.untilAddress(`${callback}?code=`);
+        const { status } = await exchangeCode(api.origin, came, verifier, { redirect_uri: callback });
+        expect(status).toBe(200);
+      });
+
+      it('a mistake is an alert, and said again at the fields it is about (R-B2)', async () => {
+        await tab.open(authorization({ prompt: 'login' }).address);
+        await tab.untilTitle(texts.signInTitle);
+        expect(await tab.accessible('alert')).toEqual([]);
+        const calm = { description: '', isInvalid: false };
+        expect(await tab.accessible('textbox')).toEqual([
+          { name: texts.userName, ...calm },
+          { name: texts.password, ...calm },
+        ]);
+        expect((await tab.accessible('button')).map(({ name }) => name)).toEqual([texts.signIn]);
+        await tab.type('username', 'kay');
+        await tab.type('password', 'wrong');
+        await tab.press('Enter');
+        await tab.untilText(texts.wrongCredentials);
+        expect(await tab.accessible('alert')).toHaveLength(1);
+        const wrong = { description: texts.wrongCredentials, isInvalid: true };
+        expect(await tab.accessible('textbox')).toEqual([
+          { name: texts.userName, ...wrong },
+          { name: texts.password, ...wrong },
+        ]);
+        expect(await tab.focused()).toBe(texts.password);
+      });
+
+      it('the two ways out of a sign-out are named (R-B2)', async () => {
+        await tab.open(realm('/protocol/openid-connect/logout'));
+        await tab.untilTitle(texts.signOutTitle);
+        const names = (await tab.accessible('button')).map(({ name }) => name);
+        expect(names).toEqual([texts.signOut, texts.staySignedIn]);
+      });
+    });
+
+    it('the browser had nothing to complain of: no policy broken, no field without a label (R-B2)', () => {
+      expect(tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !text.includes('favicon'))).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { openRateLimiter } from '../../../src/http/rate-limiter.ts';
+import { openAccessNews } from '../../../src/identity/caller/access-news.ts';
+import { createCallers } from '../../../src/identity/caller/find-caller.ts';
+import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addPerson, signInPerson, userIdOf } from '../../support/people.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/stack.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const LOG = createLog('silent', 'test');
+
+describe('a change of access', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
+  });
+  afterAll(() => api.close());
+
+  it('is seen at once by the process that made it, though decisions are kept (R-B5)', async () => {
+    const user = await api.signIn('una', 'USER');
+    const id = await userIdOf(api, 'una');
+    expect((await user.get('/account')).status).toBe(200);
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
+    expect((await user.get('/account')).status).toBe(401);
+    await api.manager.post(`/account/user/${id}/lock`, { isLocked: false });
+    expect((await user.get('/account')).status).toBe(200);
+  });
+
+  it('of an ADMIN who acts as somebody else ends that at once too (R-B5, R-B14)', async () => {
+    const ada = await addPerson(api, 'ada', { role: 'ADMIN' });
+    await addPerson(api, 'root', { role: 'ADMIN' });
+    await registerClient(api.database, {
+      ...{ clientId: 'support', secret: 's', scopes: ['datahub-api'], grantTypes: [TOKEN_EXCHANGE_GRANT] },
+    });
+    const acting = createTestClient(
+      api.origin,
+      await requestToken(api.origin, {
+        ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's', requested_subject: 'una' },
+        subject_token: (await signInPerson(api, 'ada')).token ?? '',
+      }),
+    );
+    expect((await acting.get('/account')).status).toBe(200);
+    await (await signInPerson(api, 'root')).post(`/account/user/${ada}/lock`, { isLocked: true });
+    expect((await acting.get('/account')).status).toBe(401);
+  });
+
+  it('is told to other processes through Redis (R-B5)', async () => {
+    const { config, authentication } = api.parts;
+    const elsewhere = createCallers({ database: api.database, cacheSec: 30 });
+    let isListening = false;
+    const news = openAccessNews({
+      ...{ redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log: LOG },
+      onChange: (userIds) => {
+        isListening = true;
+        elsewhere.forget(userIds);
+      },
+    });
+    try {
+      const id = await addPerson(api, 'zed', { role: 'MANAGER' });
+      const client = await signInPerson(api, 'zed');
+      const token = await authentication.verifier(client.token ?? '');
+      await eventually('the subscription', async () => isListening);
+      expect((await elsewhere(token)).role).toBe('MANAGER');
+      await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
+      expect((await elsewhere(token)).role).toBe('MANAGER');
+      await eventually('the news', async () => {
+        await api.parts.accessNews.announce([id]);
+        return (await elsewhere(token)).role === 'USER';
+      });
+    } finally {
+      news.close();
+    }
+  });
+
+  it('a look that began before the change is not kept (R-B5)', async () => {
+    const id = await addPerson(api, 'slow', { role: 'MANAGER' });
+    const client = await signInPerson(api, 'slow');
+    const token = await api.parts.authentication.verifier(client.token ?? '');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let looks = 0;
+    const database = {
+      query: async (...args: Parameters<typeof api.database.query>) => {
+        looks++;
+        const answer = await api.database.query(...args);
+        if (looks === 1) await released;
+        return answer;
+      },
+    } as unknown as typeof api.database;
+    const callers = createCallers({ database, cacheSec: 30 });
+    const early = callers(token);
+    await eventually('the first look', async () => looks === 1);
+    await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
+    callers.forget([id]);
+    release();
+    await early;
+    expect((await callers(token)).role).toBe('USER');
+  });
+});
+
+describe('rate limits', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi({ API_RATE_PER_MINUTE: '5', TOKEN_RATE_PER_MINUTE: '8', PROXY_HOPS: '1' });
+  });
+  afterAll(() => api.close());
+
+  it('on the API are per user: 429 with Retry-After (R-B15)', async () => {
+    const statuses = [];
+    for (let request = 1; request <= 6; request++) statuses.push((await api.manager.get('/account')).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    const refused = await api.manager.get('/account');
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited', requestId: expect.any(String) } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(12);
+    expect((await api.stranger.get('/account')).status).toBe(200);
+  });
+
+  const post = (path: string, from: string) =>
+    fetch(api.origin + path, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': from },
+      body: new URLSearchParams({ grant_type: 'password' }),
+    });
+  const TOKEN = '/realms/tidemark/protocol/openid-connect/token';
+  const statusesOf = async (path: string, from: (n: number) => string) => {
+    const statuses = [];
+    for (let request = 1; request <= 9; request++) statuses.push((await post(path, from(request))).status);
+    return statuses;
+  };
+
+  it('on tokens are per client address, of which our own proxy writes the last (R-B15)', async () => {
+    // What a client puts in front changes nothing.
+    const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
+    expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));
+    expect(statuses[8]).toBe(429);
+    expect((await post(TOKEN, '192.0.2.2')).status).toBe(401);
+    const refused = await post(TOKEN, '192.0.2.1');
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-8]$/);
+  });
+
+  it('also hold under aliases, with doubled slashes, and where invitations are tried (R-B15)', async () => {
+    const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
+    expect(alias[8]).toBe(429);
+    const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');
+    expect(invitations.slice(0, 8)).toEqual(Array(8).fill(404));
+    expect(invitations[8]).toBe(429);
+  });
+
+  it('do not count what is only read (R-B15)', async () => {
+    for (let request = 1; request <= 12; request++) {
+      const path = '/realms/tidemark/protocol/openid-connect/certs';
+      const keys = await fetch(api.origin + path, { headers: { 'x-forwarded-for': '192.0.2.5' } });
+      expect(keys.status).toBe(200);
+    }
+  });
+
+  it('are counted for all processes together, and by each while Redis is away (R-B15)', async () => {
+    const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+    const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
+    const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });
+    try {
+      // Each has a connection once its count is seen by the other.
+      await eventually('both', async () => {
+        const key = `probe ${Math.random()}`;
+        await one.count(key, 1);
+        return (await two.count(key, 1)) > 0;
+      });
+      expect(await one.count('k', 2)).toBe(0);
+      expect(await two.count('k', 2)).toBe(0);
+      expect(await one.count('k', 2)).toBeGreaterThan(29_000);
+      expect([await away.count('k', 1), (await away.count('k', 1)) > 0]).toEqual([0, true]);
+    } finally {
+      for (const limiter of [one, two, away]) limiter.close();
+    }
+  });
+
+  it('0 is any number (R-B15)', async () => {
+    const free = await startTestApi({ API_RATE_PER_MINUTE: '0', TOKEN_RATE_PER_MINUTE: '0' });
+    try {
+      for (let request = 1; request <= 20; request++) expect((await free.manager.get('/account')).status).toBe(200);
+      expect((await createTestClient(free.origin).post(TOKEN, undefined)).status).not.toBe(429);
+    } finally {
+      await free.close();
+    }
+  });
+});

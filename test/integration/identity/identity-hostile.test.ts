@@ -1,0 +1,200 @@
+/** What somebody would try who means harm: at the pages, with tokens that were taken, through mails and logs. */
+import { Writable } from 'node:stream';
+import { Hono } from 'hono';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestLog } from '../../../src/http/request-log.ts';
+import { signIn as signInByPassword } from '../../../src/identity/passwords/sign-in.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { Queryable } from '../../../src/platform/database/database.ts';
+import { requestId } from '../../../src/platform/http/request-id.ts';
+import { createBrowser } from '../../support/browser/browser.ts';
+import {
+  APP_ORIGIN,
+  exchangeCode,
+  postToken,
+  registerApp,
+  startAuthorization,
+} from '../../support/clients/authorization.ts';
+import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
+import { addPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const PASSWORD = 'a password of people';
+
+let api: TestApi;
+let mailbox: Mailbox;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  api = await startTestApi({ SMTP_URL: mailbox.url, TOKEN_RATE_PER_MINUTE: '1000' });
+  await registerApp(api.database);
+  await addPerson(api, 'uma', { email: 'uma@north.example' });
+});
+afterAll(async () => {
+  await api.close();
+  await mailbox.close();
+});
+
+async function signIn(username: string) {
+  const browser = createBrowser([APP_ORIGIN]);
+  const { address, verifier } = startAuthorization(api.origin);
+  const form = await browser.open(address);
+  const before = browser.cookiesFor(address);
+  const page = await browser.submit(form, { username, password: PASSWORD });
+  return { browser, before, page, verifier };
+}
+
+describe('cookies', () => {
+  it('of a browser before signing in open nothing afterwards: a session cannot be planted (R-B2)', async () => {
+    const { browser, before } = await signIn('uma');
+    const { address } = startAuthorization(api.origin, { prompt: 'none' });
+    const errorWith = async (cookie: string) => {
+      const { headers } = await fetch(address, { headers: { cookie }, redirect: 'manual' });
+      return new URL(headers.get('location') ?? '').searchParams.get('error');
+    };
+    expect(await errorWith(browser.cookiesFor(address))).toBeNull();
+    expect(await errorWith(before)).toBe('login_required');
+  });
+
+  it('are for TLS alone where the issuer is behind it, and never for scripts or other sites (R-B2)', async () => {
+    const behindTls = await startTestApi({ AUTH_URL: 'https://id.example' });
+    try {
+      await registerApp(behindTls.database);
+      const { headers } = await fetch(startAuthorization(behindTls.origin).address, { redirect: 'manual' });
+      expect(headers.get('location')).toMatch(/^https:\/\/id\.example\/realms\/tidemark\/interaction\//);
+      expect(headers.getSetCookie().length).toBeGreaterThan(0);
+      for (const line of headers.getSetCookie()) {
+        expect(line).toMatch(/; secure/i);
+        expect(line).toMatch(/; httponly/i);
+        expect(line).toMatch(/; samesite=lax/i);
+      }
+    } finally {
+      await behindTls.close();
+    }
+  });
+});
+
+describe('a wrong password', () => {
+  it('costs the same work for a name that exists, one that does not and one that is stopped (R-B11)', async () => {
+    await addPerson(api, 'known');
+    const work = async (userName: string) => {
+      const statements: string[] = [];
+      const database: Queryable = {
+        query: (...args: Parameters<Queryable['query']>) => {
+          statements.push(String(args[0]));
+          return api.database.query(...args);
+        },
+      } as Queryable;
+      const policy = { maxFailures: 2, lockSec: 900 };
+      expect((await signInByPassword(database, { userName, password: 'x' }, policy, systemClock)).kind).toBe(
+        'wrong_credentials',
+      );
+      return statements;
+    };
+    const known = await work('known');
+    expect(known).toHaveLength(2);
+    expect(await work('nobody')).toEqual(known);
+    await work('known');
+    expect(await work('known')).toEqual(known);
+  });
+});
+
+describe('a refresh token that was taken', () => {
+  it('of a public client is noticed when both use it: the whole sign-in ends (R-B3)', async () => {
+    const { page, verifier } = await signIn('uma');
+    const { body } = await exchangeCode(api.origin, page.url, verifier);
+    const refresh = (token: unknown) =>
+      postToken(api.origin, { grant_type: 'refresh_token', client_id: 'app', refresh_token: String(token) });
+    const rotated = await refresh(body.refresh_token);
+    expect(rotated.body.refresh_token).not.toBe(body.refresh_token);
+    expect((await refresh(body.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await refresh(rotated.body.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('is of no use to another client (R-B3)', async () => {
+    const { page, verifier } = await signIn('uma');
+    const { body } = await exchangeCode(api.origin, page.url, verifier);
+    const other = { client_id: 'demo', client_secret: 's3cret', refresh_token: String(body.refresh_token) };
+    expect((await postToken(api.origin, { grant_type: 'refresh_token', ...other })).body.error).toBe('invalid_grant');
+  });
+});
+
+describe('mails', () => {
+  it('have the headers and receivers they should, whatever names hold (R-B10)', async () => {
+    const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
+    await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
+    await api.manager.post('/account/invitations', { email: 'ines@north.example', firstName: injected });
+    const mail = await mailbox.next('ines@north.example');
+    expect(mail.receivers).toEqual(['ines@north.example']);
+    const names = mail.headers.map(({ key }) => key);
+    expect(names).not.toContain('bcc');
+    expect(names).not.toContain('x-spy');
+    await api.manager.put('/account', { name: 'North', emailSettings: { senderName: null } });
+  });
+
+  it.each(['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example', '<spy@evil.example>'])(
+    'go to one address: %j is none (R-A5)',
+    async (email) => {
+      expect((await api.manager.post('/account/invitations', { email })).status).toBe(400);
+      expect((await api.manager.put('/account', { emailSettings: { replyTo: email } })).status).toBe(400);
+    },
+  );
+});
+
+describe('asking for a new password', () => {
+  const ask = async (username: string) => {
+    const browser = createBrowser();
+    const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
+    return (await browser.submit(page, { username })).html;
+  };
+  const mailsTo = async (userName: string) => {
+    const { rows } = await api.database.query(`select from mail where kind = 'password_reset' and user_id = $1`, [
+      await userIdOf(api, userName),
+    ]);
+    return rows.length;
+  };
+
+  it('says the same and answers alike of everybody (R-B11)', async () => {
+    const told = await ask('uma');
+    expect(told).toContain('If there is such a user');
+    expect(await ask('nobody')).toBe(told);
+  });
+
+  it('reaches the owner of an address also when another user took it as their name (R-B11)', async () => {
+    await addPerson(api, 'olga', { email: 'olga@north.example' });
+    await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
+    await ask('olga@north.example');
+    expect(linkIn(await mailbox.next('olga@north.example'))).toContain('/reset-password?token=');
+    expect(linkIn(await mailbox.next('spy@evil.example'))).toContain('/reset-password?token=');
+  });
+
+  it('does not flood a mailbox: three mails to a user in a quarter of an hour (R-B11, R-B15)', async () => {
+    await addPerson(api, 'busy', { email: 'busy@north.example' });
+    const told = await ask('busy');
+    for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(told);
+    expect(await mailsTo('busy')).toBe(3);
+    await api.database.query(`update mail set created_date = created_date - interval '16 minutes'`);
+    await ask('busy');
+    expect(await mailsTo('busy')).toBe(4);
+  });
+});
+
+describe('the log of requests', () => {
+  it('holds no token that a link carries in its query, nor one of a header (R-K4)', async () => {
+    let written = '';
+    const log = pino(
+      new Writable({
+        write: (chunk, _encoding, done) => {
+          written += String(chunk);
+          done();
+        },
+      }),
+    );
+    const app = new Hono().use('*', requestId(), requestLog(log)).get('*', (c) => c.text('ok'));
+    const headers = { authorization: 'Bearer s3cr3t' };
+    await app.request('/account/invitation?token=s3cr3t', { headers });
+    await app.request('/realms/tidemark/reset-password?token=s3cr3t', { headers });
+    expect(written).toContain('/realms/tidemark/reset-password');
+    expect(written).not.toContain('s3cr3t');
+  });
+});

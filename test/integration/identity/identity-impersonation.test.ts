@@ -1,0 +1,147 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
+import { postToken } from '../../support/clients/authorization.ts';
+import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
+import { addPerson, signInPerson } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+let api: TestApi;
+let admin: TestClient;
+let ada: string;
+let uma: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  ada = await addPerson(api, 'ada', { role: 'ADMIN' });
+  uma = await addPerson(api, 'uma', { role: 'MANAGER' });
+  admin = await signInPerson(api, 'ada');
+  await registerClient(api.database, {
+    ...{ clientId: 'support', secret: 's', scopes: ['datahub-api'] },
+    grantTypes: [TOKEN_EXCHANGE_GRANT],
+  });
+});
+afterAll(() => api.close());
+
+const exchange = (form: Readonly<Record<string, string>> = {}) =>
+  postToken(api.origin, {
+    ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's' },
+    ...{ subject_token: admin.token ?? '', requested_subject: uma },
+    ...form,
+  });
+
+async function impersonate(form = {}): Promise<TestClient> {
+  const { status, body } = await exchange(form);
+  expect(status).toBe(200);
+  return createTestClient(api.origin, String(body.access_token));
+}
+
+describe('an ADMIN who acts as somebody else', () => {
+  it('gets a token of that user with themself as act, and none to refresh (R-B14)', async () => {
+    const { body } = await exchange({ requested_subject: 'UMA' });
+    expect(body).toEqual({
+      access_token: expect.any(String),
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      ...{ token_type: 'Bearer', expires_in: 3600, scope: 'datahub-api' },
+    });
+    expect(decodeJwt(String(body.access_token))).toMatchObject({
+      ...{ sub: uma, account: api.accountId, roles: ['MANAGER'], preferred_username: 'uma' },
+      act: { sub: ada, preferred_username: 'ada' },
+    });
+  });
+
+  it('may do what the user may, and no more (R-B14, R-B8)', async () => {
+    const client = await impersonate();
+    expect((await client.get('/account/audit')).status).toBe(200);
+    expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
+  });
+
+  it('is stopped by a reset of the ADMIN’s own password, and begins no more with a token of before (R-B14, R-B11)', async () => {
+    const client = await impersonate();
+    await api.database.query(`update app_user set tokens_valid_from = now() + interval '1 min' where id = $1`, [ada]);
+    expect((await client.get('/account')).status).toBe(401);
+    expect((await exchange()).body.error).toBe('invalid_grant');
+    await api.database.query('update app_user set tokens_valid_from = null where id = $1', [ada]);
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
+  it('is written beside the user into the audit trail, from the beginning (R-B14)', async () => {
+    const client = await impersonate();
+    await client.put('/account', { currency: 'EUR' });
+    const { body } = await api.manager.get<readonly object[]>('/account/audit?itemsPerPage=2');
+    const impersonator = { userId: ada, userName: 'ada' };
+    expect(body).toMatchObject([
+      { action: 'AccountUpdated', userId: uma, userName: 'uma', impersonator },
+      { action: 'ImpersonationStarted', userId: uma, impersonator },
+    ]);
+    const byAda = await api.manager.get<readonly object[]>(`/account/audit?userId=${ada}`);
+    expect(byAda.body.length).toBeGreaterThan(1);
+  });
+
+  it('is one request from the answer to the audit trail, whether or not it came with an id (R-A10, R-B14)', async () => {
+    for (const given of [undefined, 'mine-1', 'not one\tof ours']) {
+      const form = {
+        ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's' },
+        ...{ subject_token: admin.token ?? '', requested_subject: uma },
+      };
+      const { headers } = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, {
+        method: 'POST',
+        body: new URLSearchParams(form),
+        headers: given === undefined ? {} : { 'x-request-id': given },
+      });
+      const requestId = headers.get('x-request-id');
+      expect(requestId).toMatch(given === 'mine-1' ? /^mine-1$/ : /^[\w-]{36}$/);
+      const { body } = await api.manager.get('/account/audit?action=ImpersonationStarted&itemsPerPage=1');
+      expect(body).toMatchObject([{ requestId }]);
+    }
+  });
+
+  it('stops when the ADMIN is locked or no longer one (R-B14, R-B5)', async () => {
+    const client = await impersonate();
+    for (const [change, undo] of [
+      ['is_locked = true', 'is_locked = false'],
+      [`role = 'MANAGER'`, `role = 'ADMIN'`],
+    ]) {
+      await api.database.query(`update app_user set ${change} where id = $1`, [ada]);
+      expect(await client.get('/account')).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+      await api.database.query(`update app_user set ${undo} where id = $1`, [ada]);
+      expect((await client.get('/account')).status).toBe(200);
+    }
+  });
+
+  it('chooses an account of the user, and none beyond (R-B4)', async () => {
+    expect((await exchange({ account: String(api.accountId) })).status).toBe(200);
+    expect(await exchange({ account: String(api.otherAccountId) })).toMatchObject({ body: { error: 'invalid_grant' } });
+  });
+});
+
+describe('refused is', () => {
+  it.each([
+    ['a manager', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
+    ['a token that is none', async () => ({ subject_token: 'x' }), 'invalid_grant'],
+    ['an ADMIN as the user', async () => ({ requested_subject: ada }), 'invalid_grant'],
+    ['a user who does not exist', async () => ({ requested_subject: 'nobody' }), 'invalid_grant'],
+    ['nobody in particular', async () => ({ requested_subject: '' }), 'invalid_request'],
+    ['an unknown type of token', async () => ({ subject_token_type: 'x' }), 'invalid_request'],
+    [
+      'a token of an impersonation',
+      async () => ({ subject_token: (await impersonate()).token ?? '' }),
+      'invalid_grant',
+    ],
+    ['a client without the grant', async () => ({ client_id: 'demo', client_secret: 's3cret' }), 'unauthorized_client'],
+    [
+      'a scope the token does not have',
+      async () => ({ subject_token: (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '' }),
+      'invalid_scope',
+    ],
+    ['a scope the client may not have', async () => ({ scope: 'push-data' }), 'invalid_scope'],
+  ])('%s (R-B14)', async (_case, form, error) => {
+    expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it('a locked user (R-B11)', async () => {
+    const id = await addPerson(api, 'locked');
+    await api.database.query('update app_user set is_locked = true where id = $1', [id]);
+    expect(await exchange({ requested_subject: id })).toMatchObject({ body: { error: 'invalid_grant' } });
+  });
+});

@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Browser, type BrowserPage, createBrowser } from '../../support/browser/browser.ts';
+import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
+import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
+import { addPerson, userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+const PASSWORD = 'a password of people';
+const CHOSEN = 'another one, chosen well';
+const PROFILE = 'https://app.example/profile';
+
+let api: TestApi;
+let mailbox: Mailbox;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  api = await startTestApi({ SMTP_URL: mailbox.url, RETURN_URLS: `${PROFILE},https://app.example/other` });
+});
+afterAll(async () => {
+  await api.close();
+  await mailbox.close();
+});
+
+type Body = Readonly<Record<string, unknown>>;
+
+const form = (username: string, password: string) => ({
+  ...{ grant_type: 'password', client_id: 'demo', client_secret: 's3cret' },
+  ...{ username, password },
+});
+const tokenOf = (username: string, password: string) => requestToken(api.origin, form(username, password));
+const newPerson = (name: string) => addPerson(api, name, { email: `${name}@north.example`, firstName: name });
+const choose = (browser: Browser, page: BrowserPage, password: string, more = {}) =>
+  browser.submit(page, { newPassword: password, repeatedPassword: password, ...more });
+
+describe('POST /account/user/create', () => {
+  const create = (body: Body, query = '') => api.manager.post(`/account/user/create${query}`, body);
+
+  it('makes a user, who gets a temporary password by mail (§4.2, R-B10)', async () => {
+    const created = await create({ userName: 'new', email: 'new@north.example', language: 'de', pseudo: 'n' });
+    expect(created).toMatchObject({ status: 200, body: undefined });
+    const id = await userIdOf(api, 'new');
+    expect(created.headers.get('location')).toBe(`/account/user/${id}`);
+    const mail = await mailbox.next('new@north.example');
+    expect(mail.subject).toBe('Ihr Zugang');
+    await expect(tokenOf('new', passwordIn(mail))).rejects.toThrow('Account is not fully set up');
+    const { rows } = await api.database.query('select payload from outbox_event where type = $1', ['UserCreated']);
+    const payload = { id, userName: 'new', email: 'new@north.example', firstName: null, lastName: null };
+    expect(rows).toContainEqual({ payload });
+  });
+
+  it('the user name is the mail address when none is given (§4.2)', async () => {
+    await create({ email: 'plain@north.example' });
+    expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
+  });
+
+  it('the mail is in the language of the account, where none is given for the user (§4.2, R-B10)', async () => {
+    await api.manager.put('/account', { language: 'nl' });
+    for (const [name, more, subject] of [
+      ['niet', {}, 'Uw toegang'],
+      ['null', { language: null }, 'Uw toegang'],
+      ['engels', { language: 'en' }, 'Your access'],
+    ] as const) {
+      await create({ email: `${name}@north.example`, ...more });
+      expect((await mailbox.next(`${name}@north.example`)).subject).toBe(subject);
+    }
+    await api.manager.put('/account', { language: 'en' });
+  });
+
+  it('members that are null are not given, as clients send them that know them all (§4.2, R-C2)', async () => {
+    const none = {
+      id: null,
+      userName: null,
+      roles: null,
+      claims: null,
+      sites: null,
+      features: null,
+      businessKeys: null,
+    };
+    expect((await create({ ...none, email: 'nulls@north.example' })).status).toBe(200);
+    const id = await userIdOf(api, 'nulls@north.example');
+    expect((await api.manager.post(`/account/user/${id}`, { ...none, firstName: 'Nell' })).body).toMatchObject({
+      ...{ userName: 'nulls@north.example', firstName: 'Nell', roles: [{ id: 'USER' }] },
+    });
+  });
+
+  it.each(['-1', '73', '1.5', 'x'])('delayToSendEmail=%s is 400 (§8, R-B12)', async (hours) => {
+    const answer = await create({ email: 'never@north.example' }, `?delayToSendEmail=${hours}`);
+    expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });
+  });
+
+  it('a delayed mail waits its hours, and is not sent before (R-B12)', async () => {
+    await create({ userName: 'patient', email: 'patient@north.example' }, '?delayToSendEmail=72');
+    const { rows } = await api.database.query<{ hours: number; state: string }>(
+      `select round(extract(epoch from not_before_date - created_date) / 3600)::int as hours, state from mail
+       where to_address = 'patient@north.example'`,
+    );
+    expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
+    // A later one passes it.
+    await create({ userName: 'hasty', email: 'hasty@north.example' });
+    await mailbox.next('hasty@north.example');
+    expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);
+    await api.database.query(`update mail set not_before_date = now() where to_address = 'patient@north.example'`);
+    expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
+  });
+
+  it('needs an address, a free name and a role one may give (§4.2, R-B8)', async () => {
+    expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
+    expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
+    expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);
+    const user = await api.signIn('una', 'USER');
+    expect((await user.post('/account/user/create', { email: 'x@north.example' })).status).toBe(403);
+    const { rows } = await api.database.query(`select from app_user where email = 'x@north.example'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('no secret is stored: neither in the outbox nor with the user (R-B11)', async () => {
+    await create({ userName: 'secret', email: 'secret@north.example' });
+    const password = passwordIn(await mailbox.next('secret@north.example'));
+    const { rows } = await api.database.query(
+      `select from (select m::text as line from mail m union all select u::text from app_user u) t where line like $1`,
+      [`%${password}%`],
+    );
+    expect(password).not.toBe('');
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the first password', () => {
+  it('is asked for again until it will do (R-B10)', async () => {
+    await api.manager.post('/account/user/create', { userName: 'first', email: 'first@north.example' });
+    const mail = await mailbox.next('first@north.example');
+    const browser = createBrowser();
+    const temporary = passwordIn(mail);
+    const page = await browser.submit(await browser.open(linkIn(mail)), { username: 'first', password: temporary });
+    const problems = [
+      await choose(browser, page, 'short'),
+      await choose(browser, page, 'first@north.example'),
+      await choose(browser, page, temporary),
+      await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: `${CHOSEN}!` }),
+    ];
+    expect(problems.map(({ problem }) => problem)).toEqual([
+      'The new password needs at least 10 characters.',
+      'The new password must not be your user name or mail address.',
+      'The new password must differ from the one you have.',
+      'The two new passwords are not the same.',
+    ]);
+    const again = createBrowser();
+    const elsewhere = await again.submit(await again.open(linkIn(mail)), { username: 'first', password: temporary });
+    expect(elsewhere.title).toBe('Choose your password');
+    expect((await choose(browser, page, CHOSEN)).title).toBe('You are signed in');
+    await expect(tokenOf('first', CHOSEN)).resolves.toBeTypeOf('string');
+  });
+});
+
+describe('resetpassword', () => {
+  const reset = async (name: string) => {
+    const { status } = await api.manager.post(`/account/user/${await userIdOf(api, name)}/resetpassword`, undefined);
+    expect(status).toBe(200);
+    return linkIn(await mailbox.next(`${name}@north.example`));
+  };
+
+  it('mails a link that changes the password once, ends what is open and says so (§4.2, R-B11)', async () => {
+    await newPerson('rita');
+    const body = new URLSearchParams(form('rita', PASSWORD));
+    const tokens = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body });
+    const { refresh_token: refreshToken = '' } = (await tokens.json()) as { refresh_token?: string };
+    const link = await reset('rita');
+    const browser = createBrowser();
+    const page = await browser.open(link);
+    expect(page).toMatchObject({ title: 'Choose a new password', fields: ['newPassword', 'repeatedPassword'] });
+    expect((await choose(browser, page, 'short')).problem).toContain('at least 10');
+    expect((await choose(browser, page, CHOSEN)).html).toContain('Your password was changed');
+    await expect(tokenOf('rita', PASSWORD)).rejects.toThrow('invalid_grant');
+    await expect(tokenOf('rita', CHOSEN)).resolves.toBeTypeOf('string');
+    const refresh = {
+      grant_type: 'refresh_token',
+      client_id: 'demo',
+      client_secret: 's3cret',
+      refresh_token: refreshToken,
+    };
+    await expect(requestToken(api.origin, refresh)).rejects.toThrow('invalid_grant');
+    expect((await browser.open(link)).status).toBe(400);
+    expect((await choose(browser, page, `${CHOSEN} 2`)).title).toBe('This page has expired');
+    expect((await mailbox.next('rita@north.example', 2)).subject).toBe('Your password was changed');
+  });
+
+  it('a link lasts an hour, and a newer one replaces it (R-B11)', async () => {
+    const id = await newPerson('rolf');
+    const first = await reset('rolf');
+    await api.manager.post(`/account/user/${id}/resetpassword`, undefined);
+    const second = linkIn(await mailbox.next('rolf@north.example', 2));
+    expect((await createBrowser().open(first)).status).toBe(400);
+    const { rows } = await api.database.query<{ minutes: number }>(
+      'select round(extract(epoch from expires_date - now()) / 60)::int as minutes from password_reset where user_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ minutes: 60 }]);
+    await api.database.query('update password_reset set expires_date = now() where user_id = $1', [id]);
+    expect((await createBrowser().open(second)).status).toBe(400);
+  });
+
+  it('of two posts at once one changes the password (R-B11)', async () => {
+    await newPerson('race');
+    const browser = createBrowser();
+    const page = await browser.open(await reset('race'));
+    const pages = await Promise.all([choose(browser, page, `${CHOSEN} 1`), choose(browser, page, `${CHOSEN} 2`)]);
+    expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  it('is 409 for a user without an address (R-B11)', async () => {
+    const id = await addPerson(api, 'nomail');
+    expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
+  });
+
+  it('can be asked for at the sign-in page, which tells nobody who exists (R-B11)', async () => {
+    await newPerson('forgetful');
+    const browser = createBrowser();
+    const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
+    const answers = [];
+    for (const username of ['forgetful@north.example', 'nobody', '', 'null\0']) {
+      answers.push(await browser.submit(page, { username }));
+    }
+    expect(new Set(answers.map(({ html }) => html)).size).toBe(1);
+    const link = linkIn(await mailbox.next('forgetful@north.example'));
+    expect((await browser.open(link)).title).toBe('Choose a new password');
+  });
+});
+
+describe('GET /user/updatePasswordLink', () => {
+  const linkFor = async (name: string, query = '') => {
+    const client = createTestClient(api.origin, await tokenOf(name, PASSWORD));
+    return client.get<{ link: string }>(`/user/updatePasswordLink${query}`);
+  };
+  const openLink = async (name: string, browser: Browser) => browser.open((await linkFor(name)).body.link);
+  const signInAs = async (browser: Browser, name: string) => {
+    const page = await browser.open(`${api.origin}/realms/tidemark/signed-in`);
+    return browser.submit(page, { username: name, password: PASSWORD });
+  };
+  const ageSessions = (name: string) =>
+    api.database.query(
+      `update oidc_payload p set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload ->> 'loginTs')::bigint - 301))
+       from app_user u where p.model = 'Session' and p.payload ->> 'accountId' = u.id and u.user_name = $1`,
+      [name],
+    );
+  const appBrowser = () => createBrowser(['https://app.example']);
+
+  it('leads to a page that changes the password and back to the profile (§4.6, R-B13)', async () => {
+    await newPerson('paul');
+    const browser = appBrowser();
+    await signInAs(browser, 'paul');
+    const page = await openLink('paul', browser);
+    expect(page).toMatchObject({ title: 'Change your password', fields: ['newPassword', 'repeatedPassword'] });
+    const back = await choose(browser, page, CHOSEN);
+    expect(back.url.startsWith(PROFILE)).toBe(true);
+    await expect(tokenOf('paul', CHOSEN)).resolves.toBeTypeOf('string');
+    expect((await mailbox.next('paul@north.example')).subject).toBe('Your password was changed');
+    const still = await browser.open(`${api.origin}/realms/tidemark/signed-in`);
+    expect(still.title).toBe('You are signed in');
+  });
+
+  it('who signed in more than five minutes ago gives the current password too (§5, R-B13)', async () => {
+    await newPerson('petra');
+    const browser = appBrowser();
+    await signInAs(browser, 'petra');
+    await ageSessions('petra');
+    const page = await openLink('petra', browser);
+    expect(page.fields).toEqual(['currentPassword', 'newPassword', 'repeatedPassword']);
+    expect((await choose(browser, page, CHOSEN)).problem).toBe('The current password is not right.');
+    const wrong = await choose(browser, page, CHOSEN, { currentPassword: 'x' });
+    expect(wrong.problem).toBe('The current password is not right.');
+    await expect(tokenOf('petra', PASSWORD)).resolves.toBeTypeOf('string');
+    const back = await choose(browser, page, CHOSEN, { currentPassword: PASSWORD });
+    expect(back.url.startsWith(PROFILE)).toBe(true);
+  });
+
+  it('wrong current passwords count as wrong sign-ins (R-B11)', async () => {
+    await newPerson('pia');
+    const browser = appBrowser();
+    await signInAs(browser, 'pia');
+    await ageSessions('pia');
+    const page = await openLink('pia', browser);
+    for (let attempt = 1; attempt <= 5; attempt++) await choose(browser, page, CHOSEN, { currentPassword: 'x' });
+    expect((await choose(browser, page, CHOSEN, { currentPassword: PASSWORD })).problem).toContain('current password');
+    await expect(tokenOf('pia', PASSWORD)).rejects.toThrow('invalid_grant');
+  });
+
+  it('who is not signed in signs in first; in the browser of somebody else too (R-B13)', async () => {
+    await newPerson('pim');
+    await newPerson('other');
+    const fresh = await openLink('pim', appBrowser());
+    expect(fresh.title).toBe('Sign in');
+    expect(fresh.html).toContain('value="pim"');
+    const browser = appBrowser();
+    await signInAs(browser, 'other');
+    const asked = await openLink('pim', browser);
+    expect(asked.title).toBe('Sign in');
+    const page = await browser.submit(asked, { username: 'pim', password: PASSWORD });
+    expect(page.html).toContain('You are signed in as pim.');
+    await choose(browser, page, CHOSEN);
+    await expect(tokenOf('pim', CHOSEN)).resolves.toBeTypeOf('string');
+    await expect(tokenOf('other', PASSWORD)).resolves.toBeTypeOf('string');
+  });
+
+  it('the code that comes back opens nothing (R-B13)', async () => {
+    await newPerson('pat');
+    const browser = appBrowser();
+    await signInAs(browser, 'pat');
+    const back = await choose(browser, await openLink('pat', browser), CHOSEN);
+    const code = new URL(back.url).searchParams.get('code') ?? '';
+    const answer = requestToken(api.origin, {
+      ...{ grant_type: 'authorization_code', client_id: 'tidemark-account', code, redirect_uri: PROFILE },
+      code_verifier: 'x'.repeat(43),
+    });
+    await expect(answer).rejects.toThrow('invalid_grant');
+  });
+
+  it('returns to addresses on the list alone (R-B13)', async () => {
+    await newPerson('pippa');
+    expect((await linkFor('pippa', '?returnUrl=https%3A%2F%2Fapp.example%2Fother')).body.link).toContain('other');
+    for (const address of ['https://evil.example', `${PROFILE}/deeper`, 'https://app.example']) {
+      expect((await linkFor('pippa', `?returnUrl=${encodeURIComponent(address)}`)).status).toBe(400);
+    }
+    const link = new URL((await linkFor('pippa')).body.link);
+    link.searchParams.set('redirect_uri', 'https://evil.example');
+    expect((await appBrowser().open(link.href)).status).toBe(400);
+    expect((await createTestClient(api.origin).get('/user/updatePasswordLink')).status).toBe(401);
+  });
+
+  it('POST /user/password is gone, and names what replaced it (§4.6, R-B13)', async () => {
+    const answer = await api.manager.post('/user/password', { password: 'x' });
+    expect(answer).toMatchObject({ status: 410, body: { code: 'gone' } });
+    expect(JSON.stringify(answer.body)).toContain('GET /user/updatePasswordLink');
+  });
+});

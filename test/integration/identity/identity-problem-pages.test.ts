@@ -1,0 +1,130 @@
+/** What goes wrong at an address people look at is said to them in their language, and to programs as everywhere else. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ TOKEN_RATE_PER_MINUTE: '4', PROXY_HOPS: '1' });
+});
+afterAll(() => api.close());
+
+const REALM = '/realms/tidemark';
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+interface Asked {
+  readonly method?: string;
+  readonly accept?: string;
+  readonly language?: string;
+  /** Each test comes from another, since tries are counted by it. */
+  readonly address?: string;
+}
+
+async function ask(path: string, { method = 'GET', accept = BROWSER, language = 'en', address = 'a' }: Asked = {}) {
+  const response = await fetch(api.origin + path, {
+    method,
+    headers: {
+      ...{ accept, 'accept-language': language, 'x-forwarded-for': address, 'sec-fetch-site': 'same-origin' },
+      ...(method === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
+    },
+    ...(method === 'POST' && { body: 'username=nobody' }),
+  });
+  const { status, headers } = response;
+  return { status, headers, type: headers.get('content-type') ?? '', text: await response.text() };
+}
+
+async function askTooOften(path: string, asked: Asked) {
+  for (let count = 0; count < 4; count++) await ask(path, { ...asked, method: 'POST' });
+  return ask(path, { ...asked, method: 'POST' });
+}
+
+describe('who tries too often', () => {
+  it.each([
+    ['en', 'Too many tries', /Please wait \d+ seconds?, then try again\./],
+    ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
+    ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
+    ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
+  ])('sees a page in their language, %s, and how long to wait (R-B15, R-B2)', async (language, title, lead) => {
+    const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
+      language,
+      address: language,
+    });
+    expect({ status, type }).toEqual({ status: 429, type: 'text/html; charset=utf-8' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).toContain(`<html lang="${language.slice(0, 2)}">`);
+    expect(text).toContain(`<h1>${title}</h1>`);
+    expect(text).toMatch(lead);
+  });
+
+  it('at the page of an invitation too (R-B15, R-B10)', async () => {
+    expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain('Too many tries');
+  });
+
+  it.each([
+    ['a program that takes anything', `${REALM}/protocol/openid-connect/token`, '*/*'],
+    ['a program that wants JSON', `${REALM}/forgot-password`, 'application/json'],
+    ['a browser where programs register people', '/account/user/register?invitationToken=x', BROWSER],
+  ])('and is %s, gets JSON (R-B15, R-A5)', async (who, path, accept) => {
+    const { status, headers, text } = await askTooOften(path, { accept, address: who });
+    expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+
+  it('says so to a client of the token endpoint in the words of OAuth too (R-B3, R-B15)', async () => {
+    const path = `${REALM}/protocol/openid-connect/token`;
+    const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
+    expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });
+  });
+});
+
+describe('an address of the issuer', () => {
+  it('that leads nowhere is a page for people and JSON for programs (R-A5)', async () => {
+    const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
+    expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Cette page n’existe pas') });
+    const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
+    expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({
+      ...{ status: 404, body: { error: 'not_found' } },
+    });
+  });
+
+  it.each(['/reset-password?token=old', '/interaction/unknown'])(
+    '%s that expired says so to both (R-B11)',
+    async (path) => {
+      expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
+        ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
+      });
+      const answer = await ask(REALM + path, { accept: 'application/json' });
+      expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
+        status: 400,
+        body: { code: 'invalid_input', message: expect.stringContaining('too old'), requestId: expect.any(String) },
+      });
+      expect(answer.headers.get('x-request-id')).toBe(JSON.parse(answer.text).requestId);
+    },
+  );
+
+  it('that fails for want of the database is a page with a reference, or a 503 in JSON (R-A5, R-A10)', async () => {
+    await api.databaseGate.shut();
+    try {
+      for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
+        const page = await ask(path, { language: 'de' });
+        expect(page).toMatchObject({
+          status: 503,
+          text: expect.stringContaining('Ein Teil des Dienstes ist ausgefallen'),
+        });
+        expect(page.text).toContain(`Kennung: ${page.headers.get('x-request-id')}`);
+        expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
+        const answer = await ask(path, { accept: '*/*' });
+        expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({
+          ...{ status: 503, body: { code: 'dependency_unavailable' } },
+        });
+      }
+    } finally {
+      await api.databaseGate.open();
+    }
+  });
+});
+
+it('what is asked of the API is answered in JSON, to a browser too (R-A5)', async () => {
+  const { status, text } = await ask('/account');
+  expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+});

@@ -1,0 +1,274 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerClient } from '../../../src/accounts/operator/register-client.ts';
+import { purgeExpired } from '../../../src/identity/issuer/purge-expired.ts';
+import { getIssuerKeys } from '../../../src/identity/keys/signing-keys.ts';
+import { basic, CLIENT, type IdentityFixture, PASSWORD, startIdentity, type TokenAnswer } from './identity-fixture.ts';
+
+let identity: IdentityFixture;
+beforeAll(async () => {
+  identity = await startIdentity();
+});
+afterAll(() => identity.close());
+
+const CREDENTIALS = { client_id: CLIENT.clientId, client_secret: CLIENT.secret };
+const MAX = { grant_type: 'password', username: 'max', password: PASSWORD };
+
+const tokenForMax = (form: Readonly<Record<string, string>> = {}) =>
+  identity.requestToken({ ...CREDENTIALS, ...MAX, ...form });
+const refresh = (token: TokenAnswer, form: Readonly<Record<string, string>> = {}) =>
+  identity.requestToken({
+    ...CREDENTIALS,
+    grant_type: 'refresh_token',
+    refresh_token: token.body.refresh_token ?? '',
+    ...form,
+  });
+const accountOf = (answer: TokenAnswer) => decodeJwt(answer.body.access_token ?? '').account;
+
+describe('a token by password', () => {
+  it('carries what the ruling lists, for the configured audience (R-B3, R-B4)', async () => {
+    const { status, body, headers } = await tokenForMax({ scope: 'datahub-api push-data' });
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'datahub-api push-data' });
+    expect(body.refresh_token).toBeTypeOf('string');
+    expect(decodeProtectedHeader(body.access_token ?? '')).toMatchObject({ alg: 'RS256', kid: expect.any(String) });
+    expect(decodeJwt(body.access_token ?? '')).toMatchObject({
+      iss: `${identity.origin}/realms/tidemark`,
+      aud: 'tidemark',
+      sub: identity.users.max,
+      account: identity.accountId,
+      scope: 'datahub-api push-data',
+      roles: ['MANAGER'],
+      preferred_username: 'max',
+    });
+  });
+
+  it.each([
+    ['form-encoded', `${encodeURIComponent(CLIENT.clientId)}:${encodeURIComponent(CLIENT.secret)}`],
+    ['as they are', `${CLIENT.clientId}:${CLIENT.secret}`],
+  ])('client credentials in HTTP Basic, %s (R-B3)', async (_way, credentials) => {
+    const { status } = await identity.requestToken(MAX, { headers: { authorization: basic(credentials) } });
+    expect(status).toBe(200);
+  });
+
+  it('a realm alias reaches the same issuer, under its canonical name (R-B2)', async () => {
+    const { status, body } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { realm: 'opinum' });
+    expect(status).toBe(200);
+    expect(decodeJwt(body.access_token ?? '').iss).toBe(`${identity.origin}/realms/tidemark`);
+    const discovery = await identity.getJson('/realms/opinum/.well-known/openid-configuration');
+    expect(discovery).toMatchObject({
+      issuer: `${identity.origin}/realms/tidemark`,
+      token_endpoint: `${identity.origin}/realms/tidemark/protocol/openid-connect/token`,
+      jwks_uri: `${identity.origin}/realms/tidemark/protocol/openid-connect/certs`,
+    });
+  });
+
+  it('doubled and trailing slashes are answered, not redirected (R-A3)', async () => {
+    const { status } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { suffix: '//' });
+    expect(status).toBe(200);
+  });
+
+  it('the user name is taken in any case (R-B11)', async () => {
+    expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
+  });
+
+  it('without a scope gives all the client may have; unknown ones are ignored (R-B3)', async () => {
+    expect((await tokenForMax()).body.scope).toBe('datahub-api push-data');
+    expect((await tokenForMax({ scope: 'openid push-data' })).body.scope).toBe('push-data');
+  });
+
+  it('never has more scopes than the client (R-B6)', async () => {
+    await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
+    const pusher = { client_id: 'pusher', client_secret: 'p' };
+    expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');
+    const refused = await tokenForMax({ ...pusher, scope: 'datahub-api' });
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+  });
+});
+
+describe('the account of a token', () => {
+  it('is the field account, where the user is a member (R-B4)', async () => {
+    const other = String(identity.otherAccountId);
+    expect(accountOf(await tokenForMax({ account: other }))).toBe(identity.otherAccountId);
+    expect(await tokenForMax({ username: 'uma', account: other })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+  });
+
+  it('else the old form in acr_values (R-B4, §5)', async () => {
+    const acr = { acr_values: `accountId:${identity.otherAccountId}` };
+    expect(accountOf(await tokenForMax(acr))).toBe(identity.otherAccountId);
+  });
+
+  it('else the active account (R-B4)', async () => {
+    const setActive = (accountId: number) =>
+      identity.database.query('update app_user set active_account_id = $2 where id = $1', [
+        identity.users.max,
+        accountId,
+      ]);
+    await setActive(identity.otherAccountId);
+    expect(accountOf(await tokenForMax())).toBe(identity.otherAccountId);
+    await setActive(identity.accountId);
+    expect(accountOf(await tokenForMax())).toBe(identity.accountId);
+  });
+
+  it('may be any for an ADMIN, if it exists (R-B8)', async () => {
+    const account = String(identity.otherAccountId);
+    expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
+    for (const form of [{}, { account: '999999' }]) {
+      expect(await tokenForMax({ username: 'ada', ...form })).toMatchObject({ body: { error: 'invalid_grant' } });
+    }
+  });
+
+  it('that is no number is an invalid request (R-B3)', async () => {
+    expect(await tokenForMax({ account: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+});
+
+describe('a refresh', () => {
+  it('keeps the account and the scope of the sign-in (R-B4)', async () => {
+    const first = await tokenForMax({ account: String(identity.otherAccountId), scope: 'push-data' });
+    const second = await refresh(first);
+    expect(second.status).toBe(200);
+    expect(second.body).toMatchObject({ token_type: 'Bearer', scope: 'push-data', refresh_token: expect.any(String) });
+    expect(accountOf(second)).toBe(identity.otherAccountId);
+  });
+
+  it('may name an account of which the user is a member (R-B3, R-B4)', async () => {
+    const first = await tokenForMax();
+    expect(accountOf(await refresh(first, { account: String(identity.otherAccountId) }))).toBe(identity.otherAccountId);
+    expect(accountOf(await refresh(first))).toBe(identity.accountId);
+    expect(await refresh(first, { account: '999999' })).toMatchObject({ body: { error: 'invalid_grant' } });
+  });
+
+  it('is refused once the user is locked or no longer a member (R-B5)', async () => {
+    const uma = await tokenForMax({ username: 'uma' });
+    await identity.database.query('update app_user set is_locked = true where id = $1', [identity.users.uma]);
+    expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    await identity.database.query('update app_user set is_locked = false where id = $1', [identity.users.uma]);
+    const member = [identity.accountId, identity.users.uma];
+    await identity.database.query('delete from account_member where account_id = $1 and user_id = $2', member);
+    expect(await refresh(uma)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    await identity.database.query('insert into account_member values ($1, $2)', member);
+    expect((await refresh(uma)).status).toBe(200);
+  });
+
+  it('needs a live token of the same client (R-B3)', async () => {
+    await registerClient(identity.database, { clientId: 'thief', secret: 't', scopes: ['push-data'] });
+    const first = await tokenForMax();
+    const asThief = { client_id: 'thief', client_secret: 't' };
+    expect(await refresh(first, asThief)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await refresh(first, { refresh_token: 'x' })).toMatchObject({ body: { error: 'invalid_grant' } });
+    await identity.database.query(`update oidc_payload set expires_date = now() - interval '1 second'`);
+    expect(await refresh(first)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  });
+});
+
+describe('a refused token request', () => {
+  it.each([
+    ['a wrong password', { password: 'x' }, 400, 'invalid_grant'],
+    ['an unknown user', { username: 'nobody' }, 400, 'invalid_grant'],
+    ['a user name no database can hold', { username: 'max\0' }, 400, 'invalid_grant'],
+    ['a client id no database can hold', { client_id: 'demo\0' }, 401, 'invalid_client'],
+    ['no password', { password: '' }, 400, 'invalid_request'],
+    ['a wrong client secret', { client_secret: 'x' }, 401, 'invalid_client'],
+    ['an unknown client', { client_id: 'x' }, 401, 'invalid_client'],
+    ['no client secret', { client_secret: '' }, 401, 'invalid_client'],
+    ['no client at all', { client_id: '', client_secret: '' }, 401, 'invalid_client'],
+    ['an unknown grant', { grant_type: 'x' }, 400, 'unsupported_grant_type'],
+    ['no known scope', { scope: 'x' }, 400, 'invalid_scope'],
+  ])('%s (R-B3)', async (_case, form, status, error) => {
+    const answer = await tokenForMax(form);
+    expect(answer).toMatchObject({ status, body: { error } });
+    expect(answer.headers.get('content-type')).toContain('application/json');
+  });
+
+  it('a wrong client in HTTP Basic names the scheme (R-B3)', async () => {
+    const answer = await identity.requestToken(MAX, { headers: { authorization: basic('demo:50%off') } });
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
+  });
+
+  it('a grant the client was not given (R-B3)', async () => {
+    await registerClient(identity.database, {
+      clientId: 'refresher',
+      secret: 'r',
+      scopes: ['push-data'],
+      grantTypes: ['refresh_token'],
+    });
+    const answer = await tokenForMax({ client_id: 'refresher', client_secret: 'r' });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+  });
+
+  it('a locked user (R-B11)', async () => {
+    const lock = (isLocked: boolean, until: Date | null) =>
+      identity.database.query('update app_user set is_locked = $2, locked_until = $3 where id = $1', [
+        identity.users.uma,
+        isLocked,
+        until,
+      ]);
+    await lock(true, null);
+    expect(await tokenForMax({ username: 'uma' })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    await lock(true, new Date(identity.clock.nowMillis() - 1));
+    expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
+    await lock(false, null);
+  });
+
+  it('five wrong passwords lock for 15 minutes, the right one does not help (R-B11)', async () => {
+    for (let attempt = 1; attempt <= 5; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
+    expect(await tokenForMax({ username: 'uma' })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    identity.clock.advanceSec(899);
+    expect((await tokenForMax({ username: 'uma' })).status).toBe(400);
+    identity.clock.advanceSec(1);
+    expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
+  });
+
+  it('a right password starts the count again (R-B11)', async () => {
+    for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
+    expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
+    await tokenForMax({ username: 'uma', password: 'x' });
+    expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
+  });
+
+  it('headers that middleware sets are on the issuer’s answers too (R-A2, R-A10)', async () => {
+    for (const form of [{}, { password: 'x' }]) {
+      const { headers } = await tokenForMax(form);
+      expect(headers.get('api-version')).toBe('1.7');
+      expect(headers.get('x-request-id')).toBe('r1');
+    }
+  });
+
+  it('an unknown path of the issuer is 404 in JSON (R-A5)', async () => {
+    expect(await identity.getJson('/realms/tidemark/nothing')).toMatchObject({ error: 'not_found' });
+  });
+});
+
+describe('what the issuer stores', () => {
+  it('holds no secret a client sends (R-B11)', async () => {
+    const { body } = await tokenForMax();
+    const { rows } = await identity.database.query<{ text: string }>(
+      `select string_agg(t.line, '') as text from (
+         select p::text as line from oidc_payload p union all select u::text from app_user u
+         union all select c::text from oidc_client c) t`,
+    );
+    for (const secret of [body.refresh_token, PASSWORD, CLIENT.secret]) expect(rows[0]?.text).not.toContain(secret);
+  });
+
+  it('is swept when it has expired, and only then (R-B2)', async () => {
+    const live = await tokenForMax();
+    await identity.database.query(`insert into oidc_payload values ('Session', 'old', '{}', null, null, null, now())`);
+    expect(await purgeExpired(identity.database)).toBeGreaterThan(0);
+    const { rows } = await identity.database.query(`select from oidc_payload where id = 'old'`);
+    expect(rows).toHaveLength(0);
+    expect((await refresh(live)).status).toBe(200);
+  });
+
+  it('first starts at the same time agree on one signing key (R-B2)', async () => {
+    await identity.database.query('delete from signing_key');
+    const starts = await Promise.all([1, 2, 3].map(() => getIssuerKeys(identity.database)));
+    expect(new Set(starts.map(({ jwks }) => jwks.keys.map(({ kid }) => kid).join())).size).toBe(1);
+    expect(starts[0]?.jwks.keys).toHaveLength(1);
+  });
+});

@@ -1,0 +1,305 @@
+/**
+ * Walks every route the service has with ids of another account, and with ids a USER was not granted: whatever comes back
+ * must be what comes back for an id that nobody has, and name nothing (R-A5, R-B9).
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
+import { listenHttp } from '../../../src/roles/http-listener.ts';
+import { createGrpcReader, GRPC_METHODS } from '../../support/clients/grpc-client.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { fillPath } from '../../support/fill-path.ts';
+import {
+  addSecretPeople,
+  addSecretStructure,
+  type Ids,
+  type Kind,
+  NO_IDS,
+  SECRET_VALUE,
+  startIdsHigh,
+} from '../../support/secret-world.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+const FOREIGN = 'FOREIGNMARK';
+const HIDDEN = 'HIDDENMARK';
+
+let api: TestApi;
+let role: ApiRole;
+let user: TestClient;
+let own: { siteId: number; sourceId: number; variableId: number };
+let foreign: Ids;
+let hidden: Ids;
+let before: unknown;
+beforeAll(async () => {
+  api = await startTestApi();
+  role = await startApi(api.parts, await listenHttp('127.0.0.1', 0));
+  await startIdsHigh(api.database);
+  own = await createStructure(api.manager);
+  foreign = {
+    ...NO_IDS,
+    ...(await addSecretStructure(api, api.stranger, api.otherAccountId, FOREIGN)),
+    ...(await addSecretPeople(api, api.stranger, api.otherAccountId, FOREIGN)),
+    mapper: await addMapper(api.stranger),
+    file: await addFile(api.stranger),
+  };
+  hidden = { ...NO_IDS, ...(await addSecretStructure(api, api.manager, api.accountId, HIDDEN)) };
+  await api.ingest();
+  user = await api.signIn('una', 'USER', { sites: [own.siteId] });
+  before = await snapshot();
+});
+afterAll(async () => {
+  await role.stop();
+  await api.close();
+});
+
+async function addMapper(client: TestClient): Promise<string> {
+  const body = { name: `${FOREIGN} mapper`, expression: '[]' };
+  const made = await client.post<{ id?: string; guid?: string }>('/account/mappers', body);
+  const id = made.body.guid ?? made.body.id;
+  if (id === undefined) throw new Error(`no mapper was made: ${JSON.stringify(made.body)}`);
+  return id;
+}
+
+async function addFile(client: TestClient): Promise<string> {
+  const headers = { 'content-type': 'text/csv' };
+  const raw = 'date,value,variable_id\n2026-01-01T00:00:00,1,1\n';
+  const made = await client.send<unknown>('POST', `/storage?filename=${FOREIGN}.csv`, undefined, { raw, headers });
+  if (typeof made.body !== 'string') throw new Error(`no file was taken: ${JSON.stringify(made.body)}`);
+  return made.body;
+}
+
+/** Everything of the other account and of the hidden site, to see that nothing was changed. */
+async function snapshot(): Promise<unknown> {
+  const tables = [
+    ['site', 'select * from site order by id'],
+    ['source', 'select * from source order by id'],
+    ['variable', 'select * from variable order by id'],
+    ['user', `select id, user_name, role, is_locked, first_name from app_user order by id`],
+    ['member', 'select * from account_member order by 1, 2'],
+    ['claim', 'select * from user_claim order by 1, 2, 3'],
+    ['view', 'select * from user_view order by id'],
+    ['invitation', 'select id, email, accepted_date from invitation order by id'],
+    ['access', 'select user_id, site_id, level from site_access order by 1, 2'],
+    ['webhook', 'select * from webhook order by id'],
+    ['attempt', 'select * from webhook_attempt order by id'],
+    ['point', 'select variable_id, date, value from point order by 1, 2'],
+  ] as const;
+  const found: Record<string, unknown> = {};
+  for (const [name, sql] of tables) found[name] = (await api.database.query(sql)).rows;
+  return found;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const allRoutes = () => {
+  const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
+  return [...new Map(routes.map((route) => [`${route.method} ${route.path}`, route])).values()];
+};
+
+interface Shown {
+  readonly status: number;
+  readonly text: string;
+  readonly total: string | null;
+}
+
+/** An answer, with the ids it was asked for and what differs by nature taken out. */
+async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
+  const response = await fetch(api.origin + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${client.token}`,
+      'x-total-count': 'true',
+      ...(body !== undefined && {
+        'content-type': method === 'PATCH' ? 'application/json-patch+json' : 'application/json',
+      }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const raw = await response.text();
+  // A manager may see what is hidden from the users of their account.
+  for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
+    // Only what the request itself named may come back.
+    if (!path.includes(mark) && !JSON.stringify(body ?? '').includes(mark)) expect(raw).not.toContain(mark);
+  }
+  expect(raw).not.toContain(String(SECRET_VALUE));
+  expect(response.status).toBeLessThan(500);
+  // Made anew for every answer.
+  let text = raw.replace(/"requestId":"[^"]*"|"operationId":"[^"]*"|code_challenge=[^&"]*/g, '');
+  const { account, ...others } = ids;
+  for (const id of Object.values(others)) text = text.replaceAll(id, '#');
+  // The number of an account is too short to be looked for everywhere.
+  text = text.replace(`account ${account} does not exist`, 'account # does not exist');
+  return { status: response.status, text, total: response.headers.get('x-total-count') };
+}
+
+/** Sends the same with ids that are somebody’s and with ids that are nobody’s: no difference may be seen. */
+async function expectSame(
+  client: TestClient,
+  method: string,
+  pathOf: (ids: Ids) => string,
+  bodyOf: (ids: Ids) => unknown,
+  ids: Ids,
+): Promise<Shown> {
+  const theirs = await ask(client, method, pathOf(ids), bodyOf(ids), ids);
+  const nobodys = await ask(client, method, pathOf(NO_IDS), bodyOf(NO_IDS), NO_IDS);
+  expect({ route: `${method} ${pathOf(ids)}`, ...theirs }).toEqual({ route: `${method} ${pathOf(ids)}`, ...nobodys });
+  return theirs;
+}
+
+const WALKERS = [
+  ['a MANAGER with ids of another account', () => api.manager, () => foreign],
+  ['a USER with ids of another account', () => user, () => foreign],
+  ['a USER with ids of a site that was not granted', () => user, () => hidden],
+] as const;
+
+it('knows what every parameter of every path names: a new route is walked too (R-A5)', () => {
+  const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
+  expect(unknown).toEqual([]);
+  expect(allRoutes().length).toBeGreaterThan(80);
+});
+
+describe.each(WALKERS)('%s', (_who, client, ids) => {
+  it('finds nothing and nobody by any path (R-A5, R-B9)', async () => {
+    for (const { method, path } of allRoutes().filter((route) => route.path.includes('/:'))) {
+      const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];
+      for (const body of bodies) {
+        const pathOf = (given: Ids) => fillPath(path, given) ?? '';
+        const { status } = await expectSame(client(), method, pathOf, () => body, ids());
+        expect([`${method} ${path}`, status]).toEqual([`${method} ${path}`, expect.not.toBeSuccess()]);
+      }
+    }
+  });
+
+  it('finds nothing by any query, in lists and in their totals (R-A5, R-A7, R-B9)', async () => {
+    const queries: readonly (readonly [string, Kind])[] = [
+      ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
+      ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
+      ...(['id', 'variableId', 'variableIds'] as const).map((name) => [name, 'variable'] as const),
+      ...([
+        ['ViewId', 'view'],
+        ['AccountIds', 'account'],
+        ['AccountId', 'account'],
+        ['targetId', 'user'],
+      ] as const),
+      ...([
+        ['userId', 'user'],
+        ['BusinessKeys.Name=Id&BusinessKeys.Values', 'user'],
+      ] as const),
+    ];
+    for (const { path } of allRoutes().filter((route) => route.method === 'GET' && !route.path.includes('/:'))) {
+      const more = path.startsWith('/data') ? '&from=2025-01-01T00:00:00Z&to=2027-01-01T00:00:00Z' : '';
+      const asked = queries.map(([name, kind]) => {
+        const pathOf = (given: Ids) => `${path}?${name}=${given[kind]}${more}`;
+        return expectSame(client(), 'GET', pathOf, () => undefined, ids());
+      });
+      await Promise.all(asked);
+    }
+  });
+
+  it('reaches nothing by any body (R-A5, R-B9)', async () => {
+    const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
+      ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
+      ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
+      ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
+      ['POST', '/api/data', ({ variable }) => [{ variableId: Number(variable), data: [reading] }]],
+      ['POST', '/api/data', ({ source }) => [{ sourceId: Number(source), mappingConfig: 'x', data: [reading] }]],
+      ['POST', '/sources', ({ site }) => ({ siteId: Number(site), name: 'moved' })],
+      ['PUT', `/sources/${own.sourceId}`, ({ site }) => ({ siteId: Number(site) })],
+      ['PUT', `/sources/${own.sourceId}/variables/${own.variableId}`, ({ source }) => ({ sourceId: Number(source) })],
+      ['PUT', `/sources/${own.sourceId}/variables/${own.variableId}`, ({ variable }) => reads(variable)],
+      ['POST', '/account/user/claims/add', ({ user: userId }) => ({ userId, claimType: 'a' })],
+      ['PUT', '/account/user/claims/edit', ({ user: userId }) => ({ userId, claimType: 'a' })],
+      ['DELETE', '/account/user/claims/remove', ({ user: userId }) => [{ userId, claimType: 'a' }]],
+      ['POST', '/account/users', ({ view }) => ({ viewId: view })],
+      ['POST', '/account/users', ({ user: userId }) => ({ businessKeys: { name: 'Id', values: [userId] } })],
+      ['POST', '/account/users/account', (given) => ({ accountId: api.accountId, userIds: [given.user] })],
+      ['DELETE', '/account/users/account', (given) => ({ accountId: Number(given.account), userIds: [given.user] })],
+      ['POST', '/account/webhooks', ({ site }) => webhookFor({ siteIds: [site] })],
+      ['POST', '/account/webhooks/test', ({ site }) => webhookFor({ siteIds: [site] })],
+      ['POST', '/account/webhooks', ({ source }) => webhookFor({ sourceIds: [source] })],
+      ['POST', '/account/webhooks', ({ variable }) => webhookFor({ variableIds: [variable] })],
+      ['POST', '/account/invitations', ({ site }) => ({ email: 'a@x.example', sites: [{ siteId: Number(site) }] })],
+    ];
+    for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
+  });
+
+  it.each(GRPC_METHODS)('gets nothing by %s over gRPC (R-J2, R-B9)', async (method) => {
+    const reader = createGrpcReader(api.grpcAddress, client().token);
+    const isOfOne = method === 'ListVersions' || method === 'ListRuns';
+    const refusalOf = async (request: object, id: string) => {
+      const { code, reason, message } = await reader.refusalOf(request, method);
+      return { code, reason, message: message.replaceAll(id, '#') };
+    };
+    const byVariable = ({ variable }: Ids) =>
+      refusalOf(isOfOne ? { variableId: Number(variable) } : { variableIds: [Number(variable)] }, variable);
+    try {
+      expect(await byVariable(ids())).toEqual(await byVariable(NO_IDS));
+      if (isOfOne) return;
+      const bySource = ({ source }: Ids) => refusalOf({ sourceId: Number(source) }, source);
+      expect(await bySource(ids())).toEqual(await bySource(NO_IDS));
+    } finally {
+      reader.close();
+    }
+  });
+
+  it('by the texts that identify a target of a push finds none (R-D2, R-B9)', async () => {
+    const mark = ids() === foreign ? FOREIGN : HIDDEN;
+    for (const elementOf of [
+      (name: string) => ({ mappingConfig: `${name}-map` }),
+      (name: string) => ({ sourceSerialNumber: `${name}-serial`, mappingConfig: `${name}-map` }),
+      (name: string) => ({ sourceName: `${name} name`, mappingConfig: `${name}-map` }),
+    ]) {
+      const rejected = async (name: string) => {
+        const { body } = await client().post<{ rejected: unknown }>('/api/data', [
+          { ...elementOf(name), data: [reading] },
+        ]);
+        return JSON.stringify(body.rejected).replaceAll(name, '#');
+      };
+      expect(await rejected(mark)).toBe(await rejected('NOBODYMARK'));
+    }
+  });
+});
+
+it('a USER counts, lists and totals the granted site alone (R-A7, R-B9)', async () => {
+  for (const path of ['/sites', '/sources', '/variables']) {
+    const { body, headers } = await user.get<readonly unknown[]>(path, { 'x-total-count': 'true' });
+    expect([path, body.length, headers.get('x-total-count')]).toEqual([path, 1, '1']);
+  }
+  const counts = { siteCount: 1, sourceCount: 1, variableCount: 1 };
+  expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
+});
+
+it('nothing was changed by all this (R-A5, R-B9)', async () => {
+  await api.ingest();
+  expect(await snapshot()).toEqual(before);
+});
+
+const reading = { date: '2026-02-02T00:00:00Z', value: 1 };
+
+function webhookFor(filter: object) {
+  return { name: 'w', url: 'https://receiver.example/', eventType: 'DataPointsWritten', filter };
+}
+
+function reads(variable: string) {
+  const input = {
+    alias: 'a',
+    variableId: Number(variable),
+    periodType: 'RelativeDate',
+    period: 1,
+    periodTimeBase: 'Hour',
+  };
+  const formula = { formula: 'NULL', variables: [input] };
+  return { calculated: { friendlyName: 'x', calculatedVariableFormulas: [formula] } };
+}
+
+declare module 'vitest' {
+  interface Matchers {
+    toBeSuccess(): unknown;
+  }
+}
+
+expect.extend({
+  toBeSuccess: (status: unknown) => ({
+    pass: typeof status === 'number' && status < 300,
+    message: () => `status ${String(status)}`,
+  }),
+});

@@ -1,0 +1,21 @@
+/** The users of the local stack, as its first start makes them. */
+import { expect, it } from 'vitest';
+import { makeSecrets } from '../../../src/local/secrets.ts';
+import { demoUsers, seedIdentity } from '../../../src/local/seed.ts';
+import { createWorld } from '../../support/world.ts';
+
+it('users of the demo can be written to, so that they are found by mail address and get reset links (R-B11, §4.3)', async () => {
+  const world = await createWorld();
+  try {
+    const secrets = makeSecrets();
+    await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);
+    const names = demoUsers(secrets).map(({ userName }) => userName);
+    const { rows } = await world.database.query<{ email: string }>(
+      'select email from app_user where user_name = any($1) order by email',
+      [names],
+    );
+    expect(rows.map(({ email }) => email)).toEqual([...names].sort());
+  } finally {
+    await world.close();
+  }
+});

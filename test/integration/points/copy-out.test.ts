@@ -1,0 +1,124 @@
+/** What a COPY sends, taken from the socket itself (R-G4). */
+import { to as copyTo } from 'pg-copy-streams';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Database,
+  openDatabase,
+  type Transaction,
+  withConnection,
+  withTransaction,
+} from '../../../src/platform/database/database.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { CopyOut } from '../../../src/points/read/copy-out.ts';
+import { createTestDatabase } from '../../support/stack.ts';
+
+let database: Database;
+let url: string;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ url, drop } = await createTestDatabase());
+  // One connection: what a statement leaves behind would meet the next.
+  database = openDatabase({ url, poolSize: 1, applicationName: 'test', log: createLog('silent', 'test') });
+  await database.query(`
+    create function noisy(n int) returns text language plpgsql as $$
+    begin
+      raise notice 'row %', n;
+      perform set_config('application_name', 'test ' || n, false);
+      perform pg_notify('rows', n::text);
+      return repeat('x', n);
+    end $$`);
+});
+afterAll(async () => {
+  await database?.end();
+  await drop?.();
+});
+
+async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of connection.query(stream)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+const copying = (rows: string, format = 'binary') => `copy (${rows}) to stdout (format ${format})`;
+
+describe('rows of a COPY', () => {
+  test.each([
+    ['none', 'select 1 where false'],
+    ['one', 'select 1'],
+    ['many small ones', 'select n, n::float8 from generate_series(1, 200000) n'],
+    ['some longer than what a socket gives at once', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
+    ['of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
+    ['empty ones', `select ''::text from generate_series(1, 1000) n`],
+  ])('are the bytes that another reader gets: %s', async (_what, rows) => {
+    const [ours, others] = await withConnection(database, async (connection) => {
+      const own = await collect(connection, new CopyOut(copying(rows)));
+      const chunks: Buffer[] = [];
+      for await (const piece of connection.query(copyTo(copying(rows)))) chunks.push(piece as Buffer);
+      return [own, Buffer.concat(chunks)];
+    });
+    expect(ours.equals(others)).toBe(true);
+    expect(ours.length).toBeGreaterThan(0);
+  });
+
+  test('come without what the server says between them', async () => {
+    const text = await withConnection(database, async (connection) => {
+      await connection.query('listen rows');
+      return collect(connection, new CopyOut(copying('select noisy(n) from generate_series(1, 300) n', 'text')));
+    });
+    expect(
+      String(text)
+        .split('\n')
+        .map((line) => line.length),
+    ).toEqual([...Array(300).keys()].map((n) => n + 1).concat(0));
+  });
+
+  test('wait for who takes them slowly', async () => {
+    const sizes: number[] = [];
+    await withConnection(database, async (connection) => {
+      const stream = connection.query(new CopyOut(copying('select n from generate_series(1, 300000) n')));
+      for await (const piece of stream) {
+        sizes.push((piece as Buffer).length);
+        expect(stream.readableLength).toBeLessThan(1 << 20);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(19 + 300_000 * 10 + 2);
+  });
+});
+
+describe('a COPY that fails', () => {
+  test.each([
+    ['before its first row', 'select 1 / 0'],
+    ['after many', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
+    ['as a statement', 'select nothing from nowhere'],
+  ])('%s tells why, and leaves the connection as it was', async (_when, rows) => {
+    await withConnection(database, async (connection) => {
+      await expect(collect(connection, new CopyOut(copying(rows)))).rejects.toMatchObject({
+        code: expect.stringMatching(/^(22012|42P01)$/),
+      });
+      expect((await connection.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+      expect(String(await collect(connection, new CopyOut(copying('select 2', 'text'))))).toBe('2\n');
+    });
+  });
+
+  test('with its connection tells so', async () => {
+    const reading = withTransaction(database, async (connection) => {
+      const { rows } = await connection.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const stream = connection.query(new CopyOut(copying('select n from generate_series(1, 10000000) n')));
+      let pieces = 0;
+      for await (const _piece of stream) {
+        pieces += 1;
+        if (pieces === 3) await endBackend(rows[0]?.pid ?? 0);
+      }
+    });
+    await expect(reading).rejects.toThrow(/terminat|reset|closed/i);
+    expect((await database.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  async function endBackend(pid: number): Promise<void> {
+    const other = openDatabase({ url, poolSize: 1, applicationName: 'other', log: createLog('silent', 'test') });
+    await other.query('select pg_terminate_backend($1)', [pid]);
+    await other.end();
+  }
+});

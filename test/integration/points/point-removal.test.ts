@@ -1,0 +1,231 @@
+/** What removes points and versions other than a write: deletion, purges (R-C6, R-F7, R-G5). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withTransaction } from '../../../src/platform/database/database.ts';
+import { deletePoints, findRemoved, type Removal } from '../../../src/points/remove/delete-points.ts';
+import {
+  purgeRequestedVersions,
+  purgeVersions,
+  requestVersionPurge,
+} from '../../../src/points/remove/purge-versions.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+
+const HOUR = 3_600_000_000;
+const YEAR = 365 * 24 * HOUR;
+const START = Date.UTC(2026, 0, 1) * 1000;
+const at = (hour: number) => START + hour * HOUR;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store?.close());
+
+const remove = (removal: Removal) =>
+  withTransaction(store.database, (transaction) => deletePoints(transaction, removal));
+const preview = (removal: Removal) =>
+  withTransaction(store.database, (transaction) => findRemoved(transaction, removal));
+const valuesOf = async (variableId: number) => (await store.readAll(variableId)).map(({ value }) => value);
+
+/** Two versions at each of five hours: 10 to 14, then 20 to 24. */
+async function addTwice(isVersioned = true): Promise<number> {
+  const variableId = await store.addVariable({ isVersioned });
+  for (const base of [10, 20]) {
+    await store.write(
+      variableId,
+      [0, 1, 2, 3, 4].map((hour): WrittenPoint => [at(hour), base + hour]),
+    );
+  }
+  return variableId;
+}
+
+async function setSeries(variableId: number, setting: string): Promise<void> {
+  await store.database.query(`update variable set ${setting} where id = $1`, [variableId]);
+}
+
+describe('deleting points', () => {
+  it.each([
+    [
+      'from inclusive to exclusive',
+      { fromMicros: at(1), toMicros: at(3) },
+      [10, 20, 13, 23, 14, 24],
+      [at(1), at(2), 2],
+    ],
+    [
+      'the end taken in',
+      { fromMicros: at(1), toMicros: at(3), isToIncluded: true },
+      [10, 20, 14, 24],
+      [at(1), at(3), 3],
+    ],
+    ['everything from a date on', { fromMicros: at(3) }, [10, 20, 11, 21, 12, 22], [at(3), at(4), 2]],
+    ['everything before a date', { toMicros: at(1) }, [11, 21, 12, 22, 13, 23, 14, 24], [at(0), at(0), 1]],
+    ['everything', {}, [], [at(0), at(4), 5]],
+  ] as const)('removes all versions of a period, %s, and counts dates (R-G5)', async (_case, period, left, range) => {
+    const [variableId, other] = [await addTwice(), await addTwice()];
+    const expected = [{ variableId, fromMicros: range[0], toMicros: range[1], count: range[2] }];
+    expect(await preview({ variableIds: [variableId], ...period })).toEqual(expected);
+    expect(await valuesOf(variableId), 'whatIf only counts').toHaveLength(10);
+    expect(await remove({ variableIds: [variableId], ...period })).toEqual(expected);
+    expect(await valuesOf(variableId)).toEqual(left);
+    expect(await valuesOf(other), 'others keep theirs').toHaveLength(10);
+  });
+
+  it('tells of each variable that had points there, by id, and of no other (R-G5)', async () => {
+    const [first, second, empty] = [await addTwice(), await addTwice(), await store.addVariable({ isVersioned: true })];
+    const counts = (await remove({ variableIds: [empty, second, first, 999_999], fromMicros: at(4) })).map(
+      ({ variableId, count }) => [variableId, count],
+    );
+    expect(counts).toEqual([
+      [first, 1],
+      [second, 1],
+    ]);
+    expect(await remove({ variableIds: [first], fromMicros: at(4) })).toEqual([]);
+  });
+
+  it.each([
+    ['all of it', {}],
+    ['its end', { fromMicros: at(2) }],
+    ['its middle', { fromMicros: at(1), toMicros: at(2) }],
+  ] as const)('of %s lets later writes be as any others: versions, limit and tags (R-F1–F3)', async (_case, period) => {
+    const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
+    const write = (value: number, tag: string | null = null) =>
+      store.write(
+        variableId,
+        [0, 1, 2].map((hour): WrittenPoint => [at(hour), value, tag]),
+      );
+    const first = await write(1, 'A');
+    await write(2, 'B');
+    await remove({ variableIds: [variableId], ...period });
+    for (const [value, tag] of [
+      [3, 'B'],
+      [4, 'C'],
+      [5, 'D'],
+      [6, null],
+    ] as const)
+      await write(value, tag);
+    const versions = await store.readAll(variableId);
+    expect(versions.map(({ date, value }) => [date, value])).toEqual(
+      [0, 1, 2].flatMap((hour) => [4, 5, 6].map((value) => [at(hour), value])),
+    );
+    for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(first.versionTimestamp);
+  });
+
+  it('waits for a write under way, and removes what it wrote', async () => {
+    const variableId = await addTwice();
+    let removal: ReturnType<typeof remove> | undefined;
+    await withTransaction(store.database, async (transaction) => {
+      await transaction.query('select from series where variable_id = $1 for update', [variableId]);
+      removal = remove({ variableIds: [variableId] });
+      await transaction.query(`insert into point select '2030-01-01', 1, now(), $1, 0, 0`, [variableId]);
+    });
+    expect(await removal).toMatchObject([{ count: 6 }]);
+    expect(await valuesOf(variableId)).toEqual([]);
+  });
+
+  it('raises the count of purges, by which summaries of versions know (R-F8)', async () => {
+    const variableId = await addTwice();
+    const countOf = async () =>
+      (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
+        .rows[0]?.count;
+    await preview({ variableIds: [variableId] });
+    expect(await countOf()).toBe(0);
+    await remove({ variableIds: [variableId], fromMicros: at(4) });
+    expect(await countOf()).toBe(1);
+  });
+});
+
+describe('purging versions', () => {
+  const purge = (...variableIds: number[]) =>
+    withTransaction(store.database, (transaction) => purgeVersions(transaction, variableIds));
+
+  /** Dates 40 years apart; at each 4 tagged and 3 untagged versions, in turns, the last one tagged. */
+  async function addMany(): Promise<number> {
+    const variableId = await store.addVariable({ isVersioned: true });
+    for (let value = 1; value <= 7; value += 1) {
+      const tag = value % 2 === 1 ? `T${value}` : null;
+      await store.write(variableId, [
+        [START - 40 * YEAR, value, tag],
+        [START, value, tag],
+        [at(1), value, tag],
+      ]);
+    }
+    return variableId;
+  }
+
+  it('applies a lowered limit to all dates, to tagged and untagged versions apart (R-F3, R-F7)', async () => {
+    const [lowered, other] = [await addMany(), await addMany()];
+    await setSeries(lowered, 'version_limit = 2');
+    expect([...(await purge(lowered, other))]).toEqual([
+      [lowered, 3 * 3],
+      [other, 0],
+    ]);
+    expect(await valuesOf(lowered)).toEqual([4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7]);
+    expect(await valuesOf(other)).toHaveLength(21);
+    expect([...(await purge(lowered))], 'again').toEqual([[lowered, 0]]);
+    await setSeries(lowered, 'version_limit = 1');
+    expect([...(await purge(lowered))], 'lowered again').toEqual([[lowered, 3 * 2]]);
+    expect(await valuesOf(lowered)).toEqual([6, 7, 6, 7, 6, 7]);
+  });
+
+  it('leaves the versions of a variable that is not versioned any more (R-C6)', async () => {
+    const variableId = await addMany();
+    await setSeries(variableId, 'version_limit = 1, is_versioned = false');
+    expect([...(await purge(variableId))]).toEqual([[variableId, 0]]);
+    expect(await valuesOf(variableId)).toHaveLength(21);
+  });
+
+  it('keeps the limit at later writes (R-F3)', async () => {
+    const variableId = await addMany();
+    await setSeries(variableId, 'version_limit = 2');
+    await purge(variableId);
+    await store.write(variableId, [[START, 8, 'T8']]);
+    expect((await store.readAll(variableId)).filter(({ date }) => date === START).map(({ value }) => value)).toEqual([
+      4, 6, 7, 8,
+    ]);
+  });
+
+  it('is done in the background for the variables asked for, each once (R-F7)', async () => {
+    const [first, second] = [await addMany(), await addMany()];
+    for (const id of [first, second]) await setSeries(id, 'version_limit = 2');
+    const request = (...ids: number[]) =>
+      withTransaction(store.database, (transaction) => requestVersionPurge(transaction, ids));
+    await request(second, first);
+    await request(first, 999_999);
+    const done: boolean[] = [];
+    do done.push(await purgeRequestedVersions(store.database));
+    while (done.at(-1));
+    expect(done).toEqual([true, true, true, false]);
+    for (const id of [first, second]) expect(await valuesOf(id)).toHaveLength(12);
+  });
+
+  it('lets others go first when one of them fails, and tries it again later, less and less often (R-F7)', async () => {
+    const [broken, sound] = [await addMany(), await addMany()];
+    for (const id of [broken, sound]) await setSeries(id, 'version_limit = 2');
+    for (const id of [broken, sound]) {
+      await withTransaction(store.database, (transaction) => requestVersionPurge(transaction, [id]));
+    }
+    // What stands for any fault of one variable's purge: its write state cannot be saved.
+    await store.database.query(
+      `alter table series add constraint broken check (variable_id <> ${broken} or version_bound > 2) not valid`,
+    );
+    const waitingMs = async () => {
+      const { rows } = await store.database.query<{ ms: number }>(
+        `select extract(epoch from next_attempt_date - clock_timestamp()) * 1000 as ms from version_purge
+         where variable_id = $1`,
+        [broken],
+      );
+      return Number(rows[0]?.ms);
+    };
+    await expect(purgeRequestedVersions(store.database)).rejects.toThrow('broken');
+    expect(await purgeRequestedVersions(store.database)).toBe(true);
+    expect(await valuesOf(sound)).toHaveLength(12);
+    expect(await purgeRequestedVersions(store.database), 'the broken one waits').toBe(false);
+    const firstMs = await waitingMs();
+    await store.database.query(`update version_purge set next_attempt_date = '-infinity'`);
+    await expect(purgeRequestedVersions(store.database)).rejects.toThrow('broken');
+    expect(await waitingMs()).toBeGreaterThan(1.5 * firstMs);
+    await store.database.query('alter table series drop constraint broken');
+    await store.database.query(`update version_purge set next_attempt_date = '-infinity'`);
+    expect(await purgeRequestedVersions(store.database)).toBe(true);
+    expect(await valuesOf(broken)).toHaveLength(12);
+  });
+});

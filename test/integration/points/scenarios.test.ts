@@ -1,0 +1,19 @@
+/** The scenarios of test/scenarios, played in the real store. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { SCENARIO_FILES } from '../../scenarios/engine/files.ts';
+import { parseScenarios } from '../../scenarios/engine/parser.ts';
+import { playScenario } from '../../scenarios/engine/play.ts';
+import { openScenarioStore, type ScenarioStore } from '../../scenarios/engine/store-world.ts';
+
+let store: ScenarioStore;
+beforeAll(async () => {
+  store = await openScenarioStore();
+});
+afterAll(() => store.close());
+
+describe.each(SCENARIO_FILES)('$name', ({ name, path }) => {
+  it.each(parseScenarios(name, readFileSync(path, 'utf8')))('$title', async (scenario) => {
+    await playScenario(await store.openWorld(), scenario);
+  });
+});

@@ -1,0 +1,60 @@
+/** Several may list the versions of one variable at once (R-F8). */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
+import { listVersions } from '../../../src/structure/versions/list-versions.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+
+const START = Date.UTC(2026, 0, 1) * 1000;
+const PERIOD = 28 * 86_400_000_000;
+const PERIODS = 24;
+
+let store: PointStore;
+beforeAll(async () => {
+  store = await openPointStore();
+});
+afterAll(() => store?.close());
+
+const writePeriods = (variableId: number, step: number) =>
+  store.write(
+    variableId,
+    Array.from({ length: PERIODS / step }, (_, index): WrittenPoint => [START + index * step * PERIOD, index]),
+  );
+
+const REFRESH = 'select refresh_version_summary($1)';
+
+/** Sessions that wait for a lock, and what they hold of the summary while they do. */
+async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
+  const { rows } = await database.query<{ holds: number }>(
+    `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted
+             and held.relation = 'version_summary'::regclass and held.mode = 'RowExclusiveLock') as holds
+     from pg_stat_activity activity
+     where datname = current_database() and wait_event_type = 'Lock' and query = $1`,
+    [REFRESH],
+  );
+  return rows;
+}
+
+it('who waits for another that lists the same versions has stored nothing that the other may want (R-F8)', async () => {
+  const variableId = await store.addVariable({ isVersioned: true });
+  await writePeriods(variableId, 1);
+  const { second } = await withTransaction(store.database, async (first) => {
+    await first.query(REFRESH, [variableId]);
+    const begun = store.database.query(REFRESH, [variableId]);
+    await eventually('the second one waits', async () => (await findWaiting(store.database)).length === 1);
+    expect(await findWaiting(store.database)).toEqual([{ holds: 0 }]);
+    return { second: begun };
+  });
+  await second;
+});
+
+it('all get the same right answer, also while points are written (R-F8)', async () => {
+  const variableId = await store.addVariable({ isVersioned: true });
+  const list = () => listVersions(store.database, variableId);
+  for (const step of [1, 2, 3, 4]) {
+    await Promise.all([writePeriods(variableId, step), list(), list(), list()]);
+  }
+  const [first, second] = await Promise.all([list(), list()]);
+  expect(first?.map(({ version, pointCount }) => [version, pointCount])).toEqual([[null, 24 + 12 + 8 + 6]]);
+  expect(second).toEqual(first);
+});

@@ -1,0 +1,143 @@
+/** The versions of a variable, as a drop-down lists them (R-F8). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+
+interface Version {
+  readonly version: string | null;
+  readonly firstVersionTimestamp: string;
+  readonly lastVersionTimestamp: string;
+  readonly pointCount: number;
+}
+
+let api: TestApi;
+let siteId: number;
+let sourceId: number;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  siteId = (await createStructure(api.manager)).siteId;
+  sourceId = await createSource(api.manager, siteId);
+});
+afterAll(() => api?.close());
+
+async function push(variableId: number, version: string | undefined, dates: readonly string[]): Promise<void> {
+  const data = dates.map((date) => ({ date: `${date}T00:00:00Z`, value: Math.random() }));
+  await api.manager.post('/api/data', [{ variableId, version, data }]);
+  await api.ingest();
+}
+
+async function versionsOf(variableId: number): Promise<readonly Version[]> {
+  const { status, body } = await api.manager.get<Version[]>(`/variables/${variableId}/versions`);
+  expect(status).toBe(200);
+  return body;
+}
+
+const counts = (versions: readonly Version[]) => versions.map(({ version, pointCount }) => [version, pointCount]);
+
+/** What the rows themselves say. */
+async function versionsByHand(variableId: number): Promise<readonly Version[]> {
+  const { rows } = await api.database.query<Version>(
+    `select tag as version, min(version_timestamp) as "firstVersionTimestamp",
+            max(version_timestamp) as "lastVersionTimestamp", count(*) as "pointCount"
+     from (select * from point union all select * from point_version) version
+     left join version_tag on version_tag.id = version_tag_id
+     where variable_id = $1 group by tag order by max(version_timestamp) desc, tag nulls last`,
+    [variableId],
+  );
+  return rows;
+}
+
+describe('the versions of a variable', () => {
+  test('are its VersionTags, the newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    expect(await versionsOf(variableId)).toEqual([]);
+    await push(variableId, 'V1', ['2026-01-01', '2026-01-02', '2026-06-01']);
+    await push(variableId, undefined, ['2026-01-02']);
+    await push(variableId, 'V2', ['2026-01-01']);
+    const versions = await versionsOf(variableId);
+    expect(counts(versions)).toEqual([
+      ['V2', 1],
+      [null, 1],
+      ['V1', 3],
+    ]);
+    expect(versions).toEqual(await versionsByHand(variableId));
+  });
+
+  test('follow every write: appended, revised in one period of many, replaced, overwritten (R-F8)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    const steps: readonly (() => Promise<unknown>)[] = [
+      () => push(variableId, 'V1', ['2025-01-01', '2025-03-01', '2025-05-01', '2025-09-01']),
+      () => push(variableId, 'V1', ['2025-12-01']),
+      () => push(variableId, 'V2', ['2025-03-01']),
+      () => push(variableId, 'V2', ['2025-03-01']),
+      () => push(variableId, 'V1', ['2025-03-01']),
+      () => push(variableId, undefined, ['2025-01-01', '2025-12-01']),
+      () => api.manager.put(`/sources/${sourceId}/variables/${variableId}`, { isVersioned: false }),
+      () => push(variableId, 'V3', ['2025-03-01', '2025-05-01']),
+    ];
+    for (const step of steps) {
+      await step();
+      expect(await versionsOf(variableId)).toEqual(await versionsByHand(variableId));
+    }
+  });
+
+  test('follow what is removed: dates, whole periods, and versions by a purge (R-F7, R-F8)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    await push(variableId, 'V1', ['2025-01-01', '2025-01-02', '2025-09-01']);
+    await push(variableId, 'V2', ['2025-01-01', '2025-01-02', '2025-09-01']);
+    expect(counts(await versionsOf(variableId))).toEqual([
+      ['V2', 3],
+      ['V1', 3],
+    ]);
+    const remove = (table: string, date: string) =>
+      api.database.query(`delete from ${table} where variable_id = $1 and date = $2`, [variableId, date]);
+    for (const date of ['2025-01-02', '2025-09-01']) {
+      await remove('point', date);
+      await remove('point_version', date);
+      await api.database.query('update series set purge_count = purge_count + 1 where variable_id = $1', [variableId]);
+      expect(await versionsOf(variableId)).toEqual(await versionsByHand(variableId));
+    }
+    await remove('point_version', '2025-01-01');
+    await api.database.query('update series set purge_count = purge_count + 1 where variable_id = $1', [variableId]);
+    expect(counts(await versionsOf(variableId))).toEqual([['V2', 1]]);
+  });
+
+  test('may be listed by several at once (R-F8)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    await push(variableId, 'V1', ['2025-01-01', '2025-09-01']);
+    const expected = await versionsByHand(variableId);
+    const lists = await Promise.all(Array.from({ length: 8 }, () => versionsOf(variableId)));
+    expect(lists).toEqual(lists.map(() => expected));
+  });
+
+  test('are paged and counted like other listings (R-A7)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    for (const version of ['V1', 'V2', 'V3']) await push(variableId, version, ['2025-01-01']);
+    const path = `/variables/${variableId}/versions?itemsPerPage=2&pageNumber=1`;
+    const { body, headers } = await api.manager.get<Version[]>(path, { 'x-total-count': 'true' });
+    expect([counts(body), headers.get('x-total-count')]).toEqual([[['V1', 1]], '3']);
+  });
+
+  test('of what does not exist, is not granted or is of another account are not found (R-A5, R-B9)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    const path = `/variables/${variableId}/versions`;
+    const insider = await api.signIn('versions-insider', 'USER', { sites: [siteId] });
+    const outsider = await api.signIn('versions-outsider', 'USER', { sites: [] });
+    expect((await insider.get(path)).status).toBe(200);
+    expect((await outsider.get(path)).status).toBe(404);
+    expect((await api.stranger.get(path)).status).toBe(404);
+    expect((await api.manager.get('/variables/2000000000/versions')).status).toBe(404);
+    expect((await api.manager.get('/variables/x/versions')).status).toBe(404);
+  });
+
+  test('are forgotten with their variable (R-C7)', async () => {
+    const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+    await push(variableId, 'V1', ['2025-01-01']);
+    await versionsOf(variableId);
+    const path = `/sources/${sourceId}/variables/${variableId}?hardDelete=true`;
+    expect((await api.manager.delete(path)).status).toBe(204);
+    const { rowCount } = await api.database.query('select from version_summary where variable_id = $1', [variableId]);
+    expect(rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,105 @@
+/** Batches that fail at one ingester while another is at them: nothing is written twice, and nobody is blamed wrongly. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
+import { eventually } from '../../support/eventually.ts';
+import { firstBatchOf } from '../../support/failed-batches.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+let api: TestApi;
+let variableId: number;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ variableId } = await createStructure(api.manager, { isVersioned: true, versionLimit: 100 }));
+});
+afterAll(() => api.close());
+
+let pushed = 0;
+/** @returns the label. */
+async function push(): Promise<string> {
+  const label = `label-${++pushed}`;
+  const data = [{ date: '2026-01-01T00:00:00Z', value: pushed }];
+  expect((await api.manager.post(`/api/data?operationId=${label}`, [{ variableId, data }])).status).toBe(200);
+  return label;
+}
+
+const stateOf = async (label: string) =>
+  (await api.manager.get<{ state: string }>(`/api/operations/${label}`)).body.state;
+
+async function versionCount(): Promise<number> {
+  const { rows } = await api.database.query<{ count: number }>(
+    `select (select count(*) from point where variable_id = $1)::int
+          + (select count(*) from point_version where variable_id = $1)::int as count`,
+    [variableId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** What waits becomes one batch, as when pushes arrive together. */
+async function mergeBatches(): Promise<void> {
+  await api.database.query(
+    `update push_batch set operation_ids = merged.ids, reading_counts = merged.counts, rows = merged.rows
+     from (select array_agg(operation_ids[1] order by id) as ids, array_agg(reading_counts[1] order by id) as counts,
+             string_agg(rows, ''::bytea order by id) as rows, min(id) as first from push_batch) merged
+     where id = merged.first`,
+  );
+  await api.database.query('delete from push_batch where id > (select min(id) from push_batch)');
+}
+
+/** Until somebody waits in the database for a lock of that kind. */
+const waiter = (lock: string, statement: string) =>
+  eventually(`${statement} at a lock`, async () => {
+    const { rowCount } = await api.database.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = $1
+         and query like '%' || $2 || '%' and pid <> pg_backend_pid()`,
+      [lock, statement],
+    );
+    return (rowCount ?? 0) > 0;
+  });
+
+describe('a batch that failed at one ingester', () => {
+  it.each([
+    ['of one push', 1],
+    ['of several, which would be taken apart,', 3],
+  ])('%s and is written by the next is written once, and not Failed (R-D6, R-K3)', async (_what, pushes) => {
+    await api.ingest();
+    const before = await versionCount();
+    const labels: string[] = [];
+    while (labels.length < pushes) labels.push(await push());
+    await mergeBatches();
+    const batchId = await firstBatchOf(api.database, api.accountId);
+    await api.database.query('update push_batch set attempts = 4 where id = $1', [batchId]);
+    const blocker = await api.database.connect();
+    await blocker.query('begin');
+    await blocker.query('select from series where variable_id = $1 for update', [variableId]);
+    const next = api.ingest();
+    await eventually('the next ingester at work', async () => {
+      const { rowCount } = await api.database.query(
+        `select from pg_locks where locktype = 'advisory' and classid = $1`,
+        [0x696e],
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    const noting = noteFailedBatch(api.database, api.accountId, batchId, new Error('no room'));
+    await waiter('advisory', 'pg_advisory_xact_lock');
+    await blocker.query('commit');
+    blocker.release();
+    await next;
+    expect(await noting).toBe(false);
+    await api.ingest();
+    expect(await Promise.all(labels.map(stateOf))).toEqual(labels.map(() => 'Completed'));
+    expect(await versionCount()).toBe(before + pushes);
+  });
+
+  it('is alone to blame: not the one that is next, nor any for what failed before it was taken (R-K3)', async () => {
+    await api.ingest();
+    await push();
+    const batchId = await firstBatchOf(api.database, api.accountId);
+    for (const other of [undefined, batchId - 1, batchId + 1]) {
+      expect(await noteFailedBatch(api.database, api.accountId, other, new Error('gone'))).toBe(false);
+    }
+    const { rows } = await api.database.query('select attempts from push_batch where id = $1', [batchId]);
+    expect(rows).toEqual([{ attempts: 0 }]);
+    await api.ingest();
+  });
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite, createSource, createVariable } from '../../support/structure.ts';
+
+let api: TestApi;
+let variableId: number;
+beforeAll(async () => {
+  api = await startTestApi({ MAPPER_TIMEOUT_MS: '6000', MAPPER_MEMORY_MEBIBYTES: '128' });
+  const siteId = await createSite(api.manager);
+  const sourceId = await createSource(api.manager, siteId, { name: 'Boiler', serialNumber: '0042' });
+  variableId = await createVariable(api.manager, sourceId, { variableTypeId: 7 });
+  const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
+  await addClaim(api.database, { accountId: api.accountId, userId: rows[0]?.id ?? '', claimType: 'datapusher.custom' });
+});
+afterAll(() => api.close());
+
+interface Mapper {
+  readonly id: string;
+  readonly name: string;
+}
+
+async function addMapper(expression: string, members = {}): Promise<string> {
+  const { status, body } = await api.manager.post<Mapper>('/account/mappers', { name: 'm', expression, ...members });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.id;
+}
+const pushRaw = (guid: string, type: string, raw: string, query = '', client: TestClient = api.manager) =>
+  client.send<{ accepted: unknown; message: string }>('POST', `/api/generic/${guid}${query}`, undefined, {
+    raw,
+    headers: { 'content-type': type },
+  });
+
+it('who made, changed and deleted a mapper is in the audit trail (R-B14, R-D9)', async () => {
+  const id = await addMapper('[]', { name: 'Old' });
+  await api.manager.put(`/account/mappers/${id}`, { name: 'New', expression: '[]' });
+  await api.manager.put(`/account/mappers/${id}`, { name: 'Wrong', expression: '[' });
+  await api.manager.delete(`/account/mappers/${id}`);
+  const { body } = await api.manager.get(`/account/audit?targetId=${id}`);
+  expect(body).toMatchObject([
+    { action: 'MapperDeleted', targetName: 'New', userName: 'max', requestId: expect.any(String) },
+    { action: 'MapperUpdated', targetName: 'New' },
+    { action: 'MapperCreated', targetName: 'Old' },
+  ]);
+});
+
+// The examples of src/push/README.md.
+const JSON_MAPPER = `[$.devices.{
+  "sourceSerialNumber": serial, "variableTypeId": 7,
+  "data": [samples.{ "date": $fromMillis(t * 1000), "value": v }]
+}]`;
+const XML_MAPPER = `[meters.meter.{
+  "sourceSerialNumber": \`@serial\`, "variableTypeId": 7,
+  "data": [reading.{ "date": \`@at\`, "value": \`#text\` }]
+}]`;
+const CSV_MAPPER = `[$.{
+  "sourceSerialNumber": meter, "variableTypeId": 7,
+  "data": [{ "date": $replace(when, " ", "T") & "Z", "value": $replace(kwh, ",", ".") }]
+}]`;
+
+describe('a custom format', () => {
+  it.each([
+    [
+      'JSON',
+      'application/json',
+      JSON_MAPPER,
+      '{"devices":[{"serial":"0042","samples":[{"t":1767225600,"v":1.5},{"t":1767226500,"v":2}]}]}',
+      [1.5, 2],
+    ],
+    [
+      'XML',
+      'application/xml',
+      XML_MAPPER,
+      '<meters><meter serial="0042"><reading at="2026-02-01T00:00:00Z">3.5</reading></meter></meters>',
+      [3.5],
+    ],
+    ['CSV', 'text/csv', CSV_MAPPER, 'meter;when;kwh\r\n0042;2026-03-01 00:00:00;"4,5"\r\n', [4.5]],
+  ])('in %s is mapped to push elements and pushed (R-D9)', async (_format, type, expression, raw, values) => {
+    await api.database.query('delete from point where variable_id = $1', [variableId]);
+    await api.database.query('delete from series where variable_id = $1', [variableId]);
+    const answer = await pushRaw(await addMapper(expression), type, raw);
+    expect(answer.body).toMatchObject({ accepted: { readings: values.length }, rejected: [] });
+    await api.ingest();
+    const { body } = await api.manager.get<{ rawValue: number }[]>(`/data?variableId=${variableId}`);
+    expect(body.map(({ rawValue }) => rawValue)).toEqual(values);
+  });
+
+  it('sent again under its label is one operation, though the mapper makes something else of it (R-D7)', async () => {
+    const guid = await addMapper(`{"variableId": ${variableId}, "data": [{"date": $now(), "value": v}]}`);
+    for (let time = 0; time < 2; time += 1) await pushRaw(guid, 'application/json', '{"v":1}', '?operationId=custom');
+    const { body } = await api.manager.get<unknown[]>('/api/operations/custom?all=true');
+    expect(body).toMatchObject([{ mapperId: guid, accepted: { readings: 1 } }]);
+  });
+
+  it('what the mapper makes is checked like any push (R-D1)', async () => {
+    const guid = await addMapper('{"variableId": 1, "data": [{"date": "x", "value": 1}]}');
+    expect(await pushRaw(guid, 'application/json', '{}')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: '$[0].data[0].date' }] },
+    });
+  });
+
+  it('has a GUID of one account; unknown, foreign and switched-off ones are 404 (R-D9)', async () => {
+    const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
+    for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x', off]) {
+      expect((await pushRaw(unknown, 'application/json', '{}')).status).toBe(404);
+    }
+    const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'sam'`);
+    await addClaim(api.database, {
+      ...{ accountId: api.otherAccountId, userId: rows[0]?.id ?? '', claimType: 'datapusher.custom' },
+    });
+    expect((await pushRaw(guid, 'application/json', '{}', '', api.stranger)).status).toBe(404);
+    expect((await api.stranger.get(`/account/mappers/${guid}`)).status).toBe(404);
+    expect((await pushRaw(guid, 'application/json', '{}')).status).toBe(200);
+  });
+
+  it('needs the permission datapusher.custom (R-B8)', async () => {
+    const other = await api.signIn('nina', 'MANAGER');
+    expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
+  });
+
+  it('of another type is 415 (R-A4)', async () => {
+    expect((await pushRaw(await addMapper('[]'), 'image/png', 'x')).status).toBe(415);
+  });
+});
+
+describe('a hostile mapper', () => {
+  const expectToFailAlone = async (expression: string, reason: string) => {
+    const answer = await pushRaw(await addMapper(expression), 'application/json', '{}');
+    expect(answer).toMatchObject({ status: 400, body: { code: 'mapping_failed' } });
+    expect(answer.body.message).toContain(reason);
+    expect((await api.manager.get('/account/mappers')).status).toBe(200);
+  };
+
+  it.concurrent.each([
+    ['runs for ever', '($f := function($x){ $f($x + 1) }; $f(0))', 'longer than'],
+    ['matches for ever', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', 'longer than'],
+  ])('that %s fails alone, saying why (R-D9)', (_what, expression, reason) => expectToFailAlone(expression, reason));
+
+  it.each([
+    ['recurses for ever', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
+    ['makes a huge text', '$pad("", 500000000)', 'memory'],
+    ['makes a huge array', '[1..99999999]', 'range operator'],
+  ])('that %s fails alone, saying why (R-D9)', (_what, expression, reason) => expectToFailAlone(expression, reason));
+
+  it.each([
+    '$string(1).constructor',
+    '$toString.constructor("return process")()',
+    '$.__proto__.polluted',
+    '$ ~> |$|{"__proto__":{"polluted":1}}|',
+    '$.constructor.constructor("return 1")()',
+  ])('gets nowhere by %s (R-D9)', async (expression) => {
+    const guid = await addMapper(`[(${expression}; [])]`);
+    const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
+    expect([200, 400]).toContain(answer.status);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'DOCTYPE'],
+    ['an open tag', '<a><b></a>', 'not XML'],
+  ])('body with %s is refused (R-D9)', async (_what, raw, reason) => {
+    const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(reason);
+  });
+});
+
+describe('/account/mappers', () => {
+  it('creates, lists, reads, changes and deletes; what is read can be put back (R-D9)', async () => {
+    const id = await addMapper('[]', { name: 'aaa' });
+    const read = (await api.manager.get<Mapper>(`/account/mappers/${id}`)).body;
+    expect(read).toMatchObject({ id, name: 'aaa', expression: '[]', hasHeader: true, isEnabled: true });
+    expect((await api.manager.put(`/account/mappers/${id}`, { ...read, name: 'zzz' })).status).toBe(204);
+    expect((await api.manager.get<Mapper[]>('/account/mappers')).body.at(-1)).toMatchObject({ id, name: 'zzz' });
+    expect((await api.manager.delete(`/account/mappers/${id}`)).status).toBe(204);
+    expect((await api.manager.get(`/account/mappers/${id}`)).status).toBe(404);
+    expect((await api.manager.delete(`/account/mappers/${id}`)).status).toBe(404);
+  });
+
+  it('refuses an expression that is none, with the place (R-D9, R-A5)', async () => {
+    const answer = await api.manager.post('/account/mappers', { name: 'm', expression: 'a.b[' });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', details: [{ path: '$.expression' }] } });
+    expect((answer.body as { message: string }).message).toContain('character 4');
+  });
+
+  it('are for managers (R-D9, R-B8)', async () => {
+    const user = await api.signIn('ursula', 'USER');
+    expect((await user.get('/account/mappers')).status).toBe(403);
+    expect((await user.post('/account/mappers', { name: 'm', expression: '[]' })).status).toBe(403);
+  });
+
+  it('shows the elements a sample becomes, what is wrong with them, or the error; nothing is stored (R-D9)', async () => {
+    const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
+    const sample = async (raw: string) =>
+      (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;
+    const before = await api.database.query('select count(*) from push_operation');
+    expect(await sample('{"n":1,"d":"2026-01-01T00:00:00Z"}')).toEqual({
+      elements: [{ variableId: 1, data: [{ date: '2026-01-01T00:00:00Z', value: 1 }] }],
+    });
+    expect(await sample('{"n":1,"d":"x"}')).toMatchObject({ problems: [{ path: '$[0].data[0].date' }] });
+    expect(await sample('{"n":')).toMatchObject({ error: { code: 'mapping_failed' } });
+    expect((await api.database.query('select count(*) from push_operation')).rows).toEqual(before.rows);
+  });
+});

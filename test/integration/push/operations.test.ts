@@ -1,0 +1,349 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { announceLateOperations, purgeOldOperations } from '../../../src/ingest/operation-upkeep.ts';
+import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { firstBatchOf } from '../../support/failed-batches.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure, createVariable } from '../../support/structure.ts';
+
+const DATE = '2026-01-01T00:00:00Z';
+
+interface Operation {
+  readonly id: number;
+  readonly operationId: string;
+  readonly state: string;
+  readonly accepted: { readonly elements: number; readonly readings: number };
+  readonly rejected: readonly { readonly index: number; readonly code: string }[];
+  readonly failure?: string;
+  readonly acceptedDate: string;
+  readonly startedDate?: string;
+  readonly completedDate?: string;
+}
+
+let api: TestApi;
+let sourceId: number;
+let variableId: number;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ sourceId, variableId } = await createStructure(api.manager, { isVersioned: true }));
+});
+afterAll(() => api.close());
+
+const one = (target: unknown, value = 1) => [{ variableId: target, data: [{ date: DATE, value }] }];
+const push = (body: unknown, query = '', client: TestClient = api.manager) =>
+  client.post<{ operationId: string; accepted: unknown; rejected: unknown[] }>(`/api/data${query}`, body);
+const find = (label: string, client: TestClient = api.manager) =>
+  client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
+const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
+
+/** What DataPushCompleted told of the operations under a label, in order. */
+async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await api.database.query<{ told: Record<string, unknown> }>(
+    `select told from outbox_event, jsonb_array_elements(payload -> 'operations') told
+     where type = 'DataPushCompleted' and told ->> 'operationId' = $1 order by id`,
+    [label],
+  );
+  return rows.map(({ told }) => told);
+}
+
+let labels = 0;
+const newLabel = () => `label-${++labels}`;
+
+describe('an operation', () => {
+  it('goes from Queued to Completed and tells counts, rejections and times (R-D7)', async () => {
+    const label = newLabel();
+    await push([...one(variableId), ...one(2_000_000_000)], `?operationId=${label}`);
+    const queued = (await find(label)).body;
+    expect(queued).toMatchObject({
+      operationId: label,
+      state: 'Queued',
+      accepted: { elements: 1, readings: 1 },
+      rejected: [{ index: 1, code: 'target_not_found' }],
+    });
+    expect(queued.completedDate).toBeUndefined();
+    await api.ingest();
+    const { state, acceptedDate, startedDate = '', completedDate = '' } = (await find(label)).body;
+    expect(state).toBe('Completed');
+    expect(Date.parse(acceptedDate)).toBeLessThanOrEqual(Date.parse(startedDate));
+    expect(Date.parse(startedDate)).toBeLessThanOrEqual(Date.parse(completedDate));
+    expect(completedDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+  });
+
+  it('is Processing while its readings are being written for longer than a moment (R-D7)', async () => {
+    await api.ingest();
+    const label = newLabel();
+    await push(one(variableId), `?operationId=${label}`);
+    const blocker = await api.database.connect();
+    await blocker.query('begin');
+    await blocker.query('select from series where variable_id = $1 for update', [variableId]);
+    const ingesting = api.ingest();
+    await eventually('the mark', async () => (await find(label)).body.state === 'Processing');
+    await blocker.query('commit');
+    blocker.release();
+    await ingesting;
+    expect((await find(label)).body.state).toBe('Completed');
+  });
+
+  it('whose readings cannot be written is Failed and says why (R-D7)', async () => {
+    await api.ingest();
+    const label = newLabel();
+    await push(one(variableId), `?operationId=${label}`);
+    const outcomes: boolean[] = [];
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const batchId = await firstBatchOf(api.database, api.accountId);
+      outcomes.push(await noteFailedBatch(api.database, api.accountId, batchId, new Error('no room')));
+    }
+    expect(outcomes).toEqual([false, false, false, false, true]);
+    expect((await find(label)).body).toMatchObject({ state: 'Failed', failure: 'no room' });
+    expect(await announced(label)).toMatchObject([{ state: 'Failed', failure: 'no room' }]);
+    await api.database.query('delete from push_batch where set_aside_date is not null');
+  });
+
+  it('that accepted nothing is Completed at once (R-D7)', async () => {
+    const label = newLabel();
+    await push(one(2_000_000_000), `?operationId=${label}`);
+    expect((await find(label)).body).toMatchObject({ state: 'Completed', accepted: { elements: 0, readings: 0 } });
+    expect(await announced(label)).toMatchObject([{ state: 'Completed', rejected: 1 }]);
+  });
+
+  it('without a label of the client has one of the service (R-D7)', async () => {
+    const [first, second] = [(await push(one(variableId))).body, (await push(one(variableId))).body];
+    expect(first.operationId).not.toBe(second.operationId);
+    expect((await find(first.operationId)).body).toMatchObject({ operationId: first.operationId, state: 'Queued' });
+  });
+
+  it.each(['a/b c', 'é%', '?x=1', '..', 'x'.repeat(200)])('may be called %s (R-D7)', async (label) => {
+    const answer = await push(one(variableId), `?operationId=${encodeURIComponent(label)}`);
+    expect(answer.body.operationId).toBe(label);
+    if (label !== '..') expect((await find(label)).body.operationId).toBe(label);
+  });
+
+  it('may not be called by more than 200 characters (R-D7)', async () => {
+    const answer = await push(one(variableId), `?operationId=${'x'.repeat(201)}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
+  });
+});
+
+describe('a push sent again', () => {
+  it('under the same label is the same operation, answered alike and written once (R-D7)', async () => {
+    const label = newLabel();
+    const body = [...one(variableId, 5), ...one(2_000_000_000)];
+    const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];
+    expect(again.body).toEqual(first.body);
+    expect(await findAll(label)).toHaveLength(1);
+    expect(await countReadings(label)).toBe(1);
+  });
+
+  it('at the same time as the first, many times, is still one (R-D7)', async () => {
+    const label = newLabel();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => push(one(variableId), `?operationId=${label}`)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await findAll(label)).toHaveLength(1);
+    expect(await countReadings(label)).toBe(1);
+  });
+
+  it('with another body is a new operation under that label; the newest is the one found (R-D7)', async () => {
+    const label = newLabel();
+    await push(one(variableId, 1), `?operationId=${label}`);
+    await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
+    const all = await findAll(label);
+    expect(all.map(({ accepted }) => accepted.elements)).toEqual([2, 1]);
+    expect((await find(label)).body.id).toBe(all[0]?.id);
+  });
+
+  it('by another user, or after a day, is another operation (R-D7)', async () => {
+    const label = newLabel();
+    const other = await api.signIn('again', 'MANAGER');
+    await push(one(variableId), `?operationId=${label}`);
+    await push(one(variableId), `?operationId=${label}`, other);
+    expect(await findAll(label)).toHaveLength(2);
+    await api.database.query(
+      `update push_operation set accepted_date = accepted_date - interval '24 hours' where label = $1`,
+      [label],
+    );
+    await push(one(variableId), `?operationId=${label}`);
+    await push(one(variableId), `?operationId=${label}`);
+    expect(await findAll(label)).toHaveLength(3);
+  });
+
+  async function countReadings(label: string): Promise<number> {
+    const { rows } = await api.database.query<{ count: number }>(
+      `select coalesce(sum(cardinality(operation_ids)), 0)::int as count from push_batch
+       where operation_ids && array(select id from push_operation where label = $1)`,
+      [label],
+    );
+    return rows[0]?.count ?? -1;
+  }
+});
+
+describe('DataPushCompleted', () => {
+  it('is sent once when the operation ends (R-D7, R-I8)', async () => {
+    const label = newLabel();
+    await push(one(variableId), `?operationId=${label}`);
+    expect(await announced(label)).toEqual([]);
+    await api.ingest();
+    await announceLateOperations(api.database);
+    expect(await announced(label)).toMatchObject([
+      { operationId: label, state: 'Completed', accepted: { elements: 1, readings: 1 }, rejected: 0 },
+    ]);
+  });
+
+  it('is sent when the time passes first, and not again (R-D7)', async () => {
+    await api.ingest();
+    const [late, patient] = [newLabel(), newLabel()];
+    await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);
+    await push(one(variableId), `?operationId=${patient}`);
+    await eventually('the time-out', async () => announceLateOperations(api.database));
+    while (await announceLateOperations(api.database));
+    expect(await announced(late)).toMatchObject([{ state: 'Queued' }]);
+    expect(await announced(patient)).toEqual([]);
+    await api.ingest();
+    expect(await announced(late)).toHaveLength(1);
+    expect(await announced(patient)).toMatchObject([{ state: 'Completed' }]);
+  });
+
+  it.each([
+    ['5', 5],
+    ['', 60],
+    ['abc', 60],
+    ['-5', 60],
+    ['1.5', 60],
+    ['0', 60],
+    ['99999999999', 60],
+  ])('waits for operationTimeoutSec=%s as long as %i s (R-D7, R-A3)', async (text, seconds) => {
+    const label = newLabel();
+    expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
+      status: 200,
+    });
+    const { rows } = await api.database.query<{ seconds: number }>(
+      `select round(extract(epoch from deadline - accepted_date))::int as seconds from push_operation where label = $1`,
+      [label],
+    );
+    expect(rows).toEqual([{ seconds }]);
+  });
+});
+
+describe('query strings of shipped clients', () => {
+  it.each([
+    ['?op1', undefined],
+    ['?operationId=op1?operationTimeoutSec=30', 'op1'],
+    ['?OPERATIONID=op2&operationtimeoutsec=abc', 'op2'],
+    ['?&&=&operationId=op3&', 'op3'],
+    ['?operationId=%E0%A4%A', undefined],
+    ['?operationId=', undefined],
+  ])('%s is never refused (R-A3)', async (query, label) => {
+    const answer = await push(one(variableId), query);
+    expect(answer.status).toBe(200);
+    if (label !== undefined) expect(answer.body.operationId).toBe(label);
+  });
+});
+
+describe('who sees an operation', () => {
+  it('who pushed it, and managers of the account; to all others it is 404 (R-D7)', async () => {
+    const { siteId, variableId: granted } = await createStructure(api.manager);
+    const sites = [siteId];
+    const [pusher, other] = [await api.signIn('pia', 'USER', { sites }), await api.signIn('otto', 'USER', { sites })];
+    const label = newLabel();
+    await push(one(granted), `?operationId=${label}`, pusher);
+    expect((await find(label, pusher)).status).toBe(200);
+    expect((await find(label, api.manager)).status).toBe(200);
+    for (const stranger of [other, api.stranger]) {
+      expect(await find(label, stranger)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      for (const path of ['?all=true', '/rejected', '/rejected?all=true']) {
+        expect((await stranger.get(`/api/operations/${label}${path}`)).status).toBe(404);
+      }
+      expect((await stranger.post(`/api/operations/${label}/replay`, {})).status).toBe(404);
+    }
+  });
+
+  it('nobody without the scope push-data (R-B6)', async () => {
+    const reader = await api.signIn('rita', 'MANAGER', { scopes: ['datahub-api'] });
+    expect(await find('any', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  });
+});
+
+describe('rejected elements', () => {
+  const meant = (mappingConfig: string) => ({ mappingConfig, note: '\u0000', data: [{ date: DATE, value: 7 }] });
+  const rejectedOf = async (label: string, query = '') =>
+    (await api.manager.get<{ index: number; element: unknown }[]>(`/api/operations/${label}/rejected${query}`)).body;
+  const replay = (label: string, query = '', client = api.manager) =>
+    client.post<{ accepted: { elements: number }; rejected: unknown[] }>(`/api/operations/${label}/replay${query}`, {});
+
+  it('are kept as they were sent, with the reason (R-D8)', async () => {
+    const label = newLabel();
+    await push([...one(variableId), meant('later-1')], `?operationId=${label}`);
+    expect(await rejectedOf(label)).toEqual([
+      {
+        index: 1,
+        code: 'target_not_found',
+        message: 'no variable has mappingConfig "later-1"',
+        element: meant('later-1'),
+      },
+    ]);
+  });
+
+  it('are taken in once the structure is there, the others stay (R-D8)', async () => {
+    const label = newLabel();
+    await push([meant('later-2'), meant('never')], `?operationId=${label}`);
+    const before = (await find(label)).body;
+    expect((await replay(label)).body).toMatchObject({ accepted: { elements: 0 }, rejected: [{}, {}] });
+    expect((await find(label)).body).toEqual(before);
+    const id = await createVariable(api.manager, sourceId, { mappingConfig: 'later-2' });
+    expect((await replay(label)).body).toMatchObject({
+      accepted: { elements: 1, readings: 1 },
+      rejected: [{ index: 1, code: 'target_not_found' }],
+    });
+    await api.ingest();
+    expect((await api.manager.get(`/data?variableId=${id}`)).body).toMatchObject([{ rawValue: 7 }]);
+    expect((await find(label)).body).toMatchObject({ state: 'Completed', isReplay: true });
+    expect(await rejectedOf(label)).toMatchObject([{ index: 1, element: { mappingConfig: 'never' } }]);
+    expect((await replay(label)).body).toMatchObject({ accepted: { elements: 0 }, rejected: [{}] });
+    expect(await findAll(label)).toHaveLength(2);
+  });
+
+  it('are taken in once, though replayed many times at once (R-D8, R-K3)', async () => {
+    const label = newLabel();
+    await push([meant('later-3')], `?operationId=${label}`);
+    await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => replay(label)));
+    const accepted = answers.filter(({ status, body }) => status === 200 && body.accepted.elements === 1);
+    expect(accepted).toHaveLength(1);
+    expect(await findAll(label)).toHaveLength(2);
+  });
+
+  it('of all operations under a label are listed and replayed together when asked for (R-D8)', async () => {
+    const label = newLabel();
+    for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
+    expect(await rejectedOf(label)).toHaveLength(1);
+    expect(await rejectedOf(label, '?all=true')).toMatchObject([
+      { element: { mappingConfig: 'later-4' } },
+      { element: { mappingConfig: 'later-5' } },
+    ]);
+    for (const name of ['later-4', 'later-5']) await createVariable(api.manager, sourceId, { mappingConfig: name });
+    expect((await replay(label, '?all=true')).body).toMatchObject({ accepted: { elements: 2 }, rejected: [] });
+    expect(await rejectedOf(label, '?all=true')).toEqual([]);
+  });
+
+  it('are replayed by those alone who may push (R-B8)', async () => {
+    const label = newLabel();
+    await push([meant('later-6')], `?operationId=${label}`);
+    const viewer = await api.signIn('vera', 'MANAGER', { mayPush: false });
+    expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  it('are kept for their time, as are their operations, and those that wait for ever (R-D8)', async () => {
+    await api.ingest();
+    const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
+    for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);
+    await push(one(variableId), `?operationId=${waiting}`);
+    await api.database.query(
+      `update push_operation set accepted_date = accepted_date - interval '31 days' where label = any($1)`,
+      [[old, waiting]],
+    );
+    expect(await purgeOldOperations(api.database, 30)).toBe(1);
+    expect((await find(old)).status).toBe(404);
+    expect(await rejectedOf(young)).toHaveLength(1);
+    expect((await find(waiting)).body.state).toBe('Queued');
+  });
+});

@@ -1,0 +1,242 @@
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { createUser } from '../../../src/accounts/users/create-user.ts';
+import { readConfig } from '../../../src/config.ts';
+import { authenticatePush } from '../../../src/identity/authentication/authenticate-push.ts';
+import { type ExchangePassword, exchangeAtEndpoint } from '../../../src/identity/authentication/exchange-password.ts';
+import { rememberVerified } from '../../../src/identity/authentication/remember-verified.ts';
+import type { VerifiedToken } from '../../../src/identity/authentication/verify-token.ts';
+import { signIn } from '../../../src/identity/passwords/sign-in.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { openParts } from '../../../src/roles/parts.ts';
+import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+const PASSWORD = 'correct: hörse';
+
+let api: TestApi;
+let variableId: number;
+beforeAll(async () => {
+  api = await startTestApi({ SIGN_IN_MAX_FAILURES: '3', TOKEN_RATE_PER_MINUTE: '1000' });
+  ({ variableId } = await createStructure(api.manager));
+});
+afterAll(() => api.close());
+
+const encoded = (text: string) => `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
+const push = (authorization?: string) =>
+  createTestClient(api.origin).post('/api/data', [{ variableId, data: [] }], {
+    ...(authorization !== undefined && { authorization }),
+  });
+
+async function addPusher(userName: string, mayPush = true): Promise<string> {
+  const user = { userName, password: PASSWORD, role: 'MANAGER', accountIds: [api.accountId] } as const;
+  const userId = await createUser(api.database, user);
+  if (mayPush) await addClaim(api.database, { accountId: api.accountId, userId, claimType: 'datapusher.standard' });
+  return userId;
+}
+
+describe('name and password on push', () => {
+  it('are exchanged for what a token would say (§5, R-B7)', async () => {
+    await addPusher('ann@example.test');
+    expect((await push(encoded(`ann@example.test:${PASSWORD}`))).status).toBe(200);
+    const latin1 = Buffer.from(`ann@example.test:${PASSWORD}`, 'latin1').toString('base64');
+    expect((await push(`Basic ${latin1}`)).status).toBe(200);
+    expect((await push(encoded(`ANN@example.test:${PASSWORD}`).replace('Basic', 'basic'))).status).toBe(200);
+  });
+
+  it.each([
+    ['a wrong password', encoded('ann@example.test:wrong')],
+    ['an unknown name', encoded(`nobody:${PASSWORD}`)],
+    ['no colon', encoded('ann')],
+    ['no base64', 'Basic %%%'],
+    ['nothing', 'Basic'],
+  ])('with %s are 401 with a challenge (R-B7, R-A5)', async (_what, authorization) => {
+    const answer = await push(authorization);
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
+  });
+
+  it('are asked for beside a bearer where there is neither (R-A5)', async () => {
+    const answer = await push();
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer .*, Basic realm/);
+    expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
+  });
+
+  it('are good for push alone (R-B6)', async () => {
+    const client = createTestClient(api.origin);
+    const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
+    expect((await client.get('/sites', headers)).status).toBe(401);
+  });
+
+  it('need the permission all the same (R-B8)', async () => {
+    await addPusher('paul', false);
+    expect(await push(encoded(`paul:${PASSWORD}`))).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  it('of a locked user, or one who must change the password, are 401 (R-B5, R-B10, R-B11)', async () => {
+    const [locked, fresh] = [await addPusher('lola'), await addPusher('fred')];
+    expect((await push(encoded(`lola:${PASSWORD}`))).status).toBe(200);
+    await api.database.query('update app_user set is_locked = true where id = $1', [locked]);
+    await api.database.query('update app_user set must_change_password = true where id = $1', [fresh]);
+    expect((await push(encoded(`lola:${PASSWORD}`))).status).toBe(401);
+    expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
+  });
+
+  it('that were wrong too often lock, also for the right password; who is in stays in (R-B11)', async () => {
+    await addPusher('ivan');
+    expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
+    const other = await addPusher('olga');
+    for (const [name, tries] of [
+      ['ivan', 3],
+      ['olga', 3],
+    ] as const) {
+      for (let count = 0; count < tries; count += 1) await push(encoded(`${name}:wrong ${count}`));
+    }
+    expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
+    expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(401);
+    await api.database.query('update app_user set sign_in_locked_until = null where id = $1', [other]);
+    expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
+  });
+
+  it('count together with those at the token endpoint, in whatever process (R-B11)', async () => {
+    const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
+    const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
+    try {
+      await addPusher('petra');
+      const policy = { maxFailures: 3, lockSec: 900 };
+      const wrong = { userName: 'petra', password: 'x' };
+      await push(encoded('petra:wrong'));
+      const form = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'petra' };
+      await expect(requestToken(api.origin, { ...form, password: 'x' })).rejects.toThrow('invalid_grant');
+      await signIn(elsewhere.database, wrong, policy, systemClock);
+      expect((await push(encoded(`petra:${PASSWORD}`))).status).toBe(401);
+      await expect(requestToken(api.origin, { ...form, password: PASSWORD })).rejects.toThrow('invalid_grant');
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('are tried so many times a minute from one address (R-B15)', async () => {
+    const strict = await startTestApi({ TOKEN_RATE_PER_MINUTE: '6' });
+    try {
+      const client = createTestClient(strict.origin);
+      const statuses: number[] = [];
+      for (let count = 0; count < 8; count += 1) {
+        const headers = { authorization: encoded(`somebody:${count}`) };
+        statuses.push((await client.post('/api/data', [], headers)).status);
+      }
+      expect(statuses.at(-1)).toBe(429);
+    } finally {
+      await strict.close();
+    }
+  });
+});
+
+const VERIFIED: VerifiedToken = {
+  ...{ issuer: 'i', subject: 's', accountId: 1, scopes: new Set(['push-data']), roles: new Set<string>() },
+  ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
+};
+
+describe('what was exchanged', () => {
+  it('is remembered as long as the token would live; what was refused is not (R-B7)', async () => {
+    let now = 1_000_000;
+    const tried: string[] = [];
+    const exchangePassword: ExchangePassword = async ({ userName, password }) => {
+      tried.push(`${userName}:${password}`);
+      await Promise.resolve();
+      if (password !== 'right') throw new DomainError('invalid_token', 'wrong');
+      return { verified: VERIFIED, ttlSec: 100 };
+    };
+    const app = createDoor(exchangePassword, { nowMillis: () => now });
+    const ask = async (text: string) => (await app.request('/', { headers: { authorization: encoded(text) } })).status;
+    expect(await Promise.all([ask('a:right'), ask('a:right'), ask('a:right')])).toEqual([200, 200, 200]);
+    expect(await ask('a:right')).toBe(200);
+    expect(tried).toEqual(['a:right']);
+    expect([await ask('a:wrong'), await ask('a:wrong')]).toEqual([401, 401]);
+    expect(tried).toHaveLength(3);
+    now += 99_999;
+    expect(await ask('a:right')).toBe(200);
+    expect(tried).toHaveLength(3);
+    now += 1;
+    expect(await ask('a:right')).toBe(200);
+    expect(tried).toHaveLength(4);
+  });
+
+  function createDoor(exchangePassword: ExchangePassword, clock: { nowMillis: () => number }) {
+    const callers = async () => ({
+      ...{ userId: 's', userName: 's', accountId: 1, role: 'USER' as const, sites: 'all' as const },
+      ...{ permissions: new Set<string>(), scopes: new Set<string>() },
+    });
+    const { verifier } = api.parts.authentication;
+    const app = new Hono();
+    app.use('*', authenticatePush({ verifier, callers, exchangePassword, clock }));
+    app.get('/', (c) => c.text('in'));
+    app.onError((error, c) => c.text('', error instanceof DomainError ? ERROR_MAPPINGS[error.code].http : 500));
+    return app;
+  }
+});
+
+describe('another issuer', () => {
+  const exchangeAt = (url: string, clientSecret = 's3cret') =>
+    exchangeAtEndpoint({ url, clientId: 'demo', clientSecret, verifier: api.parts.authentication.verifier, fetch });
+  const endpoint = () => `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
+
+  it('is asked at its token endpoint (R-B7)', async () => {
+    const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
+    expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['push-data']) });
+    expect(ttlSec).toBe(3600);
+  });
+
+  it.each([
+    ['wrong credentials are 401', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }), 'invalid_token'],
+    [
+      'a client it does not know is a fault of ours',
+      () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
+      'dependency_unavailable',
+    ],
+    [
+      'no answer is 503',
+      () => exchangeAt('http://127.0.0.1:1/')({ userName: 'ann', password: 'x' }),
+      'dependency_unavailable',
+    ],
+    [
+      'what is no token answer is 503',
+      () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
+      'dependency_unavailable',
+    ],
+  ])('%s (R-B7, R-A5)', async (_rule, exchange, code) => {
+    await expect(exchange()).rejects.toMatchObject({ code });
+  });
+});
+
+describe('a token that was verified', () => {
+  it('is verified again after a minute, and when it has expired (R-B1)', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    let asked = 0;
+    const verifier = rememberVerified(
+      async () => {
+        asked += 1;
+        return VERIFIED;
+      },
+      { nowMillis: () => now },
+    );
+    const token = (lifeSec: number) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      return `${part({ alg: 'RS256' })}.${part({ exp: now / 1000 + lifeSec })}.x`;
+    };
+    const [long, short] = [token(3600), token(10)];
+    for (const one of [long, short, long, short]) await verifier(one);
+    expect(asked).toBe(2);
+    now += 10_000;
+    for (const one of [long, short]) await verifier(one);
+    expect(asked).toBe(3);
+    now += 50_000;
+    await verifier(long);
+    expect(asked).toBe(4);
+  });
+});

@@ -1,0 +1,172 @@
+/** Plain pushes that are stored together share a row, and are told apart by their labels (R-D7). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { announceLateOperations } from '../../../src/ingest/operation-upkeep.ts';
+import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import { memberLabel, readMemberLabel } from '../../../src/push/operations/operation-label.ts';
+import { type GroupOutcome, openGroupCommit } from '../../../src/push/store/group-commit.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { ingestNotingFailures } from '../../support/failed-batches.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+
+const START = Date.UTC(2026, 0, 1) * 1000;
+
+interface Operation {
+  readonly id: number;
+  readonly operationId: string;
+  readonly state: string;
+  readonly accepted: { readonly elements: number; readonly readings: number };
+  readonly acceptedDate: string;
+  readonly completedDate?: string;
+  readonly failure?: string;
+}
+
+let api: TestApi;
+let variableId: number;
+let userId: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  ({ variableId } = await createStructure(api.manager, { isVersioned: true }));
+  const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
+  userId = rows[0]?.id ?? '';
+});
+afterAll(() => api.close());
+
+let seconds = 0;
+const tuplesOf = (count: number): Buffer =>
+  encodeTuples(
+    Array.from({ length: count }, () => {
+      seconds += 1;
+      return { variableId, dateMicros: START + seconds * 1e6, value: seconds, versionTagId: 0, tagSetId: 0 };
+    }),
+  );
+
+/** Stores pushes of so many readings together. @param breaks the tuples of one of them, by its place. */
+async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
+  const group = openGroupCommit(api.database);
+  const outcomes: GroupOutcome[] = await Promise.all(
+    counts.map((readings, place) => {
+      const tuples = tuplesOf(readings);
+      if (place === breaks) tuples[1] = 9;
+      const push = { userId, requestId: place === 1 ? 'given' : null, elements: 1, readings, tuples };
+      return group.submit({ accountId: api.accountId, structureVersion: null, push });
+    }),
+  );
+  return outcomes.map((outcome) => (outcome.kind === 'stored' ? outcome.label : outcome.kind));
+}
+
+const find = (label: string, client: TestClient = api.manager) => client.get<Operation>(`/api/operations/${label}`);
+const states = (labels: readonly string[]) => Promise.all(labels.map(async (label) => (await find(label)).body.state));
+const rowsUnder = async (labels: readonly string[]) => {
+  const { rows } = await api.database.query<{ label: string; request: string; members: string[] | null }>(
+    `select label, request_id as request, member_request_ids as members from push_operation
+     where label = any($1::text[]) order by id`,
+    [labels],
+  );
+  return rows;
+};
+
+/** What DataPushCompleted tells of these operations, as those who subscribed are told, in order. */
+async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await api.database.query<{ told: Record<string, unknown> }>(
+    `select told from outbox_event, expand_push_operations(payload -> 'operations') told
+     where type = 'DataPushCompleted' and told ->> 'operationId' = any($1::text[]) order by id`,
+    [labels],
+  );
+  return rows.map(({ told }) => told);
+}
+
+describe('pushes that share a row', () => {
+  it('are found each under a label of its own, with counts of its own (R-D7)', async () => {
+    const labels = await storeTogether([1, 2, 3]);
+    expect(new Set(labels).size).toBe(3);
+    expect(await rowsUnder(labels)).toEqual([{ label: labels[0], request: labels[0], members: [null, 'given', null] }]);
+    for (const [place, label] of labels.entries()) {
+      const { id, acceptedDate, ...operation } = (await find(label)).body;
+      expect(operation).toEqual({
+        ...{ operationId: label, userId, state: 'Queued', accepted: { elements: 1, readings: place + 1 } },
+        ...{ rejected: [], warnings: [] },
+      });
+      expect(Date.parse(acceptedDate)).toBeLessThanOrEqual(Date.now());
+    }
+    const all = await api.manager.get<Operation[]>(`/api/operations/${labels[2]}?all=true`);
+    expect(all.body).toMatchObject([{ operationId: labels[2], accepted: { readings: 3 } }]);
+    await api.ingest();
+    expect(await states(labels)).toEqual(['Completed', 'Completed', 'Completed']);
+    expect((await find(labels[1] ?? '')).body.completedDate).toBeDefined();
+    expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
+  });
+
+  it('are nobody else’s: not that of another user, nor of a place nobody has (R-D7)', async () => {
+    const labels = await storeTogether([1, 1]);
+    const user = await api.signIn('uma', 'USER');
+    for (const label of labels) {
+      expect((await find(label, user)).status).toBe(404);
+      expect((await find(label, api.stranger)).status).toBe(404);
+    }
+    expect((await find(memberLabel(labels[0] ?? '', 2))).status).toBe(404);
+    expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
+  });
+
+  it('have labels that ascend, the last of them too', () => {
+    const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
+    expect([0, 1, 255, 65_535].map((place) => readMemberLabel(memberLabel(shared, place)))).toEqual(
+      [0, 1, 255, 65_535].map((place) => ({ shared, place })),
+    );
+    expect(readMemberLabel('import-1')).toBeUndefined();
+  });
+
+  it('are each told of once, when they end or their time passes (R-D7, R-I8)', async () => {
+    await api.ingest();
+    const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
+    await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);
+    await api.database.query(
+      `update push_batch set deadline = now() where operation_ids && array(select id from push_operation where label = $1)`,
+      [late[0]],
+    );
+    await announceLateOperations(api.database);
+    expect(await announced(late)).toMatchObject(
+      [1, 2].map((readings) => ({ state: 'Queued', accepted: { readings } })),
+    );
+    expect(await announced(ended)).toEqual([]);
+    await api.ingest();
+    expect(await announced(late)).toHaveLength(2);
+    const told = await announced(ended);
+    expect(told.map(({ operationId }) => operationId)).toEqual(ended);
+    expect(told).toMatchObject(
+      [3, 4].map((readings) => ({ userId, state: 'Completed', accepted: { elements: 1, readings }, rejected: 0 })),
+    );
+    expect(told[0]).not.toHaveProperty('members');
+  });
+
+  it('and cannot be written are taken apart: only the one to blame is set aside (R-D1, R-K3)', async () => {
+    await api.ingest();
+    const labels = await storeTogether([1, 2, 3, 1], 1);
+    await ingestNotingFailures(api.database, api.accountId, 14);
+    expect(await states(labels)).toEqual(['Completed', 'Failed', 'Completed', 'Completed']);
+    const counts = await Promise.all(labels.map(async (label) => (await find(label)).body.accepted.readings));
+    expect(counts).toEqual([1, 2, 3, 1]);
+    expect((await rowsUnder(labels)).map(({ request }) => request)).toEqual([labels[0], 'given', labels[2], labels[3]]);
+    expect(await announced(labels)).toHaveLength(4);
+    const { rows } = await api.database.query('delete from push_batch where set_aside_date is not null returning rows');
+    expect(rows.map(({ rows: bytes }) => bytes.length)).toEqual([2 * 62]);
+  });
+
+  it('of several users, and those with labels of the client, are apart (R-D7)', async () => {
+    const other = await api.signIn('otis', 'MANAGER');
+    const body = () => [
+      { variableId, data: [{ date: new Date((START + ++seconds * 1e6) / 1000).toISOString(), value: 1 }] },
+    ];
+    const pushes = [api.manager, other, api.manager, other].flatMap((client, index) => [
+      client.post<Operation>('/api/data', body()),
+      client.post<Operation>(`/api/data?operationId=own-${index}`, body()),
+    ]);
+    const labels = (await Promise.all(pushes)).map((answer) => answer.body.operationId);
+    for (const [index, label] of labels.entries()) {
+      const { body: found } = await find(label);
+      expect(found).toMatchObject({ operationId: label, accepted: { readings: 1 } });
+      if (index % 2 === 1) expect(label).toBe(`own-${(index - 1) / 2}`);
+    }
+    expect(new Set(labels).size).toBe(8);
+  });
+});

@@ -1,0 +1,234 @@
+/** The short way of small pushes: who uses it cannot tell, whatever they send. */
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPushService } from '../../../src/push/push-service.ts';
+import { smallPushDoor } from '../../../src/push/small-push-door.ts';
+import { listenHttp } from '../../../src/roles/http-listener.ts';
+import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+// A time-out that makes no sense is as good as absent, and no push with a query takes the short way.
+const LONG_WAY = '?operationTimeoutSec=no';
+
+let api: TestApi;
+let sourceId: number;
+let siteId: number;
+let variableId: number;
+beforeAll(async () => {
+  // Callers are remembered, as they are by default: who is not takes the long way.
+  api = await startTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
+  ({ siteId, sourceId, variableId } = await createStructure(api.manager));
+});
+afterAll(() => api.close());
+
+let minutes = 0;
+const nextDate = () => new Date(Date.UTC(2026, 0, 1) + 60_000 * ++minutes).toISOString();
+const one = (reading = {}, element = {}) => [
+  { variableId, data: [{ date: nextDate(), value: 1, ...reading }], ...element },
+];
+interface Answer {
+  readonly operationId: string;
+  readonly rejected: readonly { readonly code: string }[];
+}
+const push = (body: unknown, query = '', client: TestClient = api.manager, headers = {}) =>
+  client.post<Answer>(`/api/data${query}`, body, headers);
+
+/** What is worth comparing of an answer. */
+async function told(way: string, raw: string, headers: Record<string, string> = {}) {
+  const answer = await api.manager.send('POST', `/api/data${way}`, undefined, { raw, headers });
+  const shown = Object.fromEntries(answer.headers);
+  const body = JSON.stringify(answer.body).replace(/[\da-f]{8}-[\da-f-]{27}/g, 'ID');
+  return {
+    status: answer.status,
+    body,
+    headers: { ...shown, date: '', 'x-request-id': shown['x-request-id']?.replace(UUID, 'ID') },
+  };
+}
+
+/** The door alone, in front of an app that only says that it was asked. */
+async function openDoor() {
+  const { database, dictionary, metrics, log, recallCaller } = api.parts;
+  const service = openPushService({
+    ...{ database, dictionary, metrics, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
+    mappers: { timeoutMs: 1000, memoryMebibytes: 128, processes: 1 },
+    limits: {
+      ...{ maxBodyBytes: 1 << 20, maxElements: 100, maxReadings: 10_000 },
+      ...{ maxMemoryBytes: 1 << 24, maxQueueBytes: 1 << 24 },
+    },
+  });
+  const requestSeconds = { observe: () => {} };
+  const listener = await listenHttp('127.0.0.1', 0);
+  const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202 });
+  listener.serve(app, (otherwise) => smallPushDoor({ ...service, recallCaller, requestSeconds, log }, otherwise));
+  const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
+  return {
+    push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),
+    remember: async () => {
+      const caller = recallCaller(`Bearer ${api.manager.token}`, 'push-data');
+      if (!caller) throw new Error('nobody is remembered');
+      await service.targets.resolve(caller, [{ variableId }], false);
+      await service.admission.assertQueueHasRoom();
+    },
+    close: () => Promise.all([service.close(), listener.stop(0)]),
+  };
+}
+
+describe('a small push', () => {
+  it.each<[string, unknown, Record<string, string>]>([
+    ['that is right', one(), {}],
+    ['of several elements and readings', [...one(), ...one()], {}],
+    ['with a local date', one({ date: '2026-02-01T00:00:00' }), {}],
+    ['with a local date that occurs twice', one({ date: '2026-10-25T02:30:00' }, {}), {}],
+    ['with a version and tags', one({ version: 'V1' }, { tags: { a: 'b' } }), {}],
+    [
+      'of one date twice',
+      [{ variableId: 1, data: [1, 2].map((value) => ({ date: '2026-01-01T00:00:00Z', value })) }],
+      {},
+    ],
+    ['without readings', [{ variableId: 1, data: [] }], {}],
+    ['to nobody', [{ variableId: 2_000_000_000, data: [] }], {}],
+    ['with an id of the request', one(), { 'x-request-id': 'mine' }],
+    ['with an id of the request that cannot be used', one(), { 'x-request-id': 'a b' }],
+    ['of another version of the API', one(), { 'api-version': '1.8' }],
+    ['of this version of the API', one(), { 'api-version': '1.7' }],
+    ['of another type', one(), { 'content-type': 'text/plain' }],
+    ['of a type of its own', one(), { 'content-type': 'application/x+json; charset=utf-8' }],
+    ['with a wrong date', one({ date: 'no' }), {}],
+    ['with too many readings', [{ variableId: 1, data: Array.from({ length: 51 }, () => one()[0]?.data[0]) }], {}],
+    ['that is no array', {}, {}],
+    ['with a wrong token', one(), { authorization: 'Bearer wrong' }],
+  ])('%s is answered as by the long way (R-D1, R-A2, R-A10)', async (_what, body, headers) => {
+    const raw = JSON.stringify(body);
+    await push(one());
+    expect(await told('', raw, headers)).toEqual(await told(LONG_WAY, raw, headers));
+  });
+
+  it.each([
+    ['no JSON', '[{]'],
+    ['nothing', ''],
+    ['no UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
+  ])('that is %s is refused as by the long way (R-D1)', async (_what, raw) => {
+    await push(one());
+    expect(await told('', raw as string)).toEqual(await told(LONG_WAY, raw as string));
+  });
+
+  it.each([
+    ['authorization', 'Bearer wrong', 401],
+    ['content-type', 'text/plain', 415],
+  ])('with two headers %s is refused as by the long way (R-D1, R-B1)', async (name, second, status) => {
+    await push(one());
+    const raw = JSON.stringify(one());
+    const { hostname, port } = new URL(api.origin);
+    const given = { authorization: `Bearer ${api.manager.token}`, 'content-type': 'application/json' };
+    const headers = Object.entries(given).flatMap((header) =>
+      header[0] === name ? [header, [name, second]] : [header],
+    );
+    const statusOf = (way: string) =>
+      new Promise((resolve, reject) => {
+        const options = { hostname, port, path: `/api/data${way}`, method: 'POST' };
+        const all = [...headers, ['content-length', String(raw.length)], ['host', hostname]].flat();
+        const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
+        sending.on('error', reject).end(raw);
+      });
+    expect([await statusOf(''), await statusOf(LONG_WAY)]).toEqual([status, status]);
+  });
+
+  it('goes on in order after those of the same connection (R-D6)', async () => {
+    const date = nextDate();
+    for (let value = 0; value < 20; value += 1) await push(one({ date, value }), value % 3 === 0 ? LONG_WAY : '');
+    await api.ingest();
+    const { body } = await api.manager.get(`/data?variableId=${variableId}&from=${date}`);
+    expect(body).toMatchObject([{ date: date.replace('.000', ''), rawValue: 19 }]);
+  });
+
+  it('may come in pieces, and after 100-continue', async () => {
+    await push(one());
+    const raw = JSON.stringify(one());
+    const status = await new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(api.origin);
+      const headers = {
+        ...{ authorization: `Bearer ${api.manager.token}`, 'content-type': 'application/json' },
+        ...{ 'content-length': raw.length, expect: '100-continue' },
+      };
+      const sending = request({ hostname, port, path: '/api/data', method: 'POST', headers }, (answer) => {
+        resolve(answer.statusCode);
+      });
+      sending.on('error', reject);
+      sending.once('continue', () => {
+        sending.write(raw.slice(0, 10));
+        setImmediate(() => sending.end(raw.slice(10)));
+      });
+    });
+    expect(status).toBe(200);
+  });
+});
+
+describe('the short way', () => {
+  it('is taken by what is remembered; the app gets the rest, with the bytes that came (R-D1)', async () => {
+    await push(one());
+    const door = await openDoor();
+    const body = one();
+    expect(await door.push(body)).toMatchObject({ status: 202, body });
+    await door.remember();
+    expect(await door.push(body)).toMatchObject({ status: 200, body: { accepted: { elements: 1, readings: 1 } } });
+    expect(await door.push(body, '/api/data/')).toMatchObject({ status: 200 });
+    for (const path of ['/api/data?operationId=x', '/api//data', '/api/dat']) {
+      expect(await door.push(body, path)).toMatchObject({ status: 202, body });
+    }
+    for (const other of [[], one({ value: 'no' }), one({ version: 'V1' }), [...body, ...body]]) {
+      expect(await door.push(other)).toMatchObject({ status: 202, body: other });
+    }
+    await door.close();
+  });
+});
+
+describe('what is remembered', () => {
+  it('of a variable ends with it (R-D2)', async () => {
+    const id = await createVariable(api.manager, sourceId);
+    const codes = async () => (await push(one({}, { variableId: id }))).body.rejected.map(({ code }) => code);
+    expect([await codes(), await codes()]).toEqual([[], []]);
+    await api.manager.delete(`/sources/${sourceId}/variables/${id}?hardDelete=true`);
+    expect(await codes()).toEqual(['target_not_found']);
+  });
+
+  it('of a user ends when they are locked, or may no longer push (R-B5, R-B8)', async () => {
+    const user = await api.signIn('lea', 'MANAGER');
+    expect([(await push(one(), '', user)).status, (await push(one(), '', user)).status]).toEqual([200, 200]);
+    const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'lea'`);
+    const userId = rows[0]?.id ?? '';
+    await api.database.query(`delete from user_claim where user_id = $1`, [userId]);
+    await api.parts.accessNews.announce([userId]);
+    expect(await push(one(), '', user)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    await api.database.query('update app_user set is_locked = true where id = $1', [userId]);
+    await api.parts.accessNews.announce([userId]);
+    expect(await push(one(), '', user)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+  });
+
+  it('of a token without the scope lets nobody push (R-B6)', async () => {
+    const reader = await api.signIn('ria', 'MANAGER', { scopes: ['datahub-api'] });
+    await reader.get('/sites');
+    expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  });
+
+  it('of sites is kept apart by who sees them (R-B9)', async () => {
+    const source = await createSource(api.manager, siteId);
+    const id = await createVariable(api.manager, source);
+    const user = await api.signIn('ulf', 'USER', { sites: [] });
+    for (const client of [api.manager, user, api.manager, user]) {
+      const { body } = await push(one({}, { variableId: id }), '', client);
+      expect(body.rejected).toHaveLength(client === user ? 1 : 0);
+    }
+  });
+});
+
+describe('a database that is away', () => {
+  it('is told with 503 and Retry-After; nothing is answered before it is committed (R-D1, R-A5)', async () => {
+    await push(one());
+    await api.databaseGate.shut();
+    const answer = await push(one());
+    expect(answer).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+    expect(answer.headers.get('retry-after')).toBe('2');
+  }, 30_000);
+});

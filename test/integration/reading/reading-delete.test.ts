@@ -1,0 +1,171 @@
+/** Removing points (R-G5). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+
+interface Removed {
+  readonly results: readonly { readonly variableId: number; readonly datapointCount: number }[];
+}
+
+let api: TestApi;
+let siteId: number;
+let sourceId: number;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  siteId = (await createStructure(api.manager)).siteId;
+  sourceId = await createSource(api.manager, siteId);
+});
+afterAll(() => api?.close());
+
+const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
+
+/** A versioned variable with two versions of each of the days. */
+async function withDays(...days: readonly number[]): Promise<number> {
+  const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
+  for (const version of ['V1', 'V2']) {
+    const data = days.map((number) => ({ date: day(number), value: number }));
+    await api.manager.post('/api/data', [{ variableId, version, data }]);
+    await api.ingest();
+  }
+  return variableId;
+}
+
+async function valuesOf(variableId: number, query = ''): Promise<readonly number[]> {
+  const { body } = await api.manager.get<{ rawValue: number }[]>(`/data?variableId=${variableId}${query}`);
+  return body.map(({ rawValue }) => rawValue);
+}
+
+const remove = (body: unknown, client = api.manager) => client.send<Removed>('DELETE', '/data', body);
+
+describe('removing points', () => {
+  test('takes a period, its begin and not its end, with every version, and counts dates (R-G5)', async () => {
+    const variableId = await withDays(1, 2, 3, 4);
+    const { status, body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), toDateUtc: day(4) });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { results: [{ variableId, datapointCount: 2 }] },
+    });
+    expect(await valuesOf(variableId)).toEqual([1, 4]);
+    expect(await valuesOf(variableId, '&versions=all')).toEqual([1, 1, 4, 4]);
+    expect(await valuesOf(variableId, '&version=V1')).toEqual([1, 4]);
+  });
+
+  test('is in the audit trail: who, of which variable, which period, how many; looking first is not (R-B14, R-G5)', async () => {
+    const variableId = await withDays(1, 2, 3);
+    const period = { fromDateUtc: day(2), toDateUtc: day(4) };
+    await remove({ variableIds: [variableId], ...period, whatIf: true });
+    await remove({ variableIds: [variableId], ...period });
+    await remove({ variableIds: [variableId], ...period });
+    const { body } = await api.manager.get(`/account/audit?action=PointsDeleted&targetId=${variableId}`);
+    const details = { variableIds: [variableId], datapointCount: 2, ...period };
+    expect(body).toEqual([expect.objectContaining({ userName: 'max', details, requestId: expect.any(String) })]);
+  });
+
+  test('without a period takes all there is, of several variables, each once (R-G5)', async () => {
+    const [first, second, empty] = [await withDays(1, 2), await withDays(3), await withDays()];
+    const { body } = await remove({ variableIds: [second, first, empty, second] });
+    expect(body.results).toEqual([
+      { variableId: second, datapointCount: 1 },
+      { variableId: first, datapointCount: 2 },
+      { variableId: empty, datapointCount: 0 },
+    ]);
+    expect(await valuesOf(first, '&versions=all')).toEqual([]);
+    const { body: versions } = await api.manager.get(`/variables/${first}/versions`);
+    expect(versions).toEqual([]);
+  });
+
+  test('with whatIf only counts (R-G5)', async () => {
+    const variableId = await withDays(1, 2);
+    const eventsBefore = await countEvents();
+    const { body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), whatIf: true });
+    expect(body.results).toEqual([{ variableId, datapointCount: 1 }]);
+    expect(await valuesOf(variableId)).toEqual([1, 2]);
+    expect(await countEvents()).toBe(eventsBefore);
+  });
+
+  test('reads names in any case and a date without a zone as UTC (R-A3, R-G5)', async () => {
+    const variableId = await withDays(1, 2);
+    const body = { VARIABLEIDS: [String(variableId)], FromDateUTC: '2026-01-02T00:00:00', WhatIf: 'False' };
+    expect((await remove(body)).body.results).toEqual([{ variableId, datapointCount: 1 }]);
+    expect(await valuesOf(variableId)).toEqual([1]);
+  });
+
+  test('reads a date without a time as its midnight in UTC (R-G5, R-A8)', async () => {
+    const variableId = await withDays(1, 2, 3);
+    const { body } = await remove({ variableIds: [variableId], fromDateUtc: '2026-01-02', toDateUtc: '2026-01-03' });
+    expect(body.results).toEqual([{ variableId, datapointCount: 1 }]);
+    expect(await valuesOf(variableId)).toEqual([1, 3]);
+  });
+
+  test('announces what was removed, so that calculations follow (R-H5, R-I8)', async () => {
+    const variableId = await withDays(1, 2, 3);
+    await remove({ variableIds: [variableId], fromDateUtc: day(2) });
+    const { rows } = await api.database.query<{ payload: unknown }>(
+      `select payload from outbox_event where account_id = $1 and type = 'DataPointsWritten' order by id desc limit 1`,
+      [api.accountId],
+    );
+    expect(rows[0]?.payload).toMatchObject({ variables: [{ variableId, from: day(2), to: day(3), count: 2 }] });
+  });
+
+  test('leaves a variable that is written and versioned as before (R-F1, R-F2)', async () => {
+    const variableId = await withDays(1, 2);
+    await remove({ variableIds: [variableId] });
+    for (const version of ['V1', 'V1', 'V3']) {
+      await api.manager.post('/api/data', [{ variableId, version, data: [{ date: day(1), value: 5 }] }]);
+      await api.ingest();
+    }
+    expect(await valuesOf(variableId, '&versions=all')).toEqual([5, 5]);
+    const { body } = await api.manager.get<{ version: string }[]>(`/variables/${variableId}/versions`);
+    expect(body.map(({ version }) => version)).toEqual(['V3', 'V1']);
+  });
+
+  const countEvents = async () =>
+    (await api.database.query(`select from outbox_event where type = 'DataPointsWritten'`)).rowCount;
+});
+
+describe('a refusal to remove', () => {
+  test.each([
+    ['no variables', { variableIds: [] }, 400],
+    ['no list at all', {}, 400],
+    ['an id that is none', { variableIds: ['x'] }, 400],
+    ['a date without meaning', { variableIds: [1], fromDateUtc: 'yesterday' }, 400],
+    ['an end before the begin', { variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) }, 400],
+    ['a flag that is none', { variableIds: [1], whatIf: 'maybe' }, 400],
+    ['an unknown variable', { variableIds: [2_000_000_000] }, 404],
+  ])('of %s: %o, %i (R-A5)', async (_what, body, status) => {
+    expect((await remove(body)).status).toBe(status);
+  });
+
+  test('names places by the words of its own body (R-A5)', async () => {
+    expect(await remove({ variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) })).toMatchObject({
+      body: { message: '$.fromDateUtc must not be later than $.toDateUtc', details: [{ path: '$.fromDateUtc' }] },
+    });
+    expect(await remove({ variableIds: [2_000_000_000] })).toMatchObject({
+      body: { details: [{ path: '$.variableIds' }] },
+    });
+  });
+
+  test('removes nothing when one variable of several is not there (R-G5, R-A5)', async () => {
+    const variableId = await withDays(1);
+    const strange = (await createStructure(api.stranger)).variableId;
+    for (const other of [2_000_000_000, strange]) {
+      expect((await remove({ variableIds: [variableId, other] })).status).toBe(404);
+    }
+    expect(await valuesOf(variableId)).toEqual([1]);
+    expect((await remove({ variableIds: [variableId] }, api.stranger)).status).toBe(404);
+    expect(await valuesOf(variableId)).toEqual([1]);
+  });
+
+  test('to a USER, even of the site, also with whatIf (R-B8)', async () => {
+    const variableId = await withDays(1);
+    const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
+    for (const whatIf of [true, false]) {
+      expect(await remove({ variableIds: [variableId], whatIf }, user)).toMatchObject({
+        status: 403,
+        body: { code: 'permission_denied' },
+      });
+    }
+    expect(await valuesOf(variableId)).toEqual([1]);
+  });
+});

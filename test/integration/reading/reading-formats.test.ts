@@ -1,0 +1,196 @@
+/** The same rows as JSON, CSV and Arrow, over HTTP (R-G3, R-G4). */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure, createVariable } from '../../support/structure.ts';
+
+const ARROW = 'application/vnd.apache.arrow.stream';
+const POINTS = 300_000;
+
+let api: TestApi;
+let sourceId: number;
+let versioned: number;
+let long: number;
+
+beforeAll(async () => {
+  api = await startTestApi({ READ_POOL_SIZE: '1' });
+  ({ sourceId, variableId: versioned } = await createStructure(api.manager, { isVersioned: true, unitId: 8 }));
+  const data = [
+    { date: '2026-01-01T00:00:00Z', value: 1.25, version: 'V1', tags: { quality: 'say "hi", twice' } },
+    { date: '2026-01-02T00:00:00.000001Z', value: -5 },
+  ];
+  await api.manager.post('/api/data', [{ variableId: versioned, data }]);
+  await api.ingest();
+  long = await createVariable(api.manager, sourceId);
+  await api.database.query(
+    `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
+     from generate_series(1, $2::int) n`,
+    [long, POINTS],
+  );
+});
+afterAll(() => api?.close());
+
+async function rowsAs(path: string, accept: string): Promise<readonly Record<string, unknown>[]> {
+  const { status, bytes } = await fetchRaw(api, path, accept);
+  expect(status).toBe(200);
+  return toRows(bytes, accept);
+}
+
+function toRows(bytes: Buffer, accept: string): readonly Record<string, unknown>[] {
+  if (accept === ARROW) {
+    return tableFromIPC(bytes)
+      .toArray()
+      .map((row) => row.toJSON());
+  }
+  if (accept === 'application/json') return JSON.parse(bytes.toString());
+  const [header = [], ...rows] = parseCsv(bytes.toString());
+  return rows.map((row) => Object.fromEntries(header.map((name, index) => [name, row[index]])));
+}
+
+describe('rows', () => {
+  test('of CSV have a header, empty cells for what is not there, tags as JSON text (R-G3, R-G4)', async () => {
+    const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, 'text/csv');
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(headers.get('vary')).toContain('Accept');
+    const [header, first, second] = parseCsv(bytes.toString());
+    expect(header).toEqual(['variableId', 'date', 'rawValue', 'unitId', 'version', 'versionTimestamp', 'tags']);
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+    const tags = '{"quality": "say \\"hi\\", twice", "version": "V1"}';
+    expect(first).toEqual([String(versioned), '2026-01-01T00:00:00Z', '1.25', '8', 'V1', timestamp, tags]);
+    expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
+  });
+
+  test('of Arrow are typed, in UTC to the microsecond (R-G4)', async () => {
+    const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, ARROW);
+    expect(headers.get('content-type')).toBe(ARROW);
+    const table = tableFromIPC(bytes);
+    expect(table.getChild('date')?.type.toString()).toBe('Timestamp<MICROSECOND, UTC>');
+    expect(table.getChild('date')?.data[0]?.values).toEqual(
+      BigInt64Array.of(BigInt(Date.parse('2026-01-01')) * 1000n, BigInt(Date.parse('2026-01-02')) * 1000n + 1n),
+    );
+    expect(table.getChild('version')?.toArray()).toEqual(['V1', null]);
+    expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
+  });
+
+  test('are the same in every format, also over many batches (R-G4)', async () => {
+    const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
+    const formats = ['application/json', 'text/csv', ARROW];
+    // All are there before any is taken apart: that takes seconds, in which the service could not keep a connection.
+    const answers = await Promise.all(formats.map((accept) => fetchRaw(api, path, accept)));
+    const [json = [], csv = [], arrow = []] = answers.map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));
+    expect(json).toHaveLength(POINTS + 2);
+    for (const index of [0, 1, 9_999, 10_000, 123_456, POINTS - 1, POINTS, POINTS + 1]) {
+      const row = json[index] ?? {};
+      expect(csv[index]).toMatchObject({ date: row.date, rawValue: String(row.rawValue), version: row.version ?? '' });
+      const { version = null, rawValue, variableId } = row;
+      expect(arrow[index]).toMatchObject({ variableId, rawValue, version });
+    }
+    expect([csv.length, arrow.length]).toEqual([json.length, json.length]);
+  });
+
+  test('of many variables come together, in the order asked for, in every format (R-G1, R-G4)', async () => {
+    const { rows } = await api.database.query<{ id: number }>(
+      'insert into variable (account_id, source_id) select account_id, id from source, generate_series(1, 3000) where id = $1 returning id',
+      [sourceId],
+    );
+    const ids = rows.map(({ id }) => id).reverse();
+    await api.database.query(
+      `insert into point select timestamptz '2026-01-01' + n * interval '1 day', id + n * 0.5, now(), id, 0, 0
+       from unnest($1::int[]) id, generate_series(0, 1) n`,
+      [ids],
+    );
+    for (const accept of ['application/json', 'text/csv', ARROW]) {
+      const body = JSON.stringify({ variableIds: ids, itemsPerPage: 1, pageNumber: 0, pagingOrder: 'DESC' });
+      const { bytes } = await fetchRaw(api, '/data', accept, { method: 'POST', body });
+      const found = toRows(bytes, accept).map(({ variableId, rawValue }) => [Number(variableId), Number(rawValue)]);
+      expect(found).toEqual(ids.map((id) => [id, id + 0.5]));
+    }
+  });
+
+  test('of aggregates name each member asked for, and leave the others empty (R-G3)', async () => {
+    const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
+    await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
+    await api.ingest();
+    const path = `/data?variableIds=${versioned},${other}&granularity=Day&to=2026-01-02T00:00:00Z`;
+    const csv = parseCsv((await fetchRaw(api, path, 'text/csv')).bytes.toString());
+    expect(csv).toEqual([
+      ['variableId', 'date', 'avgValue', 'sumValue', 'unitId'],
+      [String(versioned), '2026-01-01T00:00:00Z', '1.25', '', '8'],
+      [String(other), '2026-01-01T00:00:00Z', '', '4', ''],
+    ]);
+    expect(await rowsAs(path, 'application/json')).toEqual([
+      { variableId: versioned, date: '2026-01-01T00:00:00Z', avgValue: 1.25, unitId: 8 },
+      { variableId: other, date: '2026-01-01T00:00:00Z', sumValue: 4, unitId: null },
+    ]);
+    expect(await rowsAs(path, ARROW)).toMatchObject([
+      { avgValue: 1.25, sumValue: null },
+      { avgValue: null, sumValue: 4 },
+    ]);
+  });
+
+  test('of displayLevel ValueVariableDate have three columns in every format (R-G1)', async () => {
+    const path = `/data?variableId=${versioned}&displayLevel=ValueVariableDate&itemsPerPage=1`;
+    expect(await rowsAs(path, 'text/csv')).toEqual([
+      { variableId: String(versioned), date: '2026-01-01T00:00:00Z', rawValue: '1.25' },
+    ]);
+    expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
+  });
+
+  test('may be asked for by POST, in the same formats (R-G1, R-G4)', async () => {
+    const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
+    const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
+    expect(parseCsv(bytes.toString())).toHaveLength(2);
+  });
+
+  test('that are refused are refused in JSON, whatever was accepted (R-A5)', async () => {
+    const { status, headers, bytes } = await fetchRaw(api, '/data?variableId=2000000000', 'text/csv');
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
+    expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('HEAD', () => {
+  test('answers what GET would, and reads nothing: it needs no connection to read from (R-G4)', async () => {
+    const reader = await startRead('text/csv', 'identity');
+    reader.pause();
+    const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });
+    expect([status, headers.get('content-type'), bytes.length]).toEqual([200, expect.stringContaining('text/csv'), 0]);
+    expect((await fetchRaw(api, '/data?variableId=2000000000', '', { method: 'HEAD' })).status).toBe(404);
+    reader.destroy();
+  });
+});
+
+function startRead(accept: string, encoding: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'accept-encoding': encoding };
+  const read = request(`${api.origin}/data?variableId=${long}`, { headers }).end();
+  return once(read, 'response').then(([response]) => response as IncomingMessage);
+}
+
+describe('an answer that fails after it has begun', () => {
+  test.each([
+    ['application/json', 'identity'],
+    ['application/json', 'gzip'],
+    ['text/csv', 'identity'],
+    [ARROW, 'identity'],
+  ])('is broken off, never ended as if it were whole: %s, %s (R-G4)', async (accept, encoding) => {
+    const response = await startRead(accept, encoding);
+    expect(response.statusCode).toBe(200);
+    response.pause();
+    await eventually('the end of its reading session', async () => {
+      const { rowCount } = await api.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'tidemark' and state <> 'idle'`,
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    const failure = once(response, 'error');
+    response.resume();
+    response.on('end', () => response.emit('error', new Error('the answer was ended')));
+    expect((await failure)[0]).toMatchObject({ message: 'aborted' });
+    expect(response.complete).toBe(false);
+  });
+});

@@ -1,0 +1,404 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+const SITE = {
+  ...{ name: 'Mill', typeId: 3, timeZoneId: 'Europe/Brussels', street: 'Rue 1', postalCode: '1000', city: 'Bruxelles' },
+  ...{ country: 'BE', location: '50.8,4.3', clientData: { Form: { "Group's": [1, null, 'é'] }, empty: {} } },
+};
+const SOURCE = {
+  ...{ name: 'Meter', sourceTypeId: 1, energyTypeId: 2, energyUsageId: 3, timeZoneId: 'America/New_York' },
+  ...{ eanNumber: '541', meterNumber: 'M1', serialNumber: 'S1', description: 'd', localisation: 'l' },
+  ...{ meterAddress: 'a', tags: ['x', 'y'], clientData: { a: [{ b: 0.1 }] } },
+};
+const VARIABLE = {
+  ...{ name: 'Power', variableTypeId: 1, unitId: 8, divider: 0.5, granularity: 15, granularityTimeBase: 'Minute' },
+  ...{ quantityType: 'Integrated', aggregate: 'SUM', mappingConfig: 'm', isDefault: true, isVersioned: true },
+  ...{ versionLimit: 3 },
+};
+
+interface Kind {
+  readonly name: string;
+  readonly members: Members;
+  readonly path: string;
+  readonly changePath: string;
+  readonly level: string;
+}
+
+/** One of each kind, with every field set, and where to read and change it. */
+async function createEach(): Promise<readonly Kind[]> {
+  const siteId = await createSite(api.manager, SITE);
+  const sourceId = await createSource(api.manager, siteId, SOURCE);
+  const variableId = await createVariable(api.manager, sourceId, VARIABLE);
+  const variable = `/sources/${sourceId}/variables/${variableId}`;
+  return [
+    { name: 'Site', members: SITE, path: `/sites/${siteId}`, changePath: `/sites/${siteId}`, level: 'VerboseSite' },
+    {
+      name: 'Source',
+      members: SOURCE,
+      path: `/sources/${sourceId}`,
+      changePath: `/sources/${sourceId}`,
+      level: 'Verbose',
+    },
+    { name: 'Variable', members: VARIABLE, path: `/variables/${variableId}`, changePath: variable, level: 'Verbose' },
+  ];
+}
+
+const read = async ({ path, level }: Kind) => (await api.manager.get<Members>(`${path}?displayLevel=${level}`)).body;
+
+describe('a site, a source, a variable', () => {
+  it('is read as it was written (R-C4, R-C5, R-C6)', async () => {
+    for (const kind of await createEach()) expect(await read(kind), kind.name).toMatchObject(kind.members);
+  });
+
+  it('is created with the answers shipped clients expect (R-A6)', async () => {
+    const site = await api.manager.post('/sites', { name: 'x' });
+    expect(site).toMatchObject({ status: 200, body: expect.any(Number) });
+    const source = await api.manager.post<{ id: number }>('/sources', { siteId: site.body, name: 'x' });
+    expect(source).toMatchObject({ status: 200, body: { id: expect.any(Number), siteId: site.body, siteName: 'x' } });
+    const variable = await api.manager.post(`/variables/source/${source.body.id}`, {});
+    expect(variable).toMatchObject({ status: 200, body: { sourceId: source.body.id, sourceName: 'x', name: '' } });
+  });
+
+  it('can be put back as it was read, and nothing is lost, at every displayLevel (part C)', async () => {
+    for (const kind of await createEach()) {
+      const before = await read(kind);
+      for (const level of ['Normal', kind.level]) {
+        const { body } = await api.manager.get(`${kind.path}?displayLevel=${level}`);
+        expect(await api.manager.put(kind.changePath, body), kind.name).toMatchObject({ status: 204, body: undefined });
+      }
+      expect(await read(kind), kind.name).toEqual(before);
+    }
+  });
+
+  it('can be posted as another was read (part C)', async () => {
+    const [site, source, variable] = await createEach();
+    for (const [kind, path] of [
+      [site, '/sites'],
+      [source, '/sources'],
+      [variable, `/variables/source/${(await read(variable as Kind)).sourceId}`],
+    ] as const) {
+      const before = await read(kind as Kind);
+      const { status, body } = await api.manager.post<Members | number>(path, before);
+      expect(status, path).toBe(200);
+      const id = typeof body === 'number' ? body : body.id;
+      const copy = await read({ ...(kind as Kind), path: (kind as Kind).path.replace(/\d+$/, String(id)) });
+      expect({ ...copy, id: 0 }).toEqual({ ...before, id: 0 });
+    }
+  });
+
+  it('keeps by PUT what the body leaves out, and clears what is null (R-C4, R-C6)', async () => {
+    const [site, , variable] = (await createEach()) as [Kind, Kind, Kind];
+    await api.manager.put(site.changePath, { City: null, country: 'FR', clientData: null });
+    expect(await read(site)).toMatchObject({ ...SITE, city: null, country: 'FR', clientData: {} });
+    await api.manager.put(variable.changePath, { divider: null, aggregate: null, versionLimit: null });
+    expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
+  });
+
+  it('reads names in any case, ids as digits, enumerations by name in any case or number (R-A3, R-C8)', async () => {
+    const { sourceId } = await createStructure(api.manager);
+    const members = {
+      NAME: 'x',
+      UnitID: '8',
+      quantitytype: 2,
+      Aggregate: 'sum',
+      granularityTimeBase: '3',
+      isDefault: 'True',
+    };
+    const { body } = await api.manager.post(`/variables/source/${sourceId}`, members);
+    expect(body).toMatchObject({
+      ...{ name: 'x', unitId: 8, quantityType: 'Integrated', aggregate: 'SUM', granularityTimeBase: 'Hour' },
+      isDefault: true,
+    });
+  });
+
+  it.each([
+    ['/sites', {}, '$.name'],
+    ['/sites', { name: '' }, '$.name'],
+    ['/sites', { name: 'a\0' }, '$.name'],
+    ['/sites', { name: 'x', timeZoneId: 'Mars/Base' }, '$.timeZoneId'],
+    ['/sites', { name: 'x', timeZoneId: '+01:00' }, '$.timeZoneId'],
+    ['/sites', { name: 'x', clientData: [] }, '$.clientData'],
+    ['/sites', { name: 'x', clientData: { a: 'x'.repeat(65_536) } }, '$.clientData'],
+    ['/sites', { name: 'x', clientData: { 'a\0': 1 } }, '$.clientData'],
+    ['/sources', { name: 'x' }, '$.siteId'],
+    ['/sources', { name: 'x', siteId: 1.5 }, '$.siteId'],
+    ['/variables/source/1', { aggregate: 'MEDIAN' }, '$.aggregate'],
+    ['/variables/source/1', { aggregate: { toString: 1, valueOf: 1 } }, '$.aggregate'],
+    ['/variables/source/1', { divider: 0 }, '$.divider'],
+    ['/variables/source/1', { versionLimit: 1001 }, '$.versionLimit'],
+    ['/variables/source/1', { versionLimit: 0 }, '$.versionLimit'],
+  ])('POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, place) => {
+    expect(await api.manager.post(path, body)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: place }] },
+    });
+  });
+
+  it('keeps any JSON object as clientData, whatever its keys (R-C11)', async () => {
+    const clientData = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[true]}') as Members;
+    const siteId = await createSite(api.manager, { clientData });
+    const { body } = await api.manager.get<Members>(`/sites/${siteId}`);
+    expect(JSON.stringify(sorted(body.clientData))).toBe(JSON.stringify(sorted(clientData)));
+  });
+
+  const sorted = (value: unknown) => Object.entries(value as Members).sort(([a], [b]) => (a < b ? -1 : 1));
+});
+
+describe('PATCH', () => {
+  it('applies JSON Patch, 204 (R-C4, R-A6)', async () => {
+    for (const kind of await createEach()) {
+      const operations = [
+        { op: 'test', path: '/name', value: kind.members.name },
+        { op: 'replace', path: '/name', value: 'new' },
+      ];
+      expect(await api.manager.patch(kind.changePath, operations)).toMatchObject({ status: 204, body: undefined });
+      expect(await read(kind)).toMatchObject({ ...kind.members, name: 'new' });
+    }
+  });
+
+  it.each([
+    ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
+    ['a path that is not there', 400, { op: 'replace', path: '/clientData/none/deep', value: 1 }],
+    ['an unknown operation', 400, { op: 'explode', path: '/name' }],
+    ['a value that is not allowed', 400, { op: 'replace', path: '/timeZoneId', value: 'Mars/Base' }],
+    ['removing what must be there', 400, { op: 'remove', path: '/name' }],
+    ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
+    ['a path through constructor', 400, { op: 'add', path: '/clientData/constructor/prototype/polluted', value: 1 }],
+  ])('with %s is %i and changes nothing, not even what came before it (R-C4)', async (_what, status, operation) => {
+    const [site] = (await createEach()) as [Kind];
+    const answer = await api.manager.patch(site.changePath, [{ op: 'replace', path: '/city', value: 'x' }, operation]);
+    expect(answer.status).toBe(status);
+    expect(await read(site)).toMatchObject(SITE);
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('reads the first name of a path in any case (part C)', async () => {
+    const [site] = (await createEach()) as [Kind];
+    const operations = [
+      { op: 'replace', path: '/City', value: 'Gent' },
+      { op: 'add', path: '/ClientData/New', value: 1 },
+    ];
+    expect((await api.manager.patch(site.changePath, operations)).status).toBe(204);
+    expect(await read(site)).toMatchObject({ city: 'Gent', clientData: { ...SITE.clientData, New: 1 } });
+  });
+
+  it('at the same time as others loses none of them (R-C4)', async () => {
+    const siteId = await createSite(api.manager);
+    const keys = Array.from({ length: 12 }, (_, index) => `key${index}`);
+    await Promise.all(
+      keys.map((key) => api.manager.patch(`/sites/${siteId}`, [{ op: 'add', path: `/clientData/${key}`, value: 1 }])),
+    );
+    const { body } = await api.manager.get<Members>(`/sites/${siteId}`);
+    expect(Object.keys(body.clientData as Members).sort()).toEqual(keys.sort());
+  });
+});
+
+describe('who may', () => {
+  it('a USER reads what site access grants and changes nothing (R-B8, R-B9)', async () => {
+    const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
+    const user = await api.signIn('reader', 'USER', { sites: [granted.siteId] });
+    expect((await user.get<Members[]>('/sites')).body.map(({ id }) => id)).toEqual([granted.siteId]);
+    expect((await user.get<Members[]>('/sources')).body.map(({ id }) => id)).toEqual([granted.sourceId]);
+    expect((await user.get<Members[]>('/variables')).body.map(({ id }) => id)).toEqual([granted.variableId]);
+    for (const path of paths(hidden)) expect((await user.get(path)).status, path).toBe(404);
+    for (const [method, path, body] of changes(granted)) {
+      expect(await user.send(method, path, body), `${method} ${path}`).toMatchObject({
+        status: 403,
+        body: { code: 'permission_denied' },
+      });
+    }
+  });
+
+  it("another account's structure does not exist: 404 to read, change, delete or build on (R-A5)", async () => {
+    const theirs = await createStructure(api.manager);
+    for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
+    for (const [method, path, body] of changes(theirs)) {
+      expect((await api.stranger.send(method, path, body)).status, `${method} ${path}`).toBe(404);
+    }
+    expect((await api.stranger.post('/sources', { name: 'x', siteId: theirs.siteId })).status).toBe(404);
+    expect((await api.stranger.post(`/variables/source/${theirs.sourceId}`, {})).status).toBe(404);
+    expect((await api.stranger.get(`/variables/source/${theirs.sourceId}`)).status).toBe(404);
+    const mine = await createStructure(api.stranger);
+    expect((await api.stranger.put(`/sources/${mine.sourceId}`, { siteId: theirs.siteId })).status).toBe(404);
+    const moved = { sourceId: theirs.sourceId };
+    expect((await api.stranger.put(`/sources/${mine.sourceId}/variables/${mine.variableId}`, moved)).status).toBe(404);
+    for (const path of paths(theirs)) expect((await api.manager.get(path)).status, path).toBe(200);
+  });
+
+  type Ids = Awaited<ReturnType<typeof createStructure>>;
+  const paths = ({ siteId, sourceId, variableId }: Ids) => [
+    `/sites/${siteId}`,
+    `/sources/${sourceId}`,
+    `/variables/${variableId}`,
+  ];
+  const changes = ({ siteId, sourceId, variableId }: Ids): [string, string, unknown?][] => {
+    const targets = [`/sites/${siteId}`, `/sources/${sourceId}`, `/sources/${sourceId}/variables/${variableId}`];
+    return targets.flatMap((path): [string, string, unknown?][] => [
+      ['PUT', path, { name: 'x' }],
+      ['PATCH', path, [{ op: 'replace', path: '/name', value: 'x' }]],
+      ['DELETE', `${path}?hardDelete=true`],
+    ]);
+  };
+});
+
+describe('a listing', () => {
+  it.each([
+    ['/sites', 'Site', ['id', 'name', 'typeId', 'timeZoneId']],
+    ['/sources', 'Light', ['id', 'siteId', 'name', 'sourceTypeId']],
+    ['/sources', 'site', ['id', 'siteId', 'name', 'sourceTypeId', 'siteName']],
+    ['/sites', 'VerboseSite', ['id', ...Object.keys(SITE)]],
+    ['/sources', 'VERBOSE', ['id', 'siteId', 'siteName', ...Object.keys(SOURCE)]],
+    ['/variables', 'Verbose', ['id', 'sourceId', 'sourceName', ...Object.keys(VARIABLE), 'calculated']],
+  ])('%s?displayLevel=%s shows its members (R-C4–C6)', async (path, level, members) => {
+    await createEach();
+    const { body } = await api.manager.get<Members[]>(`${path}?displayLevel=${level}`);
+    expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());
+  });
+
+  it('gives pages in id order and x-total-count when asked (R-A7, §8)', async () => {
+    const sourceId = await createSource(api.manager, await createSite(api.manager));
+    const ids: number[] = [];
+    for (let index = 0; index < 5; index++) ids.push(await createVariable(api.manager, sourceId));
+    const page = async (query: string, headers = {}) => {
+      const answer = await api.manager.get<Members[]>(`/variables/source/${sourceId}?${query}`, headers);
+      return { ids: answer.body.map(({ id }) => id), total: answer.headers.get('x-total-count') };
+    };
+    expect(await page('', { 'x-total-count': 'True' })).toEqual({ ids, total: '5' });
+    expect(await page('Paging.ItemsPerPage=2&Paging.PageNumber=1', { 'x-total-count': 'true' })).toEqual({
+      ...{ ids: ids.slice(2, 4), total: '5' },
+    });
+    expect(await page('itemsPerPage=2&pageNumber=9')).toEqual({ ids: [], total: null });
+  });
+
+  it.each([
+    'itemsPerPage=0',
+    'pageNumber=-1',
+    'itemsPerPage=x',
+    'displayLevel=All',
+    "customFilter=nme='x'",
+    'siteIds=x',
+  ])('?%s is 400, naming the parameter (§8, R-A5)', async (query) => {
+    const name = query.split('=')[0];
+    expect(await api.manager.get(`/sites?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_input', details: [{ path: `query.${name}` }] },
+    });
+  });
+});
+
+describe('deleting', () => {
+  it('what still holds something is 409, hardDelete takes it with it, 204 (R-C7, R-A6)', async () => {
+    for (const [path, pick] of [
+      ['/sites/', 'siteId'],
+      ['/sources/', 'sourceId'],
+    ] as const) {
+      const ids = await createStructure(api.manager);
+      expect(await api.manager.delete(path + ids[pick])).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect((await api.manager.get(`/variables/${ids.variableId}`)).status).toBe(200);
+      expect(await api.manager.delete(`${path}${ids[pick]}?hardDelete=True`)).toMatchObject({ status: 204 });
+      expect((await api.manager.get(`/variables/${ids.variableId}`)).status).toBe(404);
+      expect((await api.manager.delete(`${path}${ids[pick]}?hardDelete=true`)).status).toBe(404);
+    }
+  });
+
+  it('is in the audit trail, with what went along; a refusal is not (R-B14, R-C7)', async () => {
+    const { siteId, sourceId, variableId } = await createStructure(api.manager);
+    await api.manager.delete(`/sites/${siteId}`);
+    await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
+    await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
+    const trailOf = async (action: string, id: number) =>
+      (await api.manager.get(`/account/audit?action=${action}&targetId=${id}`)).body;
+    expect(await trailOf('VariableDeleted', variableId)).toMatchObject([{ userName: 'max', targetName: 'Power' }]);
+    expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
+  });
+
+  it('a variable hides its points at once and removes them in the background (R-C7)', async () => {
+    const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
+    const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];
+    for (const value of [1, 2]) await api.manager.post('/api/data', reading(value));
+    await api.ingest();
+    await api.manager.post('/api/data', reading(3));
+    expect((await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`)).status).toBe(204);
+    expect((await api.manager.get(`/data?variableId=${variableId}`)).status).toBe(404);
+    await api.ingest();
+    while (await purgeDeletedVariable(api.database));
+    expect(await countPoints(variableId)).toBe(0);
+  });
+
+  it('purges also what a first write, under way meanwhile, commits later (R-C7)', async () => {
+    const { sourceId, variableId } = await createStructure(api.manager);
+    const writer = await api.database.connect();
+    await writer.query('begin');
+    await writer.query('insert into series (variable_id) values ($1)', [variableId]);
+    await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
+    const purged = purgeDeletedVariable(api.database);
+    await writer.query('insert into point values (now(), 1, now(), $1, 0, 0)', [variableId]);
+    await endOrWait(purged);
+    await writer.query('commit');
+    writer.release();
+    await purged;
+    while (await purgeDeletedVariable(api.database));
+    expect(await countPoints(variableId)).toBe(0);
+  });
+
+  it('a site while a source is being added to it is refused, not a fault of ours (R-C7, R-A5)', async () => {
+    const siteId = await createSite(api.manager);
+    const adding = await api.database.connect();
+    await adding.query('begin');
+    await adding.query(`insert into source (account_id, site_id, name) values ($1, $2, 'late')`, [
+      api.accountId,
+      siteId,
+    ]);
+    const deleted = api.manager.delete(`/sites/${siteId}`);
+    await endOrWait(deleted);
+    await adding.query('commit');
+    adding.release();
+    expect((await deleted).status).toBe(409);
+  });
+
+  it('a site while a source is being posted to it makes the post 409 (R-A5)', async () => {
+    const siteId = await createSite(api.manager);
+    const deleting = await api.database.connect();
+    await deleting.query('begin');
+    await deleting.query('delete from site where id = $1', [siteId]);
+    const posted = api.manager.post('/sources', { siteId, name: 'late' });
+    await endOrWait(posted);
+    await deleting.query('commit');
+    deleting.release();
+    expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
+  });
+
+  /** Until the work is done, or waits for a lock somebody else holds. */
+  async function endOrWait(work: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    work.finally(() => {
+      isDone = true;
+    });
+    await eventually('the end of the work or a lock in its way', async () => {
+      const { rowCount } = await api.database.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return isDone || rowCount === 1;
+    });
+  }
+
+  async function countPoints(variableId: number): Promise<number | undefined> {
+    const { rows } = await api.database.query<{ count: number }>(
+      `select count(*) as count from (select * from point union all select * from point_version) version
+       where variable_id = $1`,
+      [variableId],
+    );
+    return rows[0]?.count;
+  }
+});

@@ -1,0 +1,147 @@
+/** From events to messages: who is told of what, exactly once (R-I1, R-I2, R-I8). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../../support/structure.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startTestApi();
+}, 60_000);
+afterAll(() => api?.close());
+
+interface Wanted {
+  readonly siteIds?: readonly number[];
+  readonly sourceIds?: readonly number[];
+  readonly variableIds?: readonly number[];
+  readonly accountId?: number;
+  readonly isEnabled?: boolean;
+}
+
+/** @returns the id of a webhook for events from now on. */
+async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<string> {
+  await api.parts.outbox.relay();
+  const { rows } = await api.database.query<{ id: string }>(
+    `insert into webhook (account_id, name, url, event_type, secret, site_ids, source_ids, variable_ids, is_enabled)
+     values ($1, 'w', 'https://receiver.example', $2, 'whsec_', $3, $4, $5, $6) returning id`,
+    [
+      wanted.accountId ?? api.accountId,
+      eventType,
+      wanted.siteIds,
+      wanted.sourceIds,
+      wanted.variableIds,
+      wanted.isEnabled ?? true,
+    ],
+  );
+  return rows[0]?.id ?? '';
+}
+
+/** The data of the messages to a webhook once everything that happened is told, oldest first. */
+async function messagesOf(webhookId: string): Promise<readonly Record<string, unknown>[]> {
+  await api.parts.outbox.relay();
+  const { rows } = await api.database.query<{ data: Record<string, unknown> }>(
+    `select data from webhook_attempt join webhook_event event on event.id = event_id
+     where webhook_attempt.webhook_id = $1 and state = 'Pending' order by webhook_attempt.id`,
+    [webhookId],
+  );
+  return rows.map(({ data }) => data);
+}
+
+async function push(...variableIds: readonly number[]): Promise<void> {
+  const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];
+  const { status } = await api.manager.post(
+    '/api/data',
+    variableIds.map((variableId) => ({ variableId, data })),
+  );
+  expect(status).toBe(200);
+  await api.ingest();
+}
+
+test('structure tells where it belongs, also once it is gone, and where it was moved from (R-I2)', async () => {
+  const types = ['Created', 'Updated', 'Deleted'].flatMap((what) =>
+    ['Site', 'Source', 'Variable'].map((of) => of + what),
+  );
+  const webhooks = new Map<string, string>();
+  for (const type of types) webhooks.set(type, await addWebhook(type));
+  const { manager } = api;
+  const siteId = await createSite(manager, { name: 'Old' });
+  const newSiteId = await createSite(manager, { name: 'New' });
+  const sourceId = await createSource(manager, siteId, { name: 'Meter' });
+  const variableId = await createVariable(manager, sourceId, { name: 'Power' });
+  await manager.put(`/sites/${siteId}`, { name: 'Older' });
+  await manager.put(`/sources/${sourceId}`, { siteId: newSiteId });
+  await manager.put(`/sources/${sourceId}/variables/${variableId}`, { name: 'Heat' });
+  await manager.delete(`/sites/${newSiteId}?hardDelete=true`);
+  const told = Object.fromEntries(
+    await Promise.all([...webhooks].map(async ([type, id]) => [type, await messagesOf(id)] as const)),
+  );
+  expect(told).toEqual({
+    SiteCreated: [
+      { id: siteId, name: 'Old' },
+      { id: newSiteId, name: 'New' },
+    ],
+    SiteUpdated: [{ id: siteId, name: 'Older' }],
+    SiteDeleted: [{ id: newSiteId, name: 'New' }],
+    SourceCreated: [{ id: sourceId, name: 'Meter', siteId }],
+    SourceUpdated: [{ id: sourceId, name: 'Meter', siteId: newSiteId, formerSiteId: siteId }],
+    SourceDeleted: [{ id: sourceId, name: 'Meter', siteId: newSiteId }],
+    VariableCreated: [{ id: variableId, name: 'Power', sourceId, siteId }],
+    VariableUpdated: [{ id: variableId, name: 'Heat', sourceId, siteId: newSiteId }],
+    VariableDeleted: [{ id: variableId, name: 'Heat', sourceId, siteId: newSiteId }],
+  });
+});
+
+test('a filter lets through what happens at its sites and sources, also to what is deleted by then (R-I1)', async () => {
+  const one = await createStructure(api.manager);
+  const other = await createStructure(api.manager);
+  const [bySite, bySource, byVariable] = [
+    await addWebhook('VariableDeleted', { siteIds: [one.siteId] }),
+    await addWebhook('VariableDeleted', { sourceIds: [one.sourceId] }),
+    await addWebhook('VariableDeleted', { variableIds: [one.variableId] }),
+  ];
+  for (const { siteId } of [one, other]) await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
+  for (const webhookId of [bySite, bySource, byVariable]) {
+    expect(await messagesOf(webhookId)).toEqual([expect.objectContaining({ id: one.variableId })]);
+  }
+});
+
+test('a push to many variables is one message, narrowed to what the filter lets through (R-I1)', async () => {
+  const [one, two, three] = [
+    await createStructure(api.manager),
+    await createStructure(api.manager),
+    await createStructure(api.manager),
+  ];
+  const all = await addWebhook('DataPointsWritten');
+  const some = await addWebhook('DataPointsWritten', { siteIds: [one.siteId], variableIds: [three.variableId] });
+  const none = await addWebhook('DataPointsWritten', { siteIds: [987_654] });
+  await push(one.variableId, two.variableId, three.variableId);
+  const written = ({ variableId, sourceId, siteId }: typeof one) => ({
+    ...{ variableId, sourceId, siteId, count: 1 },
+    ...{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' },
+  });
+  expect(await messagesOf(all)).toEqual([{ variables: [one, two, three].map(written) }]);
+  expect(await messagesOf(some)).toEqual([{ variables: [one, three].map(written) }]);
+  expect(await messagesOf(none)).toEqual([]);
+});
+
+test('each push is told of in a message of its own, however many share an event (R-I2, R-D7)', async () => {
+  const { variableId } = await createStructure(api.manager);
+  const webhookId = await addWebhook('DataPushCompleted');
+  const labels = Array.from({ length: 12 }, (_, index) => `fan-out-${index}`);
+  const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];
+  await Promise.all(labels.map((label) => api.manager.post(`/api/data?operationId=${label}`, [{ variableId, data }])));
+  await api.ingest();
+  const told = await messagesOf(webhookId);
+  expect(told.map(({ operationId }) => operationId).toSorted()).toEqual(labels.toSorted());
+  for (const message of told) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
+});
+
+test('nobody is told of another account, of another type, or while disabled (R-I8)', async () => {
+  const webhooks = [
+    await addWebhook('SiteCreated', { accountId: api.otherAccountId }),
+    await addWebhook('SiteUpdated'),
+    await addWebhook('SiteCreated', { isEnabled: false }),
+  ];
+  await createSite(api.manager);
+  for (const webhookId of webhooks) expect(await messagesOf(webhookId)).toEqual([]);
+});

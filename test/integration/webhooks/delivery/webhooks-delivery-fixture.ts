@@ -1,0 +1,87 @@
+/** A service with its deliverer in this process, receivers on loopback, and what tests of deliveries do and look at. */
+import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
+import type { Role } from '../../../../src/roles/parts.ts';
+import type { TestClient } from '../../../support/clients/test-client.ts';
+import { SECRET } from '../../../support/doubles/webhook-receiver.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+
+/** Receivers on loopback, tries that end soon. */
+export const LOOPBACK = {
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  WEBHOOK_TIMEOUT_MS: '1500',
+  WEBHOOK_RETRY_SEC: '0.3,0.3',
+  SWEEP_INTERVAL_MS: '300',
+} as const;
+
+export interface Delivery {
+  readonly api: TestApi;
+  /** A webhook of the account of `client`, by default the manager's, for sites that are created. */
+  addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
+  /** Lets so many sites be created. */
+  createSites(count: number, client?: TestClient): Promise<void>;
+  /** The history, oldest first, once it has so many entries that are not pending. */
+  historyOf(webhookId: string, ended: number): Promise<readonly HistoryRow[]>;
+  webhook(webhookId: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Ends the deliverer, and begins another one. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface HistoryRow {
+  readonly attempt: number;
+  readonly state: 'Pending' | 'Succeeded' | 'Failed';
+  readonly error: string | null;
+  readonly status: number | null;
+  readonly eventId: string;
+  readonly nextAttemptDate: string | null;
+  readonly durationMs: number | null;
+}
+
+export async function startDelivery(environment: Readonly<Record<string, string>> = {}): Promise<Delivery> {
+  const api = await startTestApi({ ...LOOPBACK, ...environment });
+  let deliverer: Role = startDelivererRole(api.parts);
+  return {
+    api,
+    addWebhook: async (url, members = {}, client = api.manager) => {
+      // What happened before is not told to it.
+      await api.parts.outbox.relay();
+      const webhook = { name: 'hook', url, eventType: 'SiteCreated', secret: SECRET, ...members };
+      const { status, body } = await client.post<{ id: string }>('/account/webhooks', webhook);
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return body.id;
+    },
+    createSites: async (count, client = api.manager) => {
+      for (let made = 0; made < count; made += 1) await client.post('/sites', { name: 'Mill', timeZoneId: 'UTC' });
+      await api.parts.outbox.relay();
+    },
+    historyOf: (webhookId, ended) =>
+      eventually(`${ended} tries that ended`, async () => {
+        const rows = await readHistory(api, webhookId);
+        return rows.filter(({ state }) => state !== 'Pending').length >= ended && rows;
+      }),
+    webhook: async (webhookId) => {
+      const { rows } = await api.database.query('select * from webhook where id = $1', [webhookId]);
+      return rows[0] as Readonly<Record<string, unknown>>;
+    },
+    restart: async () => {
+      await deliverer.stop();
+      deliverer = startDelivererRole(api.parts);
+    },
+    close: async () => {
+      await deliverer.stop();
+      await api.close();
+    },
+  };
+}
+
+async function readHistory({ database }: TestApi, webhookId: string): Promise<readonly HistoryRow[]> {
+  const { rows } = await database.query<HistoryRow>(
+    `select attempt, state, error, (response ->> 'status')::int as status, event_id as "eventId",
+            next_attempt_date as "nextAttemptDate", duration_ms as "durationMs"
+     from webhook_attempt where webhook_id = $1 order by id`,
+    [webhookId],
+  );
+  return rows;
+}

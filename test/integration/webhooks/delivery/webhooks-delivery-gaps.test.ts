@@ -1,0 +1,98 @@
+/** What receivers that are down cost those who have nothing to do with them (R-I5, R-I8). */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
+import { openGaps } from '../../../../src/webhooks/fan-out/gaps.ts';
+import { openPendingGauge } from '../../../../src/webhooks/fan-out/pending-gauge.ts';
+import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+}, 60_000);
+afterAll(() => api?.close());
+
+async function addWebhooks(count: number): Promise<readonly string[]> {
+  const { rows } = await api.database.query<{ id: string }>(
+    `insert into webhook (account_id, name, url, event_type, secret)
+     select $1, 'down', 'https://receiver.example', 'SiteCreated', 'whsec_' from generate_series(1, $2) returning id`,
+    [api.accountId, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** @returns how many statements `work` made. */
+async function countStatements(work: (transaction: Transaction) => Promise<unknown>): Promise<number> {
+  return withTransaction(api.database, async (transaction) => {
+    let count = 0;
+    const query = (...values: Parameters<Transaction['query']>) => {
+      count += 1;
+      return transaction.query(...values);
+    };
+    await work(
+      new Proxy(transaction, { get: (target, name) => (name === 'query' ? query : Reflect.get(target, name)) }),
+    );
+    return count;
+  });
+}
+
+const messageOf = (minute: number) => ({
+  ...{ accountId: api.accountId, type: 'SiteCreated', data: {} },
+  date: `2026-03-01T00:0${minute}:00Z`,
+});
+
+test('what is not kept for a hundred webhooks is written in as few statements as for one, each counted for itself (R-I5)', async () => {
+  const webhookIds = await addWebhooks(100);
+  const write = (minutes: readonly number[]) =>
+    countStatements(async (transaction) => {
+      const gaps = openGaps(transaction, 10);
+      for (const minute of minutes) for (const id of webhookIds) gaps.note(id, messageOf(minute));
+      gaps.note(webhookIds[0] ?? '', messageOf(9));
+      await gaps.write([]);
+    });
+  expect(await write([1, 2])).toBeLessThanOrEqual(4);
+  await write([5]);
+  const { rows } = await api.database.query<{ webhookId: string; error: string; isMarked: boolean }>(
+    `select webhook_id as "webhookId", error, gap_event_id = event_id as "isMarked"
+     from webhook_attempt join webhook on webhook.id = webhook_id where webhook_id = any($1)`,
+    [webhookIds],
+  );
+  expect(rows).toHaveLength(100);
+  for (const { webhookId, error, isMarked } of rows) {
+    const [count, last] = webhookId === webhookIds[0] ? [5, 9] : [3, 5];
+    const why = 'were not kept: 10 waited to be sent already';
+    expect(error).toBe(`${count} messages from 2026-03-01T00:01:00Z to 2026-03-01T00:0${last}:00Z ${why}`);
+    expect(isMarked).toBe(true);
+  }
+});
+
+test('a long backlog is counted seldom: counting takes as long as it is long (R-I8)', async () => {
+  const [webhookId = ''] = await addWebhooks(1);
+  await api.database.query(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       select id, account_id, event_type, now(), '{}' from webhook, generate_series(1, 20000) where id = $1 returning id
+     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
+    [webhookId],
+  );
+  let nowMillis = 0;
+  const gauge = openPendingGauge(100_000, () => nowMillis);
+  const measure = (millis: number) => {
+    nowMillis = millis;
+    return countStatements((transaction) => gauge.measure(transaction, [{ webhookId, isFull: false }]));
+  };
+  expect([await measure(0), await measure(5900), await measure(6100)]).toEqual([1, 0, 1]);
+});
+
+test('there is room for every webhook with little waiting, however many there are (R-I8)', async () => {
+  const gauge = openPendingGauge(10, () => 0);
+  const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
+  const known = hooks(10_001);
+  const refused = await withTransaction(api.database, async (transaction) => {
+    await gauge.measure(transaction, known);
+    const all = [...known.slice(0, 10), ...hooks(1)];
+    const rooms = await gauge.measure(transaction, all);
+    return all.filter(({ webhookId }) => !rooms.take(webhookId));
+  });
+  expect(refused).toEqual([]);
+});

@@ -1,0 +1,197 @@
+/** When the service gives a webhook up, and what it keeps of one: disabling, backlogs without end, old history (R-I3, R-I5). */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
+import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { addPerson } from '../../../support/people.ts';
+import { type Delivery, startDelivery } from './webhooks-delivery-fixture.ts';
+
+const MAX_PENDING = 20;
+
+let delivery: Delivery;
+const receivers: WebhookReceiver[] = [];
+
+beforeAll(async () => {
+  // A retry that is far away: what failed waits.
+  delivery = await startDelivery({
+    WEBHOOK_MAX_PENDING: String(MAX_PENDING),
+    WEBHOOK_RETRY_SEC: '0.2,1000',
+    WEBHOOK_TIMEOUT_MS: '15000',
+  });
+  const { api } = delivery;
+  await addPerson(api, 'fleur', { role: 'MANAGER', email: 'fleur@north.example', firstName: 'Fleur' });
+  await addPerson(api, 'karl', { role: 'MANAGER', email: 'karl@north.example' });
+  await addPerson(api, 'ute', { role: 'USER', email: 'ute@north.example' });
+  await addPerson(api, 'mona', { role: 'MANAGER', email: 'mona@south.example', accountIds: [api.otherAccountId] });
+  await addPerson(api, 'lock', { role: 'MANAGER', email: 'lock@north.example' });
+  await api.database.query(`update app_user set language = 'fr-BE' where user_name = 'fleur'`);
+  // The lock of one of them is over, that of the other is not.
+  await api.database.query(
+    `update app_user set is_locked = true, locked_until = now() + case user_name when 'lock' then 1 else -1 end * interval '1 h'
+     where user_name in ('karl', 'lock')`,
+  );
+}, 60_000);
+afterAll(() => delivery?.close());
+afterEach(async () => {
+  await delivery.api.database.query('delete from webhook; delete from mail');
+  for (const receiver of receivers.splice(0)) await receiver.close();
+});
+
+async function receiver(): Promise<WebhookReceiver> {
+  const opened = await openReceiver();
+  receivers.push(opened);
+  return opened;
+}
+
+async function mails(): Promise<readonly Record<string, unknown>[]> {
+  const { rows } = await delivery.api.database.query(
+    'select kind, to_address as to, language, data from mail order by to_address',
+  );
+  return rows;
+}
+
+const isDisabled = (webhookId: string) =>
+  eventually('the end of the webhook', async () => {
+    const webhook = await delivery.webhook(webhookId);
+    return webhook.is_enabled === false && webhook;
+  });
+
+test('a receiver that hangs keeps neither its own account nor another from being told (R-I3)', async () => {
+  const { api } = delivery;
+  const [dead, alive, foreign] = [await receiver(), await receiver(), await receiver()];
+  dead.answer('hang');
+  await delivery.addWebhook(dead.url);
+  await delivery.addWebhook(alive.url);
+  await delivery.addWebhook(foreign.url, {}, api.stranger);
+  await delivery.createSites(5);
+  // One that is not answered keeps the next from being sent no more than another webhook does.
+  await dead.waitFor(2, 8000);
+  const startMs = performance.now();
+  await delivery.createSites(1);
+  await delivery.createSites(1, api.stranger);
+  await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
+  // A second where the machine has nothing else to do; a turn of the dead one lasts fifteen.
+  expect(performance.now() - startMs).toBeLessThan(5000);
+});
+
+test('410 disables a webhook at once: what waits is given up, and every manager is told in their language (R-I3)', async () => {
+  const { url, answer, waitFor, received } = await receiver();
+  answer(500);
+  const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });
+  await delivery.createSites(3);
+  await delivery.historyOf(webhookId, 6);
+  answer(410);
+  await delivery.createSites(1);
+  await waitFor(7);
+  expect(await isDisabled(webhookId)).toMatchObject({
+    disabled_reason: 'its receiver answered 410 Gone: it wants no more messages.',
+    disabled_date: expect.any(String),
+  });
+  const history = await delivery.historyOf(webhookId, 10);
+  expect(history.filter(({ status }) => status === 410)).toMatchObject([{ state: 'Failed', nextAttemptDate: null }]);
+  expect(history.filter(({ error }) => error?.startsWith('the webhook was disabled'))).toHaveLength(3);
+  const data = { webhookName: 'North hook', accountName: 'North', url };
+  expect(await mails()).toEqual([
+    {
+      ...{ kind: 'webhook_disabled', to: 'fleur@north.example', language: 'fr-BE' },
+      data: { ...data, name: 'Fleur', reason: expect.stringContaining('a répondu 410') },
+    },
+    {
+      ...{ kind: 'webhook_disabled', to: 'karl@north.example', language: 'en' },
+      data: { ...data, name: 'karl', reason: expect.stringContaining('answered 410') },
+    },
+  ]);
+  const tries = received.length;
+  await delivery.createSites(1);
+  expect(await delivery.historyOf(webhookId, 10)).toHaveLength(10);
+  expect(received).toHaveLength(tries);
+});
+
+test('five days of nothing but failures disable it; one success begins them anew (R-I3)', async () => {
+  const { url, answer } = await receiver();
+  const webhookId = await delivery.addWebhook(url);
+  const { database } = delivery.api;
+  const failSince = (ago: string) =>
+    database.query('update webhook set failing_since = now() - $2::interval where id = $1', [webhookId, ago]);
+  await failSince('6 days');
+  await delivery.createSites(1);
+  await delivery.historyOf(webhookId, 1);
+  answer(500);
+  await delivery.createSites(1);
+  await delivery.historyOf(webhookId, 2);
+  expect(await delivery.webhook(webhookId)).toMatchObject({ is_enabled: true, failing_since: expect.any(String) });
+  await failSince('4 days 23 hours');
+  await delivery.createSites(1);
+  await delivery.historyOf(webhookId, 5);
+  expect(await delivery.webhook(webhookId)).toMatchObject({ is_enabled: true });
+  await failSince('5 days');
+  await delivery.createSites(1);
+  expect(await isDisabled(webhookId)).toMatchObject({
+    disabled_reason: 'nothing could be delivered for 5 days.',
+    failing_since: null,
+  });
+  expect((await mails()).map(({ to }) => to)).toEqual(['fleur@north.example', 'karl@north.example']);
+});
+
+test('a receiver that is down costs a bounded backlog: the newest are not kept, and the history counts them (R-I5)', async () => {
+  const { url, answer, received } = await receiver();
+  answer(500);
+  const webhookId = await delivery.addWebhook(url);
+  for (let round = 0; round < 6; round += 1) await delivery.createSites(10);
+  const pending = async () => {
+    const { rows } = await delivery.api.database.query<{ count: number }>(
+      `select count(*) as count from webhook_attempt where webhook_id = $1 and state = 'Pending'`,
+      [webhookId],
+    );
+    return rows[0]?.count ?? 0;
+  };
+  expect(await pending()).toBeLessThanOrEqual(MAX_PENDING);
+  const gaps = () => delivery.historyOf(webhookId, 1).then((rows) => rows.filter(({ attempt }) => attempt === 0));
+  const [gap, ...others] = await gaps();
+  expect(others).toEqual([]);
+  expect(gap).toMatchObject({
+    state: 'Failed',
+    error: expect.stringMatching(/^40 messages from 2\S+Z to 2\S+Z were not kept: 20 waited to be sent already$/),
+  });
+  // Room again, once the receiver is back.
+  answer(200);
+  await delivery.api.database.query(`update webhook_attempt set due_date = now() where webhook_id = $1`, [webhookId]);
+  await eventually('the backlog to be sent', async () => (await pending()) === 0);
+  const before = received.length;
+  await eventually('a message after', async () => {
+    await delivery.createSites(1);
+    return received.length > before;
+  });
+  expect(await delivery.webhook(webhookId)).toMatchObject({ gap_event_id: null });
+  expect((await gaps()).length).toBe(1);
+}, 30_000);
+
+test('the history is kept for as long as is set, and what still waits whatever its age (R-I5, R-I7)', async () => {
+  const { url, answer } = await receiver();
+  const webhookId = await delivery.addWebhook(url);
+  await delivery.createSites(2);
+  await delivery.historyOf(webhookId, 2);
+  answer(500);
+  await delivery.createSites(1);
+  await delivery.historyOf(webhookId, 4);
+  const { database, accountId } = delivery.api;
+  const age = (ago: string, place: number) =>
+    database.query(
+      `update webhook_event set created_date = now() - $1::interval
+       where id = (select id from webhook_event where webhook_id = $2 order by date offset $3 limit 1)`,
+      [ago, webhookId, place],
+    );
+  await age('29 days 23 hours', 0);
+  await age('30 days 1 hour', 1);
+  await age('40 days', 2);
+  for (const ago of ['23 hours 59 minutes', '24 hours 1 minute']) {
+    await database.query(
+      `insert into webhook_test (account_id, webhook, data, created_date) values ($1, '{}', '{}', now() - $2::interval)`,
+      [accountId, ago],
+    );
+  }
+  await purgeHistory(database, 30, () => false);
+  const history = await delivery.historyOf(webhookId, 3);
+  expect(history.map(({ state }) => state)).toEqual(['Succeeded', 'Failed', 'Failed', 'Pending']);
+  expect((await database.query('select from webhook_test')).rowCount).toBe(1);
+});

@@ -1,0 +1,115 @@
+/** Those who write of a webhook at the same time wait for each other, never in a circle (R-I3, R-I5). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
+import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';
+import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
+import { writeOutcomes } from '../../../../src/webhooks/delivery/write-outcomes.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+import { createWebhook } from '../../../support/webhooks.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+}, 60_000);
+afterAll(() => api?.close());
+
+/** Runs a statement in a transaction that is left open until `end`. */
+async function hold(statement: string, value: unknown): Promise<{ readonly end: () => Promise<void> }> {
+  const held = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
+  const done = withTransaction(api.database, async (transaction: Transaction) => {
+    await transaction.query(statement, [value]);
+    held.resolve();
+    await ending.promise;
+  });
+  await Promise.race([held.promise, done]);
+  return {
+    end: () => {
+      ending.resolve();
+      return done;
+    },
+  };
+}
+
+const waitUntilWaiting = (count: number) =>
+  eventually(`${count} that wait for a lock`, async () => {
+    const { rows } = await api.database.query<{ count: number }>(
+      `select count(*) as count from pg_stat_activity
+       where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+    );
+    return rows[0]?.count === count;
+  });
+
+test.each(['Succeeded', 'Failed'] as const)(
+  'a manager who changes a webhook while a try of it ends %s neither fails nor keeps it from being written (R-I5)',
+  async (state) => {
+    const { id } = await createWebhook(api.manager, { name: state });
+    await api.database.query(
+      `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       select id, account_id, event_type, now(), '{}' from webhook where id = $1 returning id
+     ) insert into webhook_attempt (event_id, webhook_id) select id, $1 from event`,
+      [id],
+    );
+    const [claimed] = await claimAttempts(api.database, id, 1, 60_000);
+    if (!claimed) throw new Error('nothing was claimed');
+    const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
+    const outcome = { state, request, durationMs: 1 };
+    const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
+    // A fan-out tells of something, a change is about to be committed, and the try itself is slow to be written.
+    const fanOut = await hold('select from webhook where id = $1 for key share', id);
+    const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
+    const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);
+    const written = writeOutcomes(api.parts.database, [ended], 5);
+    await waitUntilWaiting(1);
+    const renamed = api.manager.put(`/account/webhooks/${id}`, { name: 'renamed' });
+    await waitUntilWaiting(2);
+    await change.end();
+    await waitUntilWaiting(2);
+    await slow.end();
+    expect(await written).toEqual([]);
+    expect((await renamed).status).toBe(200);
+    await fanOut.end();
+    const { rows } = await api.database.query('select state from webhook_attempt where webhook_id = $1', [id]);
+    expect(rows).toEqual([{ state }]);
+  },
+);
+
+/** A message that was told so many days ago. @returns its id, and that of its try. */
+async function addOld(webhookId: string, days: number): Promise<{ readonly eventId: string; readonly id: string }> {
+  const { rows } = await api.database.query<{ eventId: string; id: string }>(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data, created_date)
+       select id, account_id, event_type, now(), '{}', now() - make_interval(days => $2) from webhook where id = $1
+       returning id
+     ) insert into webhook_attempt (event_id, webhook_id, state) select id, $1, 'Failed' from event
+     returning event_id as "eventId", id::text`,
+    [webhookId, days],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('the message was not added');
+  return row;
+}
+
+test('a purge leaves what somebody else is at for the next time, and waits for nobody (R-I5)', async () => {
+  const { id } = await createWebhook(api.manager);
+  const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
+  const somebody = await hold('select from webhook_event where id = $1 for update', held.eventId);
+  await purgeHistory(api.parts.database, 30, () => false);
+  const left = await api.database.query('select id from webhook_event where id = any($1)', [
+    [held.eventId, other.eventId],
+  ]);
+  expect(left.rows).toEqual([{ id: held.eventId }]);
+  await somebody.end();
+});
+
+test('a message that is purged while a manager asks for a replay of it is not found (R-I5, R-A5)', async () => {
+  const { id } = await createWebhook(api.manager);
+  const old = await addOld(id, 31);
+  const purge = await hold('delete from webhook_event where id = $1', old.eventId);
+  const replay = api.manager.post(`/account/webhooks/${id}/history/${old.id}/replay`, undefined);
+  await waitUntilWaiting(1);
+  await purge.end();
+  expect((await replay).status).toBe(404);
+});

@@ -1,0 +1,134 @@
+/** Receivers that do what they should not: a try ends in time, keeps little, and says what happened (R-I3). */
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Sender, SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';
+import { MESSAGE, openTestSender, type RawServer, startRawServer, targetAt } from './webhooks-sending-fixture.ts';
+
+const TIMEOUT_MS = 400;
+const NO_ANSWER = 'there was no answer within 0.4 s';
+const CLOSED = 'the receiver closed the connection without an answer';
+
+let server: RawServer | undefined;
+let sender: Sender | undefined;
+
+afterEach(async () => {
+  sender?.close();
+  await server?.close();
+});
+
+async function sendTo(onRequest: (socket: Socket, count: number) => void, options: Partial<SenderOptions> = {}) {
+  server = await startRawServer(onRequest);
+  sender = openTestSender({ timeoutMs: TIMEOUT_MS, ...options });
+  return sender.send(targetAt(server.url), MESSAGE);
+}
+
+/** Bit by bit, without an end, as long as anybody listens. */
+function drip(socket: Socket, bit: string): void {
+  const timer = setInterval(() => socket.write(bit), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
+describe('the time is up (R-I3)', () => {
+  test('for who never answers', async () => {
+    expect(await sendTo(() => {})).toMatchObject({ state: 'Failed', error: NO_ANSWER });
+  });
+
+  test('for headers that come bit by bit', async () => {
+    const outcome = await sendTo((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+      drip(socket, 'x');
+    });
+    expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS);
+    expect(outcome.durationMs).toBeLessThan(5 * TIMEOUT_MS);
+  });
+
+  test('for answers in advance without end', async () => {
+    const outcome = await sendTo((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'));
+    expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
+  });
+
+  test('for a body that comes bit by bit: a success it would only be at its end', async () => {
+    const outcome = await sendTo((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\nbegun');
+      drip(socket, '.');
+    });
+    expect(outcome).toMatchObject({
+      state: 'Failed',
+      error: 'the answer had not come to its end after 0.4 s',
+      response: { status: 200, body: expect.stringMatching(/^begun\.*$/) },
+    });
+  });
+
+  test('for a name that nobody answers for', async () => {
+    sender = openTestSender({ timeoutMs: TIMEOUT_MS, resolve: () => new Promise(() => {}) });
+    const outcome = await sender.send(targetAt('http://receiver.test/'), MESSAGE);
+    expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
+    expect(outcome.durationMs).toBeLessThan(5 * TIMEOUT_MS);
+  });
+});
+
+describe('what is no answer (R-I3)', () => {
+  test.each([
+    ['nothing', '', CLOSED],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the answer of the receiver is no HTTP'],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      'the answer of the receiver is no HTTP',
+    ],
+    [
+      'large headers',
+      `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      'the headers of the answer are larger than 16 KiB',
+    ],
+    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke its answer off'],
+    [
+      'another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      'the receiver answered 101',
+    ],
+  ])('%s', async (_what, bytes, error) => {
+    const outcome = await sendTo((socket) => socket.end(bytes), { timeoutMs: 5000 });
+    expect(outcome).toMatchObject({ state: 'Failed', error });
+  });
+
+  test('a connection that is refused', async () => {
+    const closed = await startRawServer(() => {});
+    await closed.close();
+    sender = openTestSender();
+    const outcome = await sender.send(targetAt(closed.url), MESSAGE);
+    expect(outcome).toMatchObject({ state: 'Failed', error: 'the receiver refused the connection' });
+    expect(outcome.response).toBeUndefined();
+  });
+});
+
+test('of a body without end 4 KiB are kept, and the connection is closed (R-I5)', async () => {
+  let written = 0;
+  const closed = new Promise<number>((resolve) => {
+    void sendTo(
+      (socket) => {
+        const chunk = Buffer.alloc(65_536, 'x');
+        const fill = (): void => {
+          while (socket.writable && socket.write(chunk)) written += chunk.length;
+        };
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.on('drain', fill).on('close', () => resolve(written));
+        fill();
+      },
+      { timeoutMs: 5000 },
+    ).then((outcome) => {
+      expect(outcome).toMatchObject({ state: 'Succeeded', response: { body: 'x'.repeat(4096) } });
+    });
+  });
+  expect(await closed).toBeLessThan(64 << 20);
+});
+
+test('a connection the receiver closed meanwhile costs no try: another one is made (R-I3)', async () => {
+  const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+  const first = await sendTo((socket, count) => (count === 2 ? socket.destroy() : socket.write(answer)), {
+    timeoutMs: 5000,
+  });
+  expect(first.state).toBe('Succeeded');
+  expect(await sender?.send(targetAt(server?.url ?? ''), MESSAGE)).toMatchObject({ state: 'Succeeded' });
+});

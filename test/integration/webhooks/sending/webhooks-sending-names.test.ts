@@ -1,0 +1,75 @@
+/** Receivers by their names, with a name server that is as hostile as it likes (R-I4). */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { nameResolver } from '../../../../src/webhooks/sending/connect-guarded.ts';
+import type { Sender } from '../../../../src/webhooks/sending/send-message.ts';
+import { type NameAnswer, type NameServer, startNameServer } from '../../../support/doubles/name-server.ts';
+import { type Receiver, startReceiver } from '../../../support/doubles/receiver.ts';
+import { MESSAGE, openTestSender, ranges, targetAt } from './webhooks-sending-fixture.ts';
+
+const NO_PUBLIC_ADDRESS = 'the receiver has no public address';
+
+let answers: readonly NameAnswer[];
+let names: NameServer;
+let receiver: Receiver;
+let sender: Sender;
+
+beforeEach(async () => {
+  names = await startNameServer(
+    () => answers[Math.max(Math.min(names.asked.length, answers.length) - 1, 0)] ?? 'failure',
+  );
+  receiver = await startReceiver();
+  receiver.answerWith((_request, response) => {
+    response.writeHead(200, { connection: 'close' }).end();
+  });
+  // 127.0.0.1 stands in for the public internet, the rest of loopback is inside.
+  const allowedRanges = ranges('127.0.0.1/32');
+  sender = openTestSender({ allowedRanges, timeoutMs: 4000, resolve: nameResolver([names.server]) });
+});
+afterEach(async () => {
+  sender.close();
+  await Promise.all([receiver.close(), names.close()]);
+});
+
+async function sendTo(...given: readonly NameAnswer[]): Promise<string> {
+  answers = given;
+  const { state, error } = await sender.send(targetAt(`http://receiver.test:${receiver.port}/`), MESSAGE);
+  return error ?? state;
+}
+
+test('a name with an address is looked up for a connection, once (R-I4)', async () => {
+  expect(await sendTo(['127.0.0.1'])).toBe('Succeeded');
+  expect(names.asked).toEqual(['receiver.test']);
+});
+
+test('a name that leads to another name leads where that leads (R-I4)', async () => {
+  expect(await sendTo(['other.test', '127.0.0.1'])).toBe('Succeeded');
+  sender.close();
+  expect(await sendTo(['inside.test', '127.0.0.2'], ['inside.test', '127.0.0.2'])).toBe(NO_PUBLIC_ADDRESS);
+});
+
+test('a name server that answers otherwise the next time leads nobody inside (R-I4)', async () => {
+  expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');
+  expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe(NO_PUBLIC_ADDRESS);
+  expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');
+  expect(receiver.connections()).toBe(2);
+});
+
+test.each([
+  ['an address inside', ['127.0.0.2']],
+  ['one outside and one inside', ['127.0.0.1', '10.0.0.1']],
+  ['one inside in the other family', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
+  ['an IPv4 address inside, written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
+  ['nothing', []],
+  ['a name there is not', 'no such name'],
+] as const)('%s: nothing is connected to, in the same words (R-I4)', async (_what, answer) => {
+  expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
+  expect(receiver.connections()).toBe(0);
+});
+
+test('a name server that fails is no fault of the receiver’s (R-I4)', async () => {
+  expect(await sendTo('failure')).toBe('the name of the receiver could not be looked up');
+});
+
+test('one that says nothing keeps nobody waiting for longer than the time there is (R-I3)', async () => {
+  expect(await sendTo('silence')).toBe('there was no answer within 4 s');
+});

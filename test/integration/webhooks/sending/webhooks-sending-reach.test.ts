@@ -1,0 +1,173 @@
+/** What a sender can be made to connect to (R-I4). Loopback stands in for the public internet where it is allowed. */
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { nameResolver } from '../../../../src/webhooks/sending/connect-guarded.ts';
+import type { Sender, SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';
+import { type Certificate, makeCertificate } from '../../../support/doubles/certificate.ts';
+import { type Receiver, startReceiver } from '../../../support/doubles/receiver.ts';
+import { MESSAGE, openTestSender, ranges, targetAt } from './webhooks-sending-fixture.ts';
+
+const ALLOWED = ranges('127.0.0.1/32');
+const NO_PUBLIC_ADDRESS = 'the receiver has no public address';
+
+let receiver: Receiver;
+let sender: Sender | undefined;
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+
+afterEach(async () => {
+  sender?.close();
+  await receiver.close();
+});
+
+function sendTo(url: string, options: Partial<SenderOptions>) {
+  sender ??= openTestSender(options);
+  return sender.send(targetAt(url), MESSAGE);
+}
+
+afterEach(() => {
+  sender = undefined;
+});
+
+const named = () => `http://receiver.test:${receiver.port}/`;
+
+function failing(code: string): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error(code), { code }));
+}
+
+describe('nothing is connected to that is not public (R-I4)', () => {
+  test('an address in the URL', async () => {
+    const outcome = await sendTo(receiver.url, { allowedRanges: [] });
+    expect(outcome).toMatchObject({
+      state: 'Failed',
+      error: 'the address of the receiver must lead to a public address',
+    });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('http, unless the operator allows it', async () => {
+    const outcome = await sendTo(receiver.url, { allowHttp: false });
+    expect(outcome.error).toBe('the address of the receiver must begin with https://, got http:');
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('a name that leads inside', async () => {
+    const outcome = await sendTo(named(), { allowedRanges: [], resolve: async () => ['127.0.0.1'] });
+    expect(outcome).toMatchObject({ state: 'Failed', error: NO_PUBLIC_ADDRESS });
+    expect(JSON.stringify(outcome)).not.toContain('127.0.0.1');
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('a name with several addresses, one of them inside', async () => {
+    const resolve = async () => ['127.0.0.1', '127.0.0.2'];
+    expect(await sendTo(named(), { allowedRanges: ALLOWED, resolve })).toMatchObject({ error: NO_PUBLIC_ADDRESS });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('a name whose address changes after it was looked at: it is looked up once for each connection', async () => {
+    receiver.answerWith((_request, response) => {
+      response.writeHead(200, { connection: 'close' }).end();
+    });
+    const answers = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1']];
+    let asked = 0;
+    const options = { allowedRanges: ALLOWED, resolve: async () => answers[asked++] ?? [] };
+    expect(await sendTo(named(), options)).toMatchObject({ state: 'Succeeded' });
+    expect(asked).toBe(1);
+    expect(await sendTo(named(), options)).toMatchObject({ error: NO_PUBLIC_ADDRESS });
+    expect(await sendTo(named(), options)).toMatchObject({ state: 'Succeeded' });
+    expect(receiver.connections()).toBe(2);
+  });
+
+  test.each([
+    ['what a name leads to', async () => ['no address']],
+    ['no address at all', async () => []],
+    ['a name there is not', failing('ENOTFOUND')],
+    ['a name without addresses', failing('ENODATA')],
+  ])('%s: in the same words as what is inside', async (_what, resolve) => {
+    expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
+  });
+
+  test('a name server that fails', async () => {
+    expect((await sendTo(named(), { resolve: failing('ESERVFAIL') })).error).toBe(
+      'the name of the receiver could not be looked up',
+    );
+  });
+});
+
+test('the receiver is told the name it is called by, not its address (R-I3)', async () => {
+  expect(await sendTo(named(), { resolve: async () => ['127.0.0.1'] })).toMatchObject({ state: 'Succeeded' });
+  expect(receiver.messages[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
+});
+
+test('localhost is this machine, where the operator allows it (R-I4)', async () => {
+  expect(await nameResolver()('some.localhost')).toEqual(['127.0.0.1', '::1']);
+  const url = `http://localhost:${receiver.port}/`;
+  expect(await sendTo(url, { allowedRanges: ranges('127.0.0.0/8', '::1') })).toMatchObject({ state: 'Succeeded' });
+});
+
+describe('TLS is verified (R-I4)', () => {
+  let certificate: Certificate;
+  let server: Server;
+
+  async function serve(made: Certificate): Promise<string> {
+    certificate = made;
+    server = createServer(made, (_request, response) => response.end('secure'));
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return `https://receiver.test:${(server.address() as AddressInfo).port}/`;
+  }
+
+  afterEach(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+
+  const options = { allowHttp: false, resolve: async () => ['127.0.0.1'] };
+
+  test('a certificate of an authority that is trusted', async () => {
+    const url = await serve(makeCertificate('receiver.test'));
+    for (let count = 0; count < 2; count++) {
+      expect(await sendTo(url, { ...options, ca: certificate.cert })).toMatchObject({
+        state: 'Succeeded',
+        response: { body: 'secure' },
+      });
+    }
+  });
+
+  test('one signed by itself', async () => {
+    const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
+    expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
+  });
+
+  test('one signed by itself, where the environment would have Node accept anything', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
+    vi.unstubAllEnvs();
+    expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
+  });
+
+  test('one for another name', async () => {
+    const url = await serve(makeCertificate('another.test'));
+    const outcome = await sendTo(url, { ...options, ca: certificate.cert });
+    expect(outcome.error).toBe('the certificate of the receiver is for another name');
+  });
+
+  test('one that has expired', async () => {
+    const url = await serve(makeCertificate('receiver.test', new Date(Date.now() - 86_400_000)));
+    const outcome = await sendTo(url, { ...options, ca: certificate.cert });
+    expect(outcome.error).toBe('the certificate of the receiver has expired');
+  });
+
+  test('no TLS at all', async () => {
+    await serve(makeCertificate('receiver.test'));
+    const outcome = await sendTo(`https://receiver.test:${receiver.port}/`, options);
+    expect(outcome.error).toBe('no secure connection (TLS) could be made with the receiver');
+  });
+});

@@ -1,0 +1,178 @@
+/** Sending one message: what receivers see, and what is told of what they answer (R-I3). They are real, on loopback. */
+import { gzipSync } from 'node:zlib';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isStorableJson } from '../../../../src/platform/database/storable-text.ts';
+import type { Sender } from '../../../../src/webhooks/sending/send-message.ts';
+import type { WebhookTarget } from '../../../../src/webhooks/webhook.ts';
+import { type Receiver, startReceiver } from '../../../support/doubles/receiver.ts';
+import { MESSAGE, openTestSender, SECRET, targetAt } from './webhooks-sending-fixture.ts';
+
+const FORMER_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const OTHER_SECRET = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
+
+let receiver: Receiver;
+let sender: Sender;
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  sender = openTestSender();
+});
+
+afterEach(async () => {
+  sender.close();
+  await receiver.close();
+});
+
+const send = (fields: Partial<WebhookTarget> = {}) =>
+  sender.send(targetAt(`${receiver.url}/hook?a=1`, fields), MESSAGE);
+
+describe('what a receiver gets', () => {
+  test('is signed as Standard Webhooks says, with every secret that is valid (R-I3)', async () => {
+    await send({ secrets: [SECRET, FORMER_SECRET] });
+    const [message] = receiver.messages;
+    const headers = message?.headers as Record<string, string>;
+    const { type, timestamp, accountId, data } = MESSAGE;
+    for (const secret of [SECRET, FORMER_SECRET]) {
+      expect(new Verifier(secret).verify(message?.body ?? '', headers)).toEqual({ type, timestamp, accountId, data });
+    }
+    expect(() => new Verifier(OTHER_SECRET).verify(message?.body ?? '', headers)).toThrow();
+    expect(headers['webhook-id']).toBe(MESSAGE.id);
+    expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
+  });
+
+  test('says when it was tried, not when it happened (R-I3)', async () => {
+    sender.close();
+    sender = openTestSender({ clock: { nowMillis: () => 1_772_366_400_999 } });
+    await send();
+    expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772366400');
+  });
+
+  test('has the method, the type and the headers of the webhook, none of them in place of ours (R-I1, R-I3)', async () => {
+    const own = {
+      'Content-Type': 'text/plain',
+      'X-Mine': '1',
+      'Webhook-Id': 'forged',
+      'User-Agent': 'forged',
+      Host: 'x',
+    };
+    await send({ httpMethod: 'PUT', headers: own, bodyTemplate: 'Site {{data.siteId}} of {{accountId}}' });
+    expect(receiver.messages).toMatchObject([
+      {
+        method: 'PUT',
+        path: '/hook?a=1',
+        body: 'Site 3 of 7',
+        headers: {
+          'content-type': 'text/plain',
+          'content-length': '11',
+          'x-mine': '1',
+          'webhook-id': MESSAGE.id,
+          'user-agent': expect.stringContaining('Tidemark'),
+          'accept-encoding': 'identity',
+          host: `127.0.0.1:${receiver.port}`,
+        },
+      },
+    ]);
+  });
+
+  test('is JSON where nothing else is said, and signed as the template made it (R-I1, R-I3)', async () => {
+    await send({ bodyTemplate: '{"text": "New: {{data.name}}"}' });
+    const [message] = receiver.messages;
+    expect(message?.headers['content-type']).toBe('application/json');
+    const verified = new Verifier(SECRET).verify(message?.body ?? '', message?.headers as Record<string, string>);
+    expect(verified).toEqual({ text: 'New: Büro \u0000 "A"' });
+  });
+
+  test('is nothing when the template would make more than 1 MiB of it (R-I1)', async () => {
+    const large = { ...MESSAGE, data: 'x'.repeat(600_000) };
+    const target = targetAt(receiver.url, { bodyTemplate: '["{{data}}","{{data}}"]' });
+    expect(await sender.send(target, large)).toMatchObject({
+      state: 'Failed',
+      error: 'the body would be larger than 1 MiB',
+    });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  test('comes over one connection, message after message (R-I3)', async () => {
+    for (let count = 0; count < 10; count++) await send();
+    expect(receiver.messages).toHaveLength(10);
+    expect(receiver.connections()).toBe(1);
+  });
+});
+
+describe('what is told of an answer', () => {
+  test('2xx is a success; request and response as they were (R-I3, R-I5)', async () => {
+    receiver.answerWith((_request, response) => {
+      response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
+    });
+    const outcome = await send({ headers: { authorization: 'Bearer abc', 'x-mine': '1' } });
+    const [message] = receiver.messages;
+    expect(message?.headers.authorization).toBe('Bearer abc');
+    expect(outcome).toEqual({
+      state: 'Succeeded',
+      request: {
+        method: 'POST',
+        url: `${receiver.url}/hook?a=1`,
+        body: message?.body,
+        headers: expect.objectContaining({
+          authorization: '***',
+          'x-mine': '1',
+          'webhook-signature': message?.headers['webhook-signature'],
+        }),
+      },
+      response: {
+        status: 202,
+        body: 'taken',
+        headers: expect.objectContaining({ 'x-answer': 'yes', 'set-cookie': 'a=1, b=2' }),
+      },
+      durationMs: expect.any(Number),
+    });
+    expect(JSON.stringify(outcome)).not.toContain(SECRET);
+  });
+
+  test.each([
+    [301, 'the receiver answered 301: redirects are not followed'],
+    [307, 'the receiver answered 307: redirects are not followed'],
+    [400, 'the receiver answered 400'],
+    [410, 'the receiver answered 410'],
+    [500, 'the receiver answered 500'],
+  ])('%i is a failure: %s (R-I3)', async (status, error) => {
+    receiver.answerWith((_request, response) => {
+      response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end();
+    });
+    expect(await send()).toMatchObject({ state: 'Failed', response: { status }, error });
+    expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
+  });
+
+  test('Retry-After is handed on, whatever the status (R-I3)', async () => {
+    receiver.answerWith((_request, response) => {
+      response.writeHead(429, { 'retry-after': '7' }).end();
+    });
+    expect(await send()).toMatchObject({ state: 'Failed', retryAfterMs: 7000 });
+    receiver.answerWith((_request, response) => {
+      response.writeHead(503, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }).end();
+    });
+    const { retryAfterMs = 0 } = await send();
+    expect(retryAfterMs).toBeGreaterThan(50_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  test('4 KiB of a body are kept, without half a character at their end (R-I5)', async () => {
+    receiver.answerWith((_request, response) => {
+      response.end(`x${'é'.repeat(5000)}`);
+    });
+    expect((await send()).response?.body).toBe(`x${'é'.repeat(2047)}`);
+  });
+
+  test('bytes that are no text can be stored all the same, and nothing is inflated (R-I5)', async () => {
+    const bomb = gzipSync(Buffer.alloc(50 << 20));
+    receiver.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'x-latin': 'caf\u00e9' }).end(bomb);
+    });
+    const outcome = await send();
+    expect(outcome).toMatchObject({ state: 'Succeeded', response: { headers: { 'content-encoding': 'gzip' } } });
+    expect(outcome.response?.body.startsWith('\u001f\uFFFD')).toBe(true);
+    expect(outcome.response?.body.length).toBeLessThanOrEqual(4096);
+    expect(isStorableJson(outcome)).toBe(true);
+  });
+});

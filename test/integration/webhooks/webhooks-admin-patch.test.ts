@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getTarget } from '../../../src/webhooks/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite } from '../../support/structure.ts';
+import { createWebhook, type SeenWebhook, secretOf } from '../../support/webhooks.ts';
+
+let api: TestApi;
+let siteId: number;
+beforeAll(async () => {
+  api = await startTestApi();
+  siteId = await createSite(api.manager);
+});
+afterAll(() => api.close());
+
+const create = () =>
+  createWebhook(api.manager, {
+    headers: { 'X-A': 'a', 'X-B': 'b' },
+    filter: { siteIds: [siteId] },
+    bodyTemplate: '{}',
+  });
+const path = ({ id }: SeenWebhook) => `/account/webhooks/${id}`;
+const read = async (webhook: SeenWebhook) => (await api.manager.get<SeenWebhook>(path(webhook))).body;
+
+it('applies RFC 6902 to the fields that are read, 200 and empty (R-I6, R-A6)', async () => {
+  const [webhook, other] = [await create(), await createSite(api.manager)];
+  const operations = [
+    { op: 'test', path: '/modifiedDate', value: webhook.modifiedDate },
+    { op: 'test', path: '/id', value: webhook.id },
+    { op: 'replace', path: '/name', value: 'patched' },
+    { op: 'replace', path: '/isEnabled', value: false },
+    { op: 'remove', path: '/headers/X-A' },
+    { op: 'move', from: '/headers/X-B', path: '/headers/X-C' },
+    { op: 'add', path: '/Filter/SITEIDS/-', value: other },
+    { op: 'remove', path: '/bodyTemplate' },
+    { op: 'replace', path: '/EventType', value: 'sitedeleted' },
+  ];
+  expect(await api.manager.patch(path(webhook), operations)).toMatchObject({ status: 200, body: undefined });
+  expect(await read(webhook)).toMatchObject({
+    ...{ id: webhook.id, name: 'patched', isEnabled: false, eventType: 'SiteDeleted', bodyTemplate: null },
+    ...{ url: webhook.url, headers: { 'X-C': 'b' }, filter: { siteIds: [siteId, other] } },
+  });
+});
+
+it.each(['application/json', 'application/json-patch+json', 'application/merge-patch+json'])(
+  'reads %s (R-A4)',
+  async (type) => {
+    const operations = [{ op: 'replace', path: '/name', value: type }];
+    const webhook = await create();
+    const answer = await api.manager.send('PATCH', path(webhook), operations, { headers: { 'content-type': type } });
+    expect([answer.status, (await read(webhook)).name]).toEqual([200, type]);
+  },
+);
+
+it('that takes away what may be empty clears it (R-I6)', async () => {
+  const webhook = await create();
+  const operations = ['headers', 'filter', 'bodyTemplate', 'httpMethod'].map((name) => ({
+    op: 'remove',
+    path: `/${name}`,
+  }));
+  expect((await api.manager.patch(path(webhook), operations)).status).toBe(200);
+  const cleared = { headers: {}, filter: {}, bodyTemplate: null, httpMethod: 'POST' };
+  expect(await read(webhook)).toMatchObject({ ...cleared, name: webhook.name, url: webhook.url });
+});
+
+describe('is refused, all or nothing,', () => {
+  const FINE = { op: 'replace', path: '/bodyTemplate', value: '{"changed": true}' };
+
+  it('unlike what is right (R-I6)', async () => {
+    expect((await api.manager.patch(path(await create()), [FINE])).status).toBe(200);
+  });
+
+  it.each([
+    ['a test that fails', 409, { op: 'test', path: '/name', value: 'other' }],
+    ['a test of what is not there', 409, { op: 'test', path: '/headers/X-Z', value: 'z' }],
+    ['a path outside the fields', 400, { op: 'add', path: '/colour', value: 'red' }],
+    ['a list no filter has', 400, { op: 'add', path: '/filter/userIds', value: [1] }],
+    ['a copy from a list no filter has', 400, { op: 'copy', from: '/filter/userIds', path: '/bodyTemplate' }],
+    ['a test outside the fields', 400, { op: 'test', path: '/accountId', value: 1 }],
+    ['the whole document', 400, { op: 'replace', path: '', value: {} }],
+    ['a test of the whole document', 400, { op: 'test', path: '', value: {} }],
+    ['a field that is only read', 400, { op: 'replace', path: '/id', value: 'x' }],
+    ['another that is only read', 400, { op: 'add', path: '/disabledReason', value: 'x' }],
+    ['a move from what is only read', 400, { op: 'move', from: '/createdDate', path: '/name' }],
+    ['a path into a text', 400, { op: 'add', path: '/name/x', value: 1 }],
+    ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
+    ['a deep path through __proto__', 400, { op: 'add', path: '/headers/__proto__', value: { polluted: 'x' } }],
+    ['a path through constructor', 400, { op: 'add', path: '/headers/constructor/prototype/polluted', value: 1 }],
+    ['removing what must be there', 400, { op: 'remove', path: '/name' }],
+    ['removing isEnabled', 400, { op: 'remove', path: '/isEnabled' }],
+    ['a value that is not allowed', 400, { op: 'replace', path: '/url', value: 'ftp://a' }],
+    ['a header that is not allowed', 400, { op: 'add', path: '/headers/webhook-id', value: 'x' }],
+    ['the last place of a filter taken away', 400, { op: 'remove', path: '/filter/siteIds/0' }],
+    ['a place that is not there', 400, { op: 'add', path: '/filter/siteIds/-', value: 987_654 }],
+    ['an event at no place', 400, { op: 'replace', path: '/eventType', value: 'UserLocked' }],
+    ['an unknown operation', 400, { op: 'explode', path: '/name' }],
+    ['a secret of the wrong form', 400, { op: 'replace', path: '/secret', value: 'x' }],
+    ['a secret that is tested', 400, { op: 'test', path: '/secret', value: secretOf(24) }],
+    ['a secret that is null, tested', 400, { op: 'test', path: '/Secret', value: null }],
+    ['a secret that is copied', 400, { op: 'copy', from: '/secret', path: '/name' }],
+    ['a secret that is copied to where null may be', 400, { op: 'copy', from: '/secret', path: '/bodyTemplate' }],
+    ['a secret that is moved', 400, { op: 'move', from: '/secret', path: '/name' }],
+    ['a name moved to the secret', 400, { op: 'copy', from: '/name', path: '/secret' }],
+    ['a secret that is removed', 400, { op: 'remove', path: '/secret' }],
+    ['a path into the secret', 400, { op: 'add', path: '/secret/0', value: 'x' }],
+  ])('%s (R-I6)', async (_what, status, operation) => {
+    const webhook = await create();
+    const operations = [FINE, operation];
+    const answer = await api.manager.patch(path(webhook), operations);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.not.stringMatching(/whsec_[A-Z]/)]);
+    expect(await read(webhook)).toMatchObject({ bodyTemplate: '{}', modifiedDate: webhook.modifiedDate });
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('a body that is no list (R-I6)', async () => {
+    const webhook = await create();
+    for (const body of [{ op: 'replace', path: '/name', value: 'x' }, 'x', null, 3]) {
+      expect((await api.manager.patch(path(webhook), body)).status).toBe(400);
+    }
+  });
+
+  it('saying which operation, and what of the result (R-I6, R-A5)', async () => {
+    const webhook = await create();
+    const refused = async (...operations: readonly object[]) =>
+      (await api.manager.patch(path(webhook), operations)).body as { details: readonly { path: string }[] };
+    const name = { op: 'test', path: '/name', value: webhook.name };
+    expect((await refused(name, { op: 'remove', path: '/id' })).details[0]?.path).toBe('$[1].path');
+    const wrong = ['url', 'eventType'].map((member) => ({ op: 'replace', path: `/${member}`, value: '' }));
+    expect((await refused(...wrong)).details.map((detail) => detail.path)).toEqual(['$.url', '$.eventType']);
+  });
+});
+
+it('writes a secret, which replaces the one before like that of a PUT (R-I6, R-I3)', async () => {
+  const webhook = await createWebhook(api.manager, { secret: secretOf(24, 1) });
+  const secrets = async () => (await getTarget(api.database, webhook.id)).secrets;
+  expect((await api.manager.patch(path(webhook), [{ op: 'add', path: '/name', value: 'x' }])).status).toBe(200);
+  expect(await secrets()).toEqual([secretOf(24, 1)]);
+  for (const [op, fill] of [['add', 2] as const, ['replace', 3] as const]) {
+    const before = await secrets();
+    const operations = [{ op, path: '/secret', value: secretOf(24, fill) }];
+    expect((await api.manager.patch(path(webhook), operations)).status).toBe(200);
+    expect(await secrets()).toEqual([secretOf(24, fill), before[0]]);
+  }
+});
+
+it('at the same time as others loses none of them (R-I6)', async () => {
+  const webhook = await createWebhook(api.manager);
+  const names = Array.from({ length: 12 }, (_, index) => `X-${index}`);
+  const patches = names.map((name) => [{ op: 'add', path: `/headers/${name}`, value: 'v' }]);
+  await Promise.all(patches.map((operations) => api.manager.patch(path(webhook), operations)));
+  expect(Object.keys((await read(webhook)).headers).sort()).toEqual(names.sort());
+});

@@ -1,0 +1,147 @@
+/** What a USER sees of the webhooks of their account (R-B9): no more of places, receivers and outcomes than is theirs. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { userIdOf } from '../../support/people.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createSite, createSource, createVariable } from '../../support/structure.ts';
+import { createWebhook, type SeenWebhook } from '../../support/webhooks.ts';
+
+type Seen = SeenWebhook & { readonly successCount?: number; readonly lastExecution?: object | null };
+type Place = Awaited<ReturnType<typeof createPlace>>;
+
+let api: TestApi;
+let granted: Place;
+/** Of this site one source is granted: the first. */
+let partial: Place;
+let hidden: Place;
+/** Granted both, USER. */
+let user: TestClient;
+beforeAll(async () => {
+  api = await startTestApi();
+  [granted, partial, hidden] = [await createPlace(), await createPlace(), await createPlace()];
+  user = await api.signIn('una', 'USER', { sites: [granted.siteId] });
+  const sites = `/account/user/${await userIdOf(api, 'una')}/sites`;
+  const grants = [{ siteId: granted.siteId }, { siteId: partial.siteId, sourceIds: [partial.sources[0]] }];
+  expect((await api.manager.post(sites, grants)).status).toBe(200);
+});
+afterAll(() => api.close());
+
+/** A site with two sources of a variable each. */
+async function createPlace() {
+  const siteId = await createSite(api.manager);
+  const sources = [await createSource(api.manager, siteId), await createSource(api.manager, siteId)] as const;
+  const [first, second] = [
+    await createVariable(api.manager, sources[0]),
+    await createVariable(api.manager, sources[1]),
+  ];
+  return { siteId, sources, variables: [first, second] as const };
+}
+
+/** A webhook that was tried already, and what the user sees of it, alone and in the list. */
+async function see(members: object): Promise<Seen | undefined> {
+  const { id } = await createWebhook(api.manager, members);
+  await api.database.query(
+    `update webhook set last_attempt_date = now(), last_attempt_state = 'Succeeded', success_count = 5 where id = $1`,
+    [id],
+  );
+  const alone = await user.get<Seen>(`/account/webhooks/${id}?displayLevel=Verbose`);
+  const list = (await user.get<Seen[]>('/account/webhooks?displayLevel=Verbose')).body;
+  const listed = list.find((webhook) => webhook.id === id);
+  expect(alone.status).toBe(listed ? 200 : 404);
+  if (listed) expect(alone.body).toEqual(listed);
+  return listed;
+}
+
+describe('a USER sees a webhook', () => {
+  it('without a filter, as it concerns the whole account, without what became of it (R-B9)', async () => {
+    const seen = await see({ name: 'wide', eventType: 'UserCreated' });
+    expect(seen).toMatchObject({ name: 'wide', eventType: 'UserCreated', filter: {} });
+    expect(seen).not.toHaveProperty('successCount');
+    expect(seen).not.toHaveProperty('lastExecution');
+  });
+
+  it('for a place within their reach, with what became of it (R-B9, R-I1)', async () => {
+    for (const filter of [
+      { siteIds: [granted.siteId] },
+      { sourceIds: [granted.sources[1]], variableIds: [granted.variables[0]] },
+      { sourceIds: [partial.sources[0]] },
+      { variableIds: [partial.variables[0]] },
+    ]) {
+      const expected = { filter, successCount: 5, failureCount: 0, lastExecution: { state: 'Succeeded' } };
+      expect(await see({ filter })).toMatchObject(expected);
+    }
+  });
+
+  it('with the places of its filter that are within their reach, without what became of it (R-B9)', async () => {
+    const filter = {
+      siteIds: [hidden.siteId, granted.siteId],
+      sourceIds: [hidden.sources[0]],
+      variableIds: [partial.variables[1], partial.variables[0], hidden.variables[1]],
+    };
+    const seen = await see({ filter });
+    expect(seen?.filter).toEqual({ siteIds: [granted.siteId], variableIds: [partial.variables[0]] });
+    expect(seen).not.toHaveProperty('successCount');
+  });
+
+  it('for a site of which they reach a part, without what became of it: that tells of all of it (R-B9)', async () => {
+    const seen = await see({ filter: { siteIds: [partial.siteId] } });
+    expect(seen?.filter).toEqual({ siteIds: [partial.siteId] });
+    expect(seen).not.toHaveProperty('successCount');
+  });
+
+  it('for what they may not see as if it did not exist (R-B9)', async () => {
+    for (const filter of [
+      { siteIds: [hidden.siteId] },
+      { sourceIds: [hidden.sources[0], partial.sources[1]] },
+      { variableIds: [hidden.variables[0], partial.variables[1]] },
+    ]) {
+      expect(await see({ filter })).toBeUndefined();
+    }
+    const { id } = await createWebhook(api.manager, { filter: { siteIds: [hidden.siteId] } });
+    const { status, body } = await user.get(`/account/webhooks/${id}`);
+    const words = { code: 'not_found', message: 'there is no such webhook', requestId: expect.any(String) };
+    expect({ status, body }).toEqual({ status: 404, body: words });
+  });
+
+  it('for what was deleted as if it did not exist: nobody can say whose it was (R-B9)', async () => {
+    const { siteId } = await createPlace();
+    const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
+    await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
+    expect((await user.get(`/account/webhooks/${id}`)).status).toBe(404);
+    expect((await api.manager.get(`/account/webhooks/${id}`)).status).toBe(200);
+  });
+});
+
+it('totals and pages are of what a USER sees (R-A7, R-B9)', async () => {
+  const eventType = 'CalculationFailed';
+  for (const { siteId } of [hidden, granted, hidden, granted]) {
+    await createWebhook(api.manager, { eventType, filter: { siteIds: [siteId] } });
+  }
+  const ask = (client: TestClient, query: string) =>
+    client.get<Seen[]>(`/account/webhooks?eventType=${eventType}${query}`, { 'x-total-count': 'true' });
+  for (const [client, total] of [[user, 2] as const, [api.manager, 4] as const]) {
+    const { body, headers } = await ask(client, '');
+    expect([body.length, headers.get('x-total-count')]).toEqual([total, String(total)]);
+    const pages = await Promise.all([0, 1].map((page) => ask(client, `&itemsPerPage=1&pageNumber=${page}`)));
+    expect(pages.map((page) => page.body[0]?.id)).toEqual(body.slice(0, 2).map(({ id }) => id));
+  }
+});
+
+it('what may be a credential of the receiver’s is hidden from a USER, in a shape clients still read (R-B9, R-I1)', async () => {
+  const members = {
+    url: 'https://Receiver.example:8443/hooks/s3cret?key=s3cret',
+    headers: { Authorization: 's3cret', 'X-Key': 's3cret' },
+    bodyTemplate: '{"routing_key": "s3cret"}',
+  };
+  const seen = await see(members);
+  expect(seen).toMatchObject({
+    url: 'https://receiver.example:8443/…',
+    headers: { Authorization: '…', 'X-Key': '…' },
+    bodyTemplate: '…',
+  });
+  expect(JSON.stringify((await user.get('/account/webhooks?displayLevel=Verbose')).body)).not.toContain('s3cret');
+  const admin = await api.signIn('ada', 'ADMIN');
+  for (const client of [api.manager, admin]) {
+    expect((await client.get(`/account/webhooks/${seen?.id}`)).body).toMatchObject(members);
+  }
+});

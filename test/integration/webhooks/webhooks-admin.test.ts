@@ -1,0 +1,469 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { purgeHistory } from '../../../src/webhooks/delivery/purge-history.ts';
+import { getTarget } from '../../../src/webhooks/webhooks.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { createStructure } from '../../support/structure.ts';
+import { createWebhook, type SeenWebhook, secretOf, WEBHOOK } from '../../support/webhooks.ts';
+
+type Refusal = { readonly code: string; readonly details?: readonly { readonly path: string; message: string }[] };
+
+let api: TestApi;
+let own: { siteId: number; sourceId: number; variableId: number };
+let foreign: { siteId: number; sourceId: number; variableId: number };
+beforeAll(async () => {
+  api = await startTestApi();
+  own = await createStructure(api.manager);
+  foreign = await createStructure(api.stranger);
+});
+afterAll(() => api.close());
+
+const path = ({ id }: { readonly id: string }) => `/account/webhooks/${id}`;
+const read = async (webhook: { readonly id: string }, client: TestClient = api.manager) =>
+  (await client.get<SeenWebhook>(path(webhook))).body;
+const put = (webhook: { readonly id: string }, members: unknown) =>
+  api.manager.send<SeenWebhook>('PUT', path(webhook), members);
+const secretsOf = async ({ id }: { readonly id: string }) => (await getTarget(api.database, id)).secrets;
+const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
+
+/** What the service writes of a webhook by itself. */
+const setByService = (id: string, columns: string) =>
+  api.database.query(`update webhook set ${columns} where id = $1`, [id]);
+
+const WHOLE = () => ({
+  ...WEBHOOK,
+  isEnabled: false,
+  httpMethod: 'PUT',
+  headers: { Authorization: 'Bearer of-the-receiver', 'X-Place': 'a b' },
+  filter: { siteIds: [own.siteId], sourceIds: [own.sourceId], variableIds: [own.variableId] },
+  bodyTemplate: '{"text": "points were written"}',
+});
+
+describe('POST /account/webhooks', () => {
+  it('makes a webhook with the fields of I1, 200 (R-I1, R-A6)', async () => {
+    const { status, body } = await api.manager.post('/account/webhooks', { ...WHOLE(), secret: secretOf(24) });
+    const shown = { id: expect.any(String), createdDate: expect.any(String), modifiedDate: expect.any(String) };
+    expect({ status, body }).toEqual({ status: 200, body: { ...WHOLE(), disabledReason: null, ...shown } });
+    expect(await read(body as SeenWebhook)).toEqual(body);
+  });
+
+  it('needs name, url and eventType alone: the rest has defaults, for null too (R-I1)', async () => {
+    const defaults = { isEnabled: true, httpMethod: 'POST', headers: {}, filter: {}, bodyTemplate: null };
+    const nulls = Object.fromEntries(Object.keys(defaults).map((name) => [name, null]));
+    for (const given of [{}, nulls, { filter: { siteIds: null } }]) {
+      expect(await createWebhook(api.manager, given)).toMatchObject({ ...WEBHOOK, ...defaults });
+    }
+  });
+
+  it('reads names in any case, enumerations too, and ignores what it does not know or does not write (R-A3)', async () => {
+    const members = { Name: 'n', URL: WEBHOOK.url, EVENTTYPE: 'sitecreated', IsEnabled: 'False', httpMETHOD: 'put' };
+    const others = { id: 'x', createdDate: 'never', disabledReason: 'none', lastExecution: 5, colour: 'red' };
+    const filter = { SiteIds: [String(own.siteId)] };
+    const { body } = await api.manager.post('/account/webhooks', { ...members, ...others, filter });
+    const read = { name: 'n', eventType: 'SiteCreated', isEnabled: false, httpMethod: 'PUT' };
+    expect(body).toMatchObject({ ...read, filter: { siteIds: [own.siteId] }, disabledReason: null });
+    expect(body).not.toHaveProperty('colour');
+  });
+
+  it('names all that is wrong at once, with JSON paths, and makes nothing (R-A5, R-I1)', async () => {
+    const headers = { Host: 'h', 'webhook-id': '1', 'X-A': 'a\nb', 'x-a': 'b', 'a b': 'c', TE: 't', 'X-N': 5 };
+    const wrong = {
+      ...{ name: '', url: 'receiver.example', eventType: 'PointsWritten', isEnabled: 'perhaps', httpMethod: 'GET' },
+      ...{ headers, filter: { siteIds: [], sourceIds: ['a'] }, bodyTemplate: 5, secret: 'whsec_short' },
+    };
+    const before = (await api.manager.get<unknown[]>('/account/webhooks')).body.length;
+    const { status, body } = await api.manager.post('/account/webhooks', wrong);
+    expect(status).toBe(400);
+    const inHeaders = Object.keys(headers).map((name) => `$.headers.${name}`);
+    const members = ['name', 'url', 'eventType', 'isEnabled', 'httpMethod', 'bodyTemplate', 'secret'];
+    const all = [...members.map((name) => `$.${name}`), ...inHeaders, '$.filter.siteIds', '$.filter.sourceIds[0]'];
+    expect(pathsOf(body)?.toSorted()).toEqual(all.toSorted());
+    expect((await api.manager.get<unknown[]>('/account/webhooks')).body.length).toBe(before);
+  });
+
+  it.each([
+    ['33 headers', { headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`X-${i}`, 'v'])) }, '$.headers'],
+    ['headers of more than 8 KiB', { headers: { 'X-A': 'v'.repeat(8190) } }, '$.headers'],
+    ['a name of 201 characters', { name: 'n'.repeat(201) }, '$.name'],
+    ['a name nobody can store', { name: 'a\0' }, '$.name'],
+    ['a filter that is a list', { filter: [] }, '$.filter'],
+    ['headers that are a list', { headers: [] }, '$.headers'],
+  ])('refuses %s (R-I1)', async (_what, members, place) => {
+    const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, ...members });
+    expect([status, pathsOf(body)]).toEqual([400, [place]]);
+  });
+
+  it.each([
+    'http://receiver.example/',
+    'https://user:password@receiver.example/',
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://169.254.169.254/latest/meta-data',
+    'ftp://receiver.example/',
+    'receiver',
+  ])('refuses the address %s (R-I4)', async (url) => {
+    const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, url });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
+  });
+
+  it('refuses a template that is none, with its places, beside what is wrong with the filter (R-I1, R-A5)', async () => {
+    const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
+    const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
+    expect(body.details?.[0]?.message).toContain('line 1, column 7');
+    const text = { ...WEBHOOK, bodyTemplate: 'Now: {{type}}' };
+    expect((await api.manager.post('/account/webhooks', text)).status).toBe(400);
+    expect((await createWebhook(api.manager, { ...text, headers: { 'content-type': 'text/plain' } })).id).toBeTruthy();
+  });
+
+  it('is for managers (R-B8)', async () => {
+    const user = await api.signIn('ulla', 'USER');
+    const admin = await api.signIn('ada', 'ADMIN');
+    expect((await user.post('/account/webhooks', WEBHOOK)).status).toBe(403);
+    expect((await admin.post('/account/webhooks', WEBHOOK)).status).toBe(200);
+  });
+
+  it('takes bodies of JSON alone (R-A4)', async () => {
+    const send = (type: string) =>
+      api.manager.send('POST', '/account/webhooks', WEBHOOK, { headers: { 'content-type': type } });
+    expect((await send('application/vnd.tidemark+json')).status).toBe(200);
+    expect((await send('text/plain')).status).toBe(415);
+  });
+});
+
+describe('the secret', () => {
+  it('that was given is never shown (R-I1)', async () => {
+    const secret = secretOf(64);
+    const webhook = await createWebhook(api.manager, { secret });
+    const answers = [
+      webhook,
+      (await put(webhook, { ...webhook, secret: secretOf(24, 9) })).body,
+      (await api.manager.get(`${path(webhook)}?displayLevel=Verbose`)).body,
+      (await api.manager.get('/account/webhooks?displayLevel=Verbose')).body,
+      (await api.manager.get('/account/audit')).body,
+    ];
+    expect(JSON.stringify(answers)).not.toMatch(/whsec_(BwcH|CQkJ)|"secret":/);
+  });
+
+  it('is made by the service where none is given, and told once: else nobody could verify (R-I1, R-I3)', async () => {
+    const [first, second] = [await createWebhook(api.manager), await createWebhook(api.manager, { secret: null })];
+    expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(first.secret).not.toBe(second.secret);
+    expect(await secretsOf(first)).toEqual([first.secret]);
+    expect(await read(first)).not.toHaveProperty('secret');
+  });
+
+  it.each([
+    ['23 bytes', secretOf(23)],
+    ['65 bytes', secretOf(65)],
+    ['no prefix', secretOf(32).slice(6)],
+    ['base64 without its end', secretOf(32).slice(0, -1)],
+    ['what is not base64', `whsec_${'?'.repeat(32)}`],
+  ])('of %s is refused (R-I3)', async (_what, secret) => {
+    const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, secret });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.secret']]);
+    expect(JSON.stringify(body)).not.toContain(secret);
+  });
+
+  it('is kept by a PUT without one, or with null (R-I1)', async () => {
+    const webhook = await createWebhook(api.manager, { secret: secretOf(24) });
+    await put(webhook, { ...webhook, name: 'a' });
+    await put(webhook, { ...webhook, name: 'b', secret: null });
+    expect(await secretsOf(webhook)).toEqual([secretOf(24)]);
+  });
+
+  it('that replaces another is valid beside it for 24 hours; the same again replaces nothing (R-I3)', async () => {
+    const [old, fresh] = [secretOf(24, 1), secretOf(24, 2)];
+    const webhook = await createWebhook(api.manager, { secret: old });
+    expect((await put(webhook, { secret: fresh })).status).toBe(200);
+    expect(await secretsOf(webhook)).toEqual([fresh, old]);
+    const { modifiedDate } = await read(webhook);
+    expect((await put(webhook, { secret: fresh })).body.modifiedDate).toBe(modifiedDate);
+    expect(await secretsOf(webhook)).toEqual([fresh, old]);
+    const { rows } = await api.database.query(
+      `select extract(epoch from former_secret_until - modified_date) / 3600 as hours from webhook where id = $1`,
+      [webhook.id],
+    );
+    expect(Number(rows[0]?.hours)).toBeCloseTo(24, 2);
+    await setByService(webhook.id, `former_secret_until = clock_timestamp()`);
+    expect(await secretsOf(webhook)).toEqual([fresh]);
+  });
+});
+
+describe('GET /account/webhooks', () => {
+  const named = (client: TestClient, query: string) =>
+    client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
+
+  it('shows what the display level says, in any case or by number; Normal by default (§4.4, R-I1, R-A3)', async () => {
+    const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
+    await setByService(
+      webhook.id,
+      `last_attempt_date = '2026-03-01T00:00:00.25Z', last_attempt_state = 'Failed', success_count = 3, failure_count = 2`,
+    );
+    const light = { id: webhook.id, name: 'levels', eventType: 'UserLocked', isEnabled: true };
+    const { secret: _, ...normal } = webhook;
+    const lastExecution = { state: 'Failed', date: '2026-03-01T00:00:00.25Z' };
+    const verbose = { ...normal, lastExecution, successCount: 3, failureCount: 2 };
+    for (const [level, expected] of [
+      ['', normal],
+      ['DisplayLevel=light', light],
+      ['filter.displayLevel=NORMAL', normal],
+      ['displaylevel=Verbose', verbose],
+      ['displayLevel=0', light],
+    ] as const) {
+      expect((await named(api.manager, `EventType=UserLocked&${level}`)).body).toEqual([expected]);
+      expect((await api.manager.get(`${path(webhook)}?${level}`)).body).toEqual(expected);
+    }
+    const { body } = await api.manager.get<object>(`${path(await createWebhook(api.manager))}?displayLevel=Verbose`);
+    expect(body).toMatchObject({ lastExecution: null, successCount: 0, failureCount: 0 });
+  });
+
+  it('filters by one event type or several, and counts and pages what is left (§4.4, R-A3, R-A7)', async () => {
+    const { siteId } = own;
+    for (const name of ['b', 'a', 'c']) await createWebhook(api.manager, { name, eventType: 'SourceCreated' });
+    await createWebhook(api.manager, { name: 'd', eventType: 'SourceDeleted', filter: { siteIds: [siteId] } });
+    for (const [query, names, total] of [
+      ['EventType=sourcecreated', ['a', 'b', 'c'], '3'],
+      ['eventType[0]=SourceCreated&eventType[1]=SourceDeleted', ['a', 'b', 'c', 'd'], '4'],
+      ['eventType=SourceCreated,SourceDeleted&Paging.ItemsPerPage=3&Paging.PageNumber=1', ['d'], '4'],
+      ['eventType=SourceCreated&itemsPerPage=2', ['a', 'b'], '3'],
+      ['eventType=SourceUpdated', [], '0'],
+    ] as const) {
+      const { body, headers } = await named(api.manager, query);
+      expect([body.map(({ name }) => name), headers.get('x-total-count')]).toEqual([names, total]);
+    }
+  });
+
+  it('names all that is wrong with the query (R-A5)', async () => {
+    const { status, body } = await api.manager.get('/account/webhooks?displayLevel=Huge&EventType=a&itemsPerPage=0');
+    expect([status, pathsOf(body)]).toEqual([400, ['query.displayLevel', 'query.eventType', 'query.itemsPerPage']]);
+  });
+
+  it('is of the caller’s account alone (R-A5)', async () => {
+    const webhook = await createWebhook(api.stranger, { name: 'south', eventType: 'InvitationAccepted' });
+    expect((await named(api.stranger, 'eventType=InvitationAccepted')).body).toMatchObject([{ id: webhook.id }]);
+    const { body, headers } = await named(api.manager, 'eventType=InvitationAccepted');
+    expect([body, headers.get('x-total-count')]).toEqual([[], '0']);
+  });
+});
+
+describe('PUT /account/webhooks/{id}', () => {
+  it('answers with the webhook; what the body leaves out keeps its value, null clears (§4.4, R-I1)', async () => {
+    const webhook = await createWebhook(api.manager, WHOLE());
+    const changed = await put(webhook, { Name: 'other', headers: null, bodyTemplate: null });
+    const { secret: _, modifiedDate, ...rest } = webhook;
+    const expected = { ...rest, name: 'other', headers: {}, bodyTemplate: null, modifiedDate: expect.any(String) };
+    expect(changed).toMatchObject({ status: 200, body: expected });
+    expect(changed.body.modifiedDate > modifiedDate).toBe(true);
+    expect(await read(webhook)).toEqual(changed.body);
+    expect((await put(webhook, { filter: null })).body.filter).toEqual({});
+  });
+
+  it('that changes nothing leaves the date of the last change (R-I1)', async () => {
+    const webhook = await createWebhook(api.manager, WHOLE());
+    for (const level of ['Light', 'Normal', 'Verbose']) {
+      const { body } = await api.manager.get(`${path(webhook)}?displayLevel=${level}`);
+      expect((await put(webhook, body)).body.modifiedDate).toBe(webhook.modifiedDate);
+    }
+  });
+
+  it('that enables what the service disabled starts anew (R-I3)', async () => {
+    const webhook = await createWebhook(api.manager);
+    const disabled = `is_enabled = false, disabled_reason = 'gone', disabled_date = now(), failing_since = now()`;
+    await setByService(webhook.id, disabled);
+    const shown = await read(webhook);
+    expect(shown).toMatchObject({ isEnabled: false, disabledReason: 'gone' });
+    expect((await put(webhook, { ...shown, name: 'x' })).body).toMatchObject({ disabledReason: 'gone' });
+    expect((await put(webhook, { isEnabled: true })).body).toMatchObject({ isEnabled: true, disabledReason: null });
+    const columns = 'disabled_reason, disabled_date, failing_since';
+    const { rows } = await api.database.query(`select ${columns} from webhook where id = $1`, [webhook.id]);
+    expect(rows).toEqual([{ disabled_reason: null, disabled_date: null, failing_since: null }]);
+  });
+
+  it('leaves what failed so far, unless it leads to another receiver (R-I3)', async () => {
+    const webhook = await createWebhook(api.manager);
+    const failingSince = async () =>
+      (await api.database.query('select failing_since from webhook where id = $1', [webhook.id])).rows[0].failing_since;
+    await setByService(webhook.id, 'failing_since = now()');
+    await put(webhook, { ...webhook, name: 'renamed' });
+    expect(await failingSince()).not.toBeNull();
+    await put(webhook, { url: 'https://other.example/' });
+    expect(await failingSince()).toBeNull();
+  });
+
+  it('names all that is wrong at once, and changes nothing (R-A5)', async () => {
+    const webhook = await createWebhook(api.manager);
+    const { status, body } = await put(webhook, { name: null, url: 5, isEnabled: null, headers: { Host: 'x' } });
+    expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.isEnabled', '$.headers.Host']]);
+    expect((await put(webhook, [])).status).toBe(400);
+    expect(await read(webhook)).toMatchObject(WEBHOOK);
+  });
+
+  it('at the same time as others loses none of them (R-I1)', async () => {
+    const webhook = await createWebhook(api.manager);
+    const changes = [{ name: 'z' }, { httpMethod: 'PUT' }, { headers: { 'X-A': '1' } }, { isEnabled: false }];
+    await Promise.all(changes.map((change) => put(webhook, change)));
+    expect(await read(webhook)).toMatchObject(Object.assign({}, ...changes));
+  });
+});
+
+it('an address that the operator allowed once is accepted as it is read, a new one is not (part C, R-I4)', async () => {
+  const [webhook, url] = [await createWebhook(api.manager), 'http://10.0.0.1/'];
+  await setByService(webhook.id, `url = '${url}'`);
+  expect((await put(webhook, { ...(await read(webhook)), name: 'x' })).status).toBe(200);
+  const disable = [{ op: 'replace', path: '/isEnabled', value: false }];
+  expect((await api.manager.patch(path(webhook), disable)).status).toBe(200);
+  expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
+});
+
+/** A message and a try of it. */
+async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
+  await api.database.query(
+    `with event as (
+       insert into webhook_event (webhook_id, account_id, type, date, data)
+       values ($1, $2, 'SiteCreated', now(), '{}') returning id
+     )
+     insert into webhook_attempt (event_id, webhook_id, state) select id, $1, $3 from event`,
+    [id, api.accountId, state],
+  );
+}
+
+it('disabled by a manager, it gives up what waits to be sent (R-I1)', async () => {
+  const webhook = await createWebhook(api.manager);
+  const waiting = async () => {
+    const sql = `select count(*) from webhook_attempt where webhook_id = $1 and state = 'Pending'`;
+    return (await api.database.query<{ count: number }>(sql, [webhook.id])).rows[0]?.count;
+  };
+  await addAttempt(webhook, 'Pending');
+  await put(webhook, { name: 'still enabled' });
+  expect(await waiting()).toBe(1);
+  await put(webhook, { isEnabled: false });
+  expect(await waiting()).toBe(0);
+});
+
+describe('DELETE /account/webhooks/{id}', () => {
+  it('removes it for everybody, 200 and empty (§4.4, R-A6)', async () => {
+    const webhook = await createWebhook(api.manager);
+    expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
+    const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');
+    expect(body.map(({ id }) => id)).not.toContain(webhook.id);
+    const change = [{ op: 'replace', path: '/name', value: 'x' }];
+    expect((await api.manager.get(path(webhook))).status).toBe(404);
+    expect((await put(webhook, { name: 'x' })).status).toBe(404);
+    expect((await api.manager.patch(path(webhook), change)).status).toBe(404);
+    expect((await api.manager.delete(path(webhook))).status).toBe(404);
+  });
+
+  it('keeps no credential, and its history goes in the background, however long (R-I1, R-I5)', async () => {
+    const webhook = await createWebhook(api.manager, WHOLE());
+    const other = await createWebhook(api.manager);
+    for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
+    await api.manager.delete(path(webhook));
+    const rows = async (table: string, column: string) => {
+      const sql = `select * from ${table} where ${column} = any($1::uuid[])`;
+      return (await api.database.query(sql, [[webhook.id, other.id]])).rows;
+    };
+    expect(JSON.stringify(await rows('webhook', 'id'))).not.toMatch(/of-the-receiver|points were written/);
+    await purgeHistory(api.database, 30, () => false);
+    expect(await rows('webhook', 'id')).toMatchObject([{ id: other.id }]);
+    expect(await rows('webhook_event', 'webhook_id')).toHaveLength(2);
+    expect(await rows('webhook_attempt', 'webhook_id')).toHaveLength(2);
+  });
+});
+
+it('an id of another account, of nobody and what is no id are answered in the same words (R-A5)', async () => {
+  const { id } = await createWebhook(api.stranger);
+  for (const client of [api.manager, await api.signIn('adam', 'ADMIN')]) {
+    for (const [method, body] of [['GET'], ['PUT', { name: 'x' }], ['PATCH', []], ['DELETE']] as const) {
+      for (const asked of [id, id.toUpperCase(), '00000000-0000-4000-8000-000000000000', '7', "x'--", '%00']) {
+        const answer = await client.send<Refusal>(method, `/account/webhooks/${asked}`, body);
+        const words = { code: 'not_found', message: 'there is no such webhook', requestId: expect.any(String) };
+        expect([method, asked, answer.status, answer.body]).toEqual([method, asked, 404, words]);
+      }
+    }
+  }
+  expect((await api.stranger.get(path({ id }))).status).toBe(200);
+});
+
+it('a USER changes nothing (R-B8)', async () => {
+  const [user, webhook] = [await api.signIn('uwe', 'USER'), await createWebhook(api.manager)];
+  expect((await user.put(path(webhook), { name: 'x' })).status).toBe(403);
+  expect((await user.patch(path(webhook), [])).status).toBe(403);
+  expect((await user.delete(path(webhook))).status).toBe(403);
+  expect(await read(webhook)).toMatchObject(WEBHOOK);
+});
+
+describe('a filter', () => {
+  it('names what the account has; each that is not there is named, in the same words for what is another’s (R-I1, R-A5)', async () => {
+    const filter = {
+      siteIds: [own.siteId, foreign.siteId],
+      sourceIds: [foreign.sourceId, 987_654],
+      variableIds: [987_654],
+    };
+    const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, filter });
+    expect(status).toBe(400);
+    expect(body.details).toEqual([
+      { path: '$.filter.siteIds[1]', message: `must be a site of the account, ${foreign.siteId} does not exist` },
+      { path: '$.filter.sourceIds[0]', message: `must be a source of the account, ${foreign.sourceId} does not exist` },
+      { path: '$.filter.sourceIds[1]', message: 'must be a source of the account, 987654 does not exist' },
+      { path: '$.filter.variableIds[0]', message: 'must be a variable of the account, 987654 does not exist' },
+    ]);
+    const webhook = await createWebhook(api.manager);
+    expect((await put(webhook, { filter: { siteIds: [foreign.siteId] } })).status).toBe(400);
+  });
+
+  it.each(['DataPushCompleted', 'FileIngested', 'UserCreated', 'UserLocked', 'InvitationAccepted'])(
+    'is refused for %s, which happens at no one place (R-I1)',
+    async (eventType) => {
+      const filter = { siteIds: [own.siteId] };
+      const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });
+      expect([status, pathsOf(body)]).toEqual([400, ['$.filter']]);
+      const isOfPoints = !/^User|^Inv/.test(eventType);
+      expect(JSON.stringify(body).includes('subscribe to DataPointsWritten')).toBe(isOfPoints);
+      const webhook = await createWebhook(api.manager, { filter });
+      expect((await put(webhook, { eventType })).status).toBe(400);
+      expect((await put(webhook, { eventType, filter: null })).status).toBe(200);
+    },
+  );
+
+  it('that names what was deleted since is accepted as it is read, by PUT and by POST (R-I1, part C)', async () => {
+    const { siteId } = await createStructure(api.manager);
+    const webhook = await createWebhook(api.manager, { filter: { siteIds: [siteId, own.siteId] } });
+    expect((await api.manager.delete(`/sites/${siteId}?hardDelete=true`)).status).toBe(204);
+    const shown = await read(webhook);
+    expect(shown.filter).toEqual({ siteIds: [siteId, own.siteId] });
+    expect((await put(webhook, { ...shown, name: 'again' })).status).toBe(200);
+    expect((await createWebhook(api.manager, shown)).filter).toEqual(shown.filter);
+    const stranger = await api.stranger.post('/account/webhooks', { ...WEBHOOK, filter: { siteIds: [siteId] } });
+    expect(stranger.status).toBe(400);
+  });
+});
+
+it('an account has at most 100 webhooks, also when they are made at the same time (R-I1)', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 105 }, (_, index) =>
+      api.stranger.post('/account/webhooks', { ...WEBHOOK, name: `n${index}` }),
+    ),
+  );
+  const { rows } = await api.database.query('select count(*) from webhook where account_id = $1', [api.otherAccountId]);
+  expect(rows).toEqual([{ count: 100 }]);
+  const refused = answers.find(({ status }) => status !== 200);
+  const message = expect.stringContaining('100 webhooks');
+  expect(refused).toMatchObject({ status: 409, body: { code: 'conflict', message } });
+});
+
+it('who made, changed and deleted a webhook is in the audit trail, without its secrets (R-B14, R-I1)', async () => {
+  const webhook = await createWebhook(api.manager, { name: 'Old', headers: { 'X-Key': 'hidden-value' } });
+  await put(webhook, { name: 'New', secret: secretOf(24), headers: { 'X-Key': 'hidden-other' } });
+  await put(webhook, { name: '' });
+  await api.manager.patch(path(webhook), [{ op: 'replace', path: '/url', value: 'https://b.example/hidden-path' }]);
+  await api.manager.delete(path(webhook));
+  const { body } = await api.manager.get(`/account/audit?targetId=${webhook.id}`);
+  expect(body).toMatchObject([
+    { action: 'WebhookDeleted', targetName: 'New', userName: 'max', requestId: expect.any(String) },
+    { action: 'WebhookUpdated', targetName: 'New', details: { members: ['url'] } },
+    { action: 'WebhookUpdated', targetName: 'New', details: { members: ['name', 'headers', 'secret'] } },
+    { action: 'WebhookCreated', targetName: 'Old', details: { eventType: 'DataPointsWritten' } },
+  ]);
+  expect(JSON.stringify(body)).not.toMatch(/hidden|whsec_/);
+});

@@ -1,0 +1,78 @@
+/** What a scenario must hold beyond its grammar, so that it means something and can fail. */
+import type { Command, ExpectedRow, KnownAt, Moment, Place, Scenario } from './syntax.ts';
+import { ScenarioSyntaxError } from './tokens.ts';
+
+const CITATION = /§\d|R-[A-K]\d/;
+
+/** @throws ScenarioSyntaxError */
+export function checkScenario({ title, place, commands }: Scenario): void {
+  const require = (holds: boolean, where: Place, rule: string): void => {
+    if (!holds) throw new ScenarioSyntaxError(where, rule);
+  };
+  require(CITATION.test(title), place, `a scenario must cite its rule as §n or R-Xn, got ${title}`);
+  require(commands.some(isExpectation), place, 'a scenario must expect something');
+  const variables = new Set<string>();
+  const labels = new Set<string>();
+  for (const command of commands) {
+    if (command.kind === 'variable') {
+      require(!variables.has(command.variable), command.place, `variable ${command.variable} must be new`);
+      variables.add(command.variable);
+    }
+    for (const name of variablesOf(command)) {
+      require(variables.has(name), command.place, `variable ${name} must be declared before it is used`);
+    }
+    for (const [label, where] of labelsUsed(command)) {
+      require(labels.has(label), where, `moment ${label} must be that of an earlier write`);
+    }
+    const moment = command.kind === 'write' ? command.moment : undefined;
+    if (moment?.kind === 'label') {
+      require(!labels.has(moment.label), command.place, `moment ${moment.label} must be new`);
+      labels.add(moment.label);
+    }
+  }
+}
+
+function isExpectation(command: Command): boolean {
+  return 'expected' in command || command.expectedError !== undefined;
+}
+
+function variablesOf(command: Command): readonly string[] {
+  switch (command.kind) {
+    case 'account-limit':
+      return [];
+    case 'write':
+      return command.bodies.flatMap((body) => body.map(({ variable }) => variable));
+    case 'read':
+    case 'count':
+      return command.query.variables;
+    case 'purge':
+      return command.variables;
+    case 'copy':
+      return [command.variable, command.input];
+    default:
+      return [command.variable];
+  }
+}
+
+function labelsUsed(command: Command): readonly (readonly [string, Place])[] {
+  if (command.kind === 'read') {
+    return [...ofKnownAt(command.query.choice.knownAt, command.place), ...command.expected.flatMap(ofRow)];
+  }
+  if (command.kind === 'count') return ofKnownAt(command.query.choice.knownAt, command.place);
+  if (command.kind !== 'versions') return [];
+  return command.expected.flatMap(({ first, last, place }) =>
+    [first, last].flatMap((moment) => ofMoment(moment, place)),
+  );
+}
+
+function ofRow({ moment, place }: ExpectedRow): readonly (readonly [string, Place])[] {
+  return ofMoment(moment, place);
+}
+
+function ofMoment(moment: Moment | undefined, place: Place): readonly (readonly [string, Place])[] {
+  return moment?.kind === 'label' ? [[moment.label, place]] : [];
+}
+
+function ofKnownAt(knownAt: KnownAt | undefined, place: Place): readonly (readonly [string, Place])[] {
+  return knownAt?.kind === 'label' ? [[knownAt.label, place]] : [];
+}

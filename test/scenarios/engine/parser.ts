@@ -1,0 +1,192 @@
+/**
+ * Reads scenario files (grammar: test/scenarios/README.md). A fault is reported with its file, line and rule; what
+ * could never fail is one: a scenario without an expectation, or without the rule it states.
+ */
+import { checkScenario } from './checks.ts';
+import { period, query } from './queries.ts';
+import {
+  expectedRows,
+  expectedVersions,
+  instant,
+  labelsOf,
+  moment,
+  nextIsVariable,
+  readings,
+  scriptOutput,
+  variableName,
+  wholeNumber,
+} from './rows.ts';
+import type { Action, Command, Look, Moment, Place, PushBody, PushElement, Scenario } from './syntax.ts';
+import { type Cursor, END_OF_FILE, END_OF_LINE, openCursor, ScenarioSyntaxError } from './tokens.ts';
+
+const TITLE = /^\s*scenario\s+(\S.*?)\s*$/;
+
+/** @throws ScenarioSyntaxError with file, line and rule. */
+export function parseScenarios(file: string, source: string): readonly Scenario[] {
+  const scenarios = split(file, source).map(({ title, place, body }) => {
+    const scenario = { title, place, commands: readCommands(openCursor(file, body)) };
+    checkScenario(scenario);
+    return scenario;
+  });
+  if (scenarios.length === 0) throw new ScenarioSyntaxError({ file, line: 1 }, 'a file must hold a scenario');
+  return scenarios;
+}
+
+interface Section {
+  readonly title: string;
+  readonly place: Place;
+  /** The lines after the title, behind as many empty ones as keep their numbers. */
+  readonly body: string;
+}
+
+function split(file: string, source: string): readonly Section[] {
+  const lines = source.split('\n');
+  const starts = lines.flatMap((line, index) => (TITLE.test(line) ? [index] : []));
+  const stray = lines.slice(0, starts[0]).findIndex((line) => !/^\s*(#.*)?$/.test(line));
+  if (stray >= 0) throw new ScenarioSyntaxError({ file, line: stray + 1 }, 'a file must begin with a scenario');
+  return starts.map((start, index) => ({
+    title: TITLE.exec(lines[start] ?? '')?.[1] ?? '',
+    place: { file, line: start + 1 },
+    body: '\n'.repeat(start + 1) + lines.slice(start + 1, starts[index + 1]).join('\n'),
+  }));
+}
+
+function readCommands(cursor: Cursor): readonly Command[] {
+  const commands: Command[] = [];
+  for (;;) {
+    cursor.skipLineEnds();
+    if (cursor.next().text === END_OF_FILE) return commands;
+    const place = cursor.place();
+    const command = readCommand(cursor);
+    cursor.due(END_OF_LINE);
+    cursor.skipLineEnds();
+    const expectedError = expectation(cursor);
+    commands.push({ ...command, place, ...(expectedError !== undefined && { expectedError }) });
+  }
+}
+
+/** `expect error "words"` on a line of its own. */
+function expectation(cursor: Cursor): string | undefined {
+  if (!cursor.takes('expect')) return undefined;
+  cursor.due('error');
+  return cursor.text('error');
+}
+
+function readCommand(cursor: Cursor): Action | Look {
+  const commands: Readonly<Record<string, (cursor: Cursor) => Action | Look>> = {
+    ...{ account, variable, toggle, limit, push, together, calculate, purge },
+    ...{ read, count, versions, delete: deletion },
+  };
+  const command = cursor.word('a command', `one of ${Object.keys(commands).join(', ')}`, (word) => {
+    return Object.hasOwn(commands, word) ? commands[word] : undefined;
+  });
+  return command(cursor);
+}
+
+function account(cursor: Cursor): Action {
+  cursor.due('limit');
+  return { kind: 'account-limit', limit: wholeNumber(cursor, 'limit', 1) };
+}
+
+function variable(cursor: Cursor): Action {
+  const name = variableName(cursor);
+  const isVersioned = isVersionedNext(cursor);
+  const limit = cursor.takes('limit') ? wholeNumber(cursor, 'limit', 1) : null;
+  return { kind: 'variable', variable: name, isVersioned, limit };
+}
+
+/** `versioned` or `plain`, which is what a variable is when it is not said. */
+function isVersionedNext(cursor: Cursor): boolean {
+  return !cursor.takes('plain') && cursor.takes('versioned');
+}
+
+function toggle(cursor: Cursor): Action {
+  const name = variableName(cursor);
+  const isVersioned = cursor.takes('versioned');
+  if (!isVersioned) cursor.due('plain');
+  return { kind: 'toggle', variable: name, isVersioned };
+}
+
+function limit(cursor: Cursor): Action {
+  const name = variableName(cursor);
+  return { kind: 'limit', variable: name, limit: cursor.takes('none') ? null : wholeNumber(cursor, 'limit', 1) };
+}
+
+function push(cursor: Cursor): Action {
+  const { body, at } = pushBody(cursor);
+  return { kind: 'write', bodies: [body], ...(at && { moment: at }) };
+}
+
+/** Several pushes, written in one transaction. */
+function together(cursor: Cursor): Action {
+  const at = cursor.takes('at') ? moment(cursor) : undefined;
+  cursor.due('{');
+  const bodies: PushBody[] = [];
+  for (;;) {
+    cursor.skipLineEnds();
+    if (cursor.takes('}')) return { kind: 'write', bodies, ...(at && { moment: at }) };
+    cursor.due('push');
+    const part = pushBody(cursor);
+    if (part.at) cursor.fail('at must follow together, where pushes are written together');
+    bodies.push(part.body);
+  }
+}
+
+function pushBody(cursor: Cursor): { readonly body: PushBody; readonly at?: Moment } {
+  const first = pushElement(cursor);
+  const body = [first.element];
+  while (cursor.takes('and')) {
+    const further = pushElement(cursor);
+    if (further.at) cursor.fail('at must follow the first variable of a push');
+    body.push(further.element);
+  }
+  return { body, ...(first.at && { at: first.at }) };
+}
+
+function pushElement(cursor: Cursor): { readonly element: PushElement; readonly at?: Moment } {
+  const name = variableName(cursor);
+  const at = cursor.takes('at') ? moment(cursor) : undefined;
+  const labels = labelsOf(cursor);
+  return { element: { variable: name, ...labels, readings: readings(cursor) }, ...(at && { at }) };
+}
+
+function calculate(cursor: Cursor): Action {
+  const name = variableName(cursor);
+  cursor.due('at');
+  const atMicros = instant(cursor, 'the time of the calculation');
+  if (cursor.takes('from')) return { kind: 'copy', variable: name, atMicros, input: variableName(cursor) };
+  return { kind: 'calculate', variable: name, atMicros, output: scriptOutput(cursor) };
+}
+
+function purge(cursor: Cursor): Action {
+  const variables = [variableName(cursor)];
+  while (nextIsVariable(cursor)) variables.push(variableName(cursor));
+  return { kind: 'purge', variables };
+}
+
+function read(cursor: Cursor): Look {
+  const asked = query(cursor);
+  cursor.due('->');
+  return { kind: 'read', query: asked, expected: expectedRows(cursor, asked.variables) };
+}
+
+function count(cursor: Cursor): Look {
+  const asked = query(cursor);
+  if (asked.page) cursor.fail('count must not be paged: it counts what all pages hold');
+  cursor.due('->');
+  return { kind: 'count', query: asked, expected: wholeNumber(cursor, 'count', 0) };
+}
+
+function versions(cursor: Cursor): Look {
+  const name = variableName(cursor);
+  cursor.due('->');
+  return { kind: 'versions', variable: name, expected: expectedVersions(cursor) };
+}
+
+function deletion(cursor: Cursor): Look {
+  const name = variableName(cursor);
+  const deleted = period(cursor);
+  const isWhatIf = cursor.takes('whatif');
+  const expected = cursor.takes('->') ? wholeNumber(cursor, 'count', 0) : undefined;
+  return { kind: 'delete', variable: name, period: deleted, isWhatIf, ...(expected !== undefined && { expected }) };
+}

@@ -1,0 +1,138 @@
+/** What a `read` or `count` asks for: variables, then clauses in any order, each at most once. */
+import { Temporal } from 'temporal-polyfill';
+import { parseDuration, parseInstant } from './instants.ts';
+import { instant, label, nextIsVariable, tagPairs, texts, variableName, wholeNumber } from './rows.ts';
+import {
+  AGGREGATES,
+  type Aggregation,
+  BUCKETS,
+  FILLS,
+  type Horizon,
+  type KnownAt,
+  type Period,
+  type Query,
+} from './syntax.ts';
+import { type Cursor, show } from './tokens.ts';
+
+type Clauses = { -readonly [Name in keyof Omit<Query, 'variables' | 'choice'>]?: Query[Name] } & {
+  -readonly [Name in keyof Query['choice']]?: Query['choice'][Name];
+};
+
+/** Ends before `->`. */
+export function query(cursor: Cursor): Query {
+  const variables = [variableName(cursor)];
+  while (nextIsVariable(cursor)) variables.push(variableName(cursor));
+  const clauses: Clauses = {};
+  while (cursor.next().text !== '->') addClause(cursor, clauses);
+  const {
+    knownAt,
+    horizon,
+    versionTags,
+    tags,
+    isEvery = false,
+    isToIncluded = false,
+    order = 'asc',
+    ...rest
+  } = clauses;
+  const choice = {
+    isEvery,
+    ...(knownAt && { knownAt }),
+    ...(horizon && { horizon }),
+    ...(versionTags && { versionTags }),
+    ...(tags && { tags }),
+  };
+  return { variables, choice, isToIncluded, order, ...rest };
+}
+
+function addClause(cursor: Cursor, clauses: Clauses): void {
+  const name = show(cursor.next());
+  const found = readClause(cursor) ?? cursor.fail(`a clause of a read or -> is due here, got ${name}`);
+  const double = Object.keys(found).find((member) => Object.hasOwn(clauses, member));
+  if (double !== undefined) cursor.fail(`${name} is a clause that this read already has`);
+  Object.assign(clauses, found);
+}
+
+/** The members a clause stands for, undefined where none begins. */
+function readClause(cursor: Cursor): Clauses | undefined {
+  if (cursor.takes('latest')) return { isEvery: false };
+  if (cursor.takes('every')) return { isEvery: true };
+  if (cursor.takes('asof')) return { knownAt: knownAt(cursor) };
+  if (cursor.takes('relative')) return { knownAt: relative(cursor) };
+  if (cursor.takes('horizon')) return { horizon: horizon(cursor) };
+  if (cursor.takes('version')) return { versionTags: texts(cursor, 'version') };
+  if (cursor.takes('tags')) return { tags: tagPairs(cursor) };
+  if (cursor.takes('from')) return { fromMicros: instant(cursor, 'from') };
+  if (cursor.takes('to')) return to(cursor);
+  if (cursor.takes('order')) return { order: oneOf(cursor, 'order', ['asc', 'desc']) };
+  if (cursor.takes('page')) return { page: page(cursor) };
+  return AGGREGATES.some((aggregate) => aggregate === cursor.next().text)
+    ? { aggregation: aggregation(cursor) }
+    : undefined;
+}
+
+/** `[from instant] [to instant [inclusive]]` */
+export function period(cursor: Cursor): Period {
+  const fromMicros = cursor.takes('from') ? instant(cursor, 'from') : undefined;
+  const end = cursor.takes('to') ? to(cursor) : { isToIncluded: false };
+  return { ...(fromMicros !== undefined && { fromMicros }), ...end };
+}
+
+function to(cursor: Cursor): { toMicros: number; isToIncluded: boolean } {
+  return { toMicros: instant(cursor, 'to'), isToIncluded: cursor.takes('inclusive') };
+}
+
+function page(cursor: Cursor): { number: number; size: number } {
+  const number = wholeNumber(cursor, 'page', 0);
+  cursor.due('of');
+  return { number, size: wholeNumber(cursor, 'the size of a page', 1) };
+}
+
+function knownAt(cursor: Cursor): KnownAt {
+  const isBefore = cursor.takes('before');
+  const micros = parseInstant(cursor.next().text);
+  if (micros === undefined) return { kind: 'label', label: label(cursor), isBefore };
+  if (isBefore) cursor.fail('before must be followed by the name of a write');
+  cursor.take();
+  return { kind: 'instant', micros };
+}
+
+/** `relative last 3 days now instant [in zone]`, in the words of a reader. */
+function relative(cursor: Cursor): KnownAt {
+  const words: string[] = [];
+  while (!cursor.takes('now')) words.push(cursor.text('relative … now'));
+  const nowMicros = instant(cursor, 'now');
+  return { kind: 'relative', text: words.join(' '), nowMicros, timeZoneId: zone(cursor) };
+}
+
+function horizon(cursor: Cursor): Horizon {
+  const duration = cursor.word('horizon', 'an ISO 8601 duration', (word) => (parseDuration(word) ? word : undefined));
+  return { duration, timeZoneId: zone(cursor) };
+}
+
+/** `sum by day [in zone] [fill previous] [mincount 2]` */
+function aggregation(cursor: Cursor): Aggregation {
+  const aggregate = oneOf(cursor, 'an aggregate', AGGREGATES);
+  cursor.due('by');
+  const bucket = oneOf(cursor, 'a bucket', BUCKETS);
+  const timeZoneId = zone(cursor);
+  const fill = cursor.takes('fill') ? oneOf(cursor, 'fill', FILLS) : 'none';
+  const minCount = cursor.takes('mincount') ? wholeNumber(cursor, 'mincount', 1) : 1;
+  return { aggregate, bucket, timeZoneId, fill, minCount };
+}
+
+/** `in` and an IANA zone; UTC without. */
+function zone(cursor: Cursor): string {
+  return cursor.takes('in') ? cursor.word('a time zone', 'an IANA time zone', findZone) : 'UTC';
+}
+
+function findZone(name: string): string | undefined {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name) && name;
+  } catch {
+    return undefined;
+  }
+}
+
+function oneOf<Name extends string>(cursor: Cursor, what: string, names: readonly Name[]): Name {
+  return cursor.word(what, `one of ${names.join(', ')}`, (word) => names.find((name) => name === word));
+}

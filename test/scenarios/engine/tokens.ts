@@ -1,0 +1,110 @@
+/** The words of a scenario file, one after the other, and what is said of one that does not fit. */
+import type { Place } from './syntax.ts';
+
+export interface Token {
+  /** `text` was quoted, a `mark` is one of `{ } ; , = ->` or the end of a line or of the file. */
+  readonly kind: 'word' | 'text' | 'mark';
+  readonly text: string;
+  readonly line: number;
+}
+
+export class ScenarioSyntaxError extends Error {
+  constructor({ file, line }: Place, message: string) {
+    super(`${file}:${line}: ${message}`);
+  }
+}
+
+export const END_OF_LINE = 'the end of the line';
+export const END_OF_FILE = 'the end of the file';
+
+const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
+
+/** Goes through the tokens of a file. Everything that takes one fails at its place when it is not what is due. */
+export interface Cursor {
+  readonly file: string;
+  /** The token to be taken, or one that comes later. */
+  readonly next: (ahead?: number) => Token;
+  readonly place: () => Place;
+  readonly take: () => Token;
+  /** Takes the next token where it is this bare word or mark. */
+  readonly takes: (text: string) => boolean;
+  readonly due: (mark: string) => void;
+  /** A bare word or a quoted text. */
+  readonly text: (what: string) => string;
+  /** A bare word that a reader understands; `rule` ends `must be …`. */
+  readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
+  readonly skipLineEnds: () => void;
+  readonly fail: (message: string) => never;
+}
+
+export function openCursor(file: string, source: string): Cursor {
+  const tokens = readTokens(file, source);
+  let index = 0;
+  const next = (ahead = 0): Token =>
+    tokens[index + ahead] ?? { kind: 'mark', text: END_OF_FILE, line: source.split('\n').length };
+  const place = (): Place => ({ file, line: next().line });
+  const fail = (message: string): never => {
+    throw new ScenarioSyntaxError(place(), message);
+  };
+  const take = (): Token => {
+    const token = next();
+    index += 1;
+    return token;
+  };
+  const takes = (text: string): boolean => {
+    const isNext = next().kind !== 'text' && next().text === text;
+    if (isNext) index += 1;
+    return isNext;
+  };
+  const text = (what: string): string =>
+    next().kind === 'mark' ? fail(`${what} must be a text, got ${show(next())}`) : take().text;
+  return {
+    ...{ file, next, place, take, takes, text, fail },
+    due: (mark) => {
+      if (!takes(mark)) fail(`${mark} is due here, got ${show(next())}`);
+    },
+    word: (what, rule, read) => {
+      const value = next().kind === 'word' ? read(next().text) : undefined;
+      if (value === undefined) return fail(`${what} must be ${rule}, got ${show(next())}`);
+      index += 1;
+      return value;
+    },
+    skipLineEnds: () => {
+      while (takes(END_OF_LINE));
+    },
+  };
+}
+
+/** A token as messages show it. */
+export function show({ kind, text }: Token): string {
+  return kind === 'text' ? JSON.stringify(text) : text;
+}
+
+function readTokens(file: string, source: string): readonly Token[] {
+  return source.split('\n').flatMap((content, index) => {
+    const line = index + 1;
+    return [...readLine(content, { file, line }), { kind: 'mark', text: END_OF_LINE, line } as const];
+  });
+}
+
+function readLine(content: string, place: Place): readonly Token[] {
+  const tokens: Token[] = [];
+  TOKEN.lastIndex = 0;
+  for (let start = 0; start < content.length; start = TOKEN.lastIndex) {
+    const match = TOKEN.exec(content);
+    if (!match) throw new ScenarioSyntaxError(place, `a quoted text must end on its line, got ${content.slice(start)}`);
+    const [, mark, quoted, word] = match;
+    if (mark !== undefined) tokens.push({ kind: 'mark', text: mark, line: place.line });
+    if (word !== undefined) tokens.push({ kind: 'word', text: word, line: place.line });
+    if (quoted !== undefined) tokens.push({ kind: 'text', text: unquote(quoted, place), line: place.line });
+  }
+  return tokens;
+}
+
+function unquote(quoted: string, place: Place): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    throw new ScenarioSyntaxError(place, `a quoted text must be as in JSON, got ${quoted}`);
+  }
+}

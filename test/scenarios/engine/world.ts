@@ -1,0 +1,67 @@
+/** What a scenario is played in: the model of the law, or the store. Both answer in the same rows. */
+import type { Action, Moment, Period, Query, Tags } from './syntax.ts';
+
+export interface Row {
+  readonly variable: string;
+  readonly dateMicros: number;
+  /** Null: a bucket without a value. */
+  readonly value: number | null;
+  readonly version: string | null;
+  readonly tags: Tags;
+  /** VersionTimestamp; null for a bucket. */
+  readonly versionMicros: number | null;
+}
+
+/** A line of the listing of versions (R-F8). */
+export interface VersionLine {
+  /** Null for the versions without a VersionTag. */
+  readonly version: string | null;
+  readonly count: number;
+  readonly firstMicros: number;
+  readonly lastMicros: number;
+}
+
+/** First and last VersionTimestamp a write gave. */
+export interface Span {
+  readonly firstMicros: number;
+  readonly lastMicros: number;
+}
+
+export interface World {
+  /** @throws Error with the message of the refusal. */
+  act(action: Action): Promise<void>;
+  read(query: Query): Promise<readonly Row[]>;
+  /** How many rows all pages of a query hold. */
+  count(query: Query): Promise<number>;
+  versions(variable: string): Promise<readonly VersionLine[]>;
+  /** @returns how many points there were. */
+  remove(variable: string, period: Period, isWhatIf: boolean): Promise<number>;
+  /** @throws Error where no write has that name. */
+  spanOf(label: string): Span;
+}
+
+/** The spans of the writes that have a name. */
+export interface Spans {
+  add(moment: Moment | undefined, span: Span): void;
+  get(label: string): Span;
+}
+
+export function openSpans(): Spans {
+  const spans = new Map<string, Span>();
+  return {
+    add: (moment, span) => {
+      if (moment?.kind === 'label') spans.set(moment.label, span);
+    },
+    get: (label) => {
+      const span = spans.get(label);
+      if (!span) throw new Error(`no write is named ${label}`);
+      return span;
+    },
+  };
+}
+
+/** The page of a query, of the rows of one variable. */
+export function paged(query: Query, rows: readonly Row[]): readonly Row[] {
+  const { page } = query;
+  return page ? rows.slice(page.number * page.size, (page.number + 1) * page.size) : rows;
+}

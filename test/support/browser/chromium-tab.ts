@@ -1,0 +1,232 @@
+/** What somebody does at a page in Chromium, and what the page is to them: keys, text, names read out, looks. */
+
+import { eventually } from '../eventually.ts';
+import type { SendCommand } from './chromium.ts';
+
+export interface Looks {
+  /** Of the window, in CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: 'light' | 'dark';
+  /** Height follows the page, so that a picture shows all of it. */
+  readonly isWholePage?: boolean;
+}
+
+export interface Tab {
+  open(url: string): Promise<void>;
+  /** Waits until the heading is this. */
+  untilTitle(title: string): Promise<void>;
+  /** Waits until the page holds this text. */
+  untilText(text: string): Promise<void>;
+  /** Waits until the address begins with this. @returns the whole address. */
+  untilAddress(start: string): Promise<string>;
+  /** Types into the field of that id, in place of what it holds. */
+  type(id: string, text: string): Promise<void>;
+  /** Types where the cursor is. */
+  typeHere(text: string): Promise<void>;
+  /** Enter sends a form, Tab goes on to the next field. */
+  press(key: 'Enter' | 'Tab'): Promise<void>;
+  /** Puts the cursor on the first thing a selector finds. */
+  focusOn(selector: string): Promise<void>;
+  /** Presses the first button of the page. */
+  pressButton(): Promise<void>;
+  /** HTML of the page. */
+  html(): Promise<string>;
+  /** As a screen reader is told: role, name and description of what it stops at. */
+  accessible(role: string): Promise<readonly AccessibleNode[]>;
+  /** The name of what has the cursor. */
+  focused(): Promise<string | undefined>;
+  speak(language: string): Promise<void>;
+  look(looks: Looks): Promise<void>;
+  /** How many pixels the page is wider than the window. */
+  overflow(): Promise<number>;
+  /** Texts of the page whose contrast WCAG 2 finds too low. @param texts selector of those that are looked at. */
+  lowContrast(texts?: string): Promise<readonly string[]>;
+  /** A PNG of the window. */
+  screenshot(): Promise<Buffer>;
+  /** What the page's policy forbade, and other complaints of the browser. */
+  readonly complaints: readonly string[];
+}
+
+export interface AccessibleNode {
+  readonly name: string;
+  readonly description: string;
+  readonly isInvalid: boolean;
+}
+
+interface AxValue {
+  readonly value?: unknown;
+}
+
+interface AxNode {
+  readonly role?: AxValue;
+  readonly name?: AxValue;
+  readonly description?: AxValue;
+  readonly properties?: readonly { readonly name: string; readonly value: AxValue }[];
+}
+
+const KEYS = { Enter: { code: 13, text: '\r' }, Tab: { code: 9, text: '' } } as const;
+
+/** Everything that shows text. */
+const TEXTS = 'h1, p, label, input, button, a';
+/** WCAG 2.2, 1.4.3: for text of ordinary size. */
+const MIN_CONTRAST = 4.5;
+
+export function createTab(send: SendCommand, complaints: readonly string[]): Tab {
+  const html = () => onOneDocument(() => getHtml(send));
+  const press: Tab['press'] = async (key) => {
+    const { code, text } = KEYS[key];
+    const event = { key, code: key, windowsVirtualKeyCode: code, ...(text && { text }) };
+    await send('Input.dispatchKeyEvent', { type: text ? 'keyDown' : 'rawKeyDown', ...event });
+    await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+  };
+  const typeHere = async (text: string) => {
+    await send('Input.dispatchKeyEvent', { type: 'keyDown', key: 'a', modifiers: 2, commands: ['selectAll'] });
+    await send('Input.insertText', { text });
+  };
+  const focus = (selector: string) =>
+    onOneDocument(async () => {
+      await send('DOM.focus', { nodeId: await findNode(send, selector) });
+    });
+  return {
+    ...{ complaints, html, press, typeHere },
+    open: async (url) => void (await send('Page.navigate', { url })),
+    untilTitle: async (title) => {
+      await eventually(`the page "${title}"`, async () => (await html()).includes(`<h1>${title}</h1>`));
+    },
+    untilText: async (text) => {
+      await eventually(`the text "${text}"`, async () => (await html()).includes(text));
+    },
+    untilAddress: (start) =>
+      eventually(`the address ${start}`, async () => {
+        const url = await getAddress(send);
+        return url.startsWith(start) && url;
+      }),
+    type: async (id, text) => {
+      await focus(`#${id}`);
+      await typeHere(text);
+    },
+    focusOn: focus,
+    pressButton: async () => {
+      await focus('button');
+      await press('Enter');
+    },
+    accessible: async (role) => (await getAccessible(send)).filter((node) => node.role?.value === role).map(toReadOut),
+    focused: async () => {
+      const isFocused = ({ role, properties = [] }: AxNode) =>
+        role?.value !== 'RootWebArea' && properties.some(({ name, value }) => name === 'focused' && value.value);
+      const node = (await getAccessible(send)).find(isFocused);
+      return node && toReadOut(node).name;
+    },
+    speak: async (acceptLanguage) => {
+      const { userAgent } = await send<{ userAgent: string }>('Browser.getVersion');
+      await send('Emulation.setUserAgentOverride', { userAgent, acceptLanguage });
+    },
+    look: (looks) => look(send, looks),
+    overflow: async () => {
+      const { cssContentSize, cssLayoutViewport } = await getMetrics(send);
+      return cssContentSize.width - cssLayoutViewport.clientWidth;
+    },
+    lowContrast: (texts = TEXTS) => onOneDocument(() => findLowContrast(send, texts)),
+    screenshot: async () =>
+      Buffer.from((await send<{ data: string }>('Page.captureScreenshot', { format: 'png' })).data, 'base64'),
+  };
+}
+
+/** As Chromium says of a node that belonged to the document before. */
+const REPLACED = /node with given id/i;
+const MAX_DOCUMENTS = 20;
+
+/** Asks again where another document took the place of the one that was looked at, between two questions about it. */
+async function onOneDocument<Result>(look: () => Promise<Result>): Promise<Result> {
+  for (let replaced = 1; ; replaced += 1) {
+    try {
+      return await look();
+    } catch (error) {
+      if (replaced === MAX_DOCUMENTS || !(error instanceof Error && REPLACED.test(error.message))) throw error;
+    }
+  }
+}
+
+async function findNodes(send: SendCommand, selector: string): Promise<readonly number[]> {
+  const { root } = await send<{ root: { nodeId: number } }>('DOM.getDocument');
+  const query = { nodeId: root.nodeId, selector };
+  return (await send<{ nodeIds: readonly number[] }>('DOM.querySelectorAll', query)).nodeIds;
+}
+
+async function findNode(send: SendCommand, selector: string): Promise<number> {
+  const [nodeId] = await findNodes(send, selector);
+  if (nodeId === undefined) throw new Error(`the page has no ${selector}`);
+  return nodeId;
+}
+
+async function getHtml(send: SendCommand): Promise<string> {
+  return (await send<{ outerHTML: string }>('DOM.getOuterHTML', { nodeId: await findNode(send, 'html') })).outerHTML;
+}
+
+async function getAddress(send: SendCommand): Promise<string> {
+  const { currentIndex, entries } = await send<{ currentIndex: number; entries: readonly { url: string }[] }>(
+    'Page.getNavigationHistory',
+  );
+  return entries[currentIndex]?.url ?? '';
+}
+
+async function getAccessible(send: SendCommand): Promise<readonly AxNode[]> {
+  return (await send<{ nodes: readonly AxNode[] }>('Accessibility.getFullAXTree')).nodes;
+}
+
+function toReadOut({ name, description, properties = [] }: AxNode): AccessibleNode {
+  const invalid = properties.find((property) => property.name === 'invalid')?.value.value;
+  return {
+    name: String(name?.value ?? ''),
+    description: String(description?.value ?? ''),
+    isInvalid: invalid === 'true',
+  };
+}
+
+interface Metrics {
+  readonly cssContentSize: { readonly width: number; readonly height: number };
+  readonly cssLayoutViewport: { readonly clientWidth: number };
+}
+
+const getMetrics = (send: SendCommand) => send<Metrics>('Page.getLayoutMetrics');
+
+async function look(send: SendCommand, { width, height, scheme, isWholePage = false }: Looks): Promise<void> {
+  const size = { width, deviceScaleFactor: 1, mobile: false };
+  await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+  await send('Emulation.setDeviceMetricsOverride', { ...size, height });
+  if (!isWholePage) return;
+  const { cssContentSize } = await getMetrics(send);
+  await send('Emulation.setDeviceMetricsOverride', { ...size, height: Math.max(height, cssContentSize.height) });
+}
+
+/** Texts that are not shown have no background. */
+async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
+  const found = await Promise.all(
+    (await findNodes(send, texts)).map(async (nodeId) => {
+      const [{ backgroundColors = [] }, { computedStyle }] = await Promise.all([
+        send<{ backgroundColors?: readonly string[] }>('CSS.getBackgroundColors', { nodeId }),
+        send<{ computedStyle: readonly { name: string; value: string }[] }>('CSS.getComputedStyleForNode', { nodeId }),
+      ]);
+      const color = computedStyle.find(({ name }) => name === 'color')?.value ?? '';
+      const ratio = Math.min(...backgroundColors.map((background) => contrast(color, background)));
+      if (ratio >= MIN_CONTRAST) return [];
+      const { outerHTML } = await send<{ outerHTML: string }>('DOM.getOuterHTML', { nodeId });
+      return [`${ratio.toFixed(2)}: ${color} on ${backgroundColors.join()}, ${outerHTML}`];
+    }),
+  );
+  return found.flat();
+}
+
+/** @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
+function contrast(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? [])
+    .map((part) => Number(part) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,37 @@
+/** Answers of reads as they are on the wire, for tests of formats. */
+import type { TestApi } from '../start-api.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+}
+
+/** @param token of the manager when absent. */
+export async function fetchRaw(
+  api: TestApi,
+  path: string,
+  accept?: string,
+  options: RequestInit & { readonly token?: string | undefined } = {},
+): Promise<RawAnswer> {
+  const { token = api.manager.token, ...init } = options;
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(accept !== undefined && { accept }),
+    ...(init.body !== undefined && { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(api.origin + path, { ...init, headers });
+  const { status } = response;
+  return { status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+/** Records of a CSV text without quoted line ends: the header, then the rows, cells without their quotes. */
+export function parseCsv(text: string): readonly (readonly string[])[] {
+  const lines = text.split('\r\n');
+  if (lines.pop() !== '') throw new Error('the last line has no end');
+  return lines.map((line) =>
+    [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(
+      ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
+    ),
+  );
+}

@@ -1,0 +1,75 @@
+/** A client of the REST interface that says what it sends and shows what came back. */
+import type { CheckAnswer } from '../described-answers.ts';
+
+/** @param Body what the test knows of the answer. */
+export interface TestAnswer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; undefined when it is empty. */
+  readonly body: Body;
+}
+
+type Headered = Readonly<Record<string, string>>;
+
+export interface SendOptions {
+  readonly headers?: Headered;
+  /** Sent as it is, instead of the JSON of a body. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface TestClient {
+  readonly token: string | undefined;
+  send<Body = unknown>(method: string, path: string, body?: unknown, options?: SendOptions): Promise<TestAnswer<Body>>;
+  get<Body = unknown>(path: string, headers?: Headered): Promise<TestAnswer<Body>>;
+  post<Body = unknown>(path: string, body: unknown, headers?: Headered): Promise<TestAnswer<Body>>;
+  put(path: string, body: unknown): Promise<TestAnswer<unknown>>;
+  patch(path: string, operations: unknown): Promise<TestAnswer<unknown>>;
+  delete(path: string): Promise<TestAnswer<unknown>>;
+}
+
+/**
+ * @param token undefined calls without credentials.
+ * @param check sees every answer.
+ */
+export function createTestClient(origin: string, token?: string, check: CheckAnswer = () => {}): TestClient {
+  const send = async <Body>(method: string, path: string, body?: unknown, options: SendOptions = {}) => {
+    const { headers = {}, raw } = options;
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(origin + path, {
+      method,
+      redirect: 'error',
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload !== undefined && { body: payload }),
+    });
+    const text = await response.text();
+    const parsed = (text === '' ? undefined : JSON.parse(text)) as Body;
+    const answer = { status: response.status, headers: response.headers, body: parsed };
+    check({ method, path, ...answer });
+    return answer;
+  };
+  return {
+    token,
+    send,
+    get: (path, headers = {}) => send('GET', path, undefined, { headers }),
+    post: (path, body, headers = {}) => send('POST', path, body, { headers }),
+    put: (path, body) => send('PUT', path, body),
+    patch: (path, operations) =>
+      send('PATCH', path, operations, { headers: { 'content-type': 'application/json-patch+json' } }),
+    delete: (path) => send('DELETE', path),
+  };
+}
+
+/** The access token of the embedded issuer. @throws Error with its answer when it gives none. */
+export async function requestToken(origin: string, form: Readonly<Record<string, string>>): Promise<string> {
+  const response = await fetch(`${origin}/realms/tidemark/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+  const answer = (await response.json()) as { readonly access_token?: string };
+  if (answer.access_token === undefined) throw new Error(`no token: ${JSON.stringify(answer)}`);
+  return answer.access_token;
+}

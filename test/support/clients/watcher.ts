@@ -1,0 +1,84 @@
+/** A reader of `WatchPoints` that remembers what it got, as points, and can be interrupted at any time. */
+import type { ServiceError } from '@grpc/grpc-js';
+import { eventually } from '../eventually.ts';
+import { type GrpcFailure, type GrpcReader, type PointRows, toFailure } from './grpc-client.ts';
+
+interface WatchMessage {
+  readonly points?: PointRows | null;
+  readonly cursor: Buffer;
+}
+
+export interface WatchedPoint {
+  readonly variableId: number;
+  readonly date: number;
+  readonly value: number;
+  readonly versionTimestamp: number;
+  readonly version: string | null;
+}
+
+export interface Watcher {
+  /** All so far, in the order they came. */
+  points(): readonly WatchedPoint[];
+  /** How many messages came. @throws Error when the server has ended the watch. */
+  messageCount(): number;
+  /** Of the last message. */
+  cursor(): Buffer;
+  /** Waits for the first message: from then on nothing is missed. */
+  begun(): Promise<void>;
+  /** Waits until there are so many points. */
+  until(count: number): Promise<readonly WatchedPoint[]>;
+  /** How it was ended by the server. */
+  ended(): Promise<GrpcFailure>;
+  /** Takes no more messages for a while. */
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+}
+
+export function openWatcher(reader: GrpcReader, request: object): Watcher {
+  const points: WatchedPoint[] = [];
+  const cursors: Buffer[] = [];
+  let failure: GrpcFailure | undefined;
+  const call = reader.open<WatchMessage>('WatchPoints', request);
+  call.on('data', (message: WatchMessage) => {
+    cursors.push(message.cursor);
+    if (message.points) points.push(...toPoints(message.points));
+  });
+  call.on('error', (error: ServiceError) => {
+    failure = toFailure(error);
+  });
+  const assertOpen = () => {
+    if (failure) throw new Error(`the watch ended: ${JSON.stringify(failure)}`);
+  };
+  return {
+    points: () => points,
+    messageCount: () => {
+      assertOpen();
+      return cursors.length;
+    },
+    cursor: () => cursors.at(-1) ?? Buffer.alloc(0),
+    begun: async () => {
+      await eventually('the first message of a watch', async () => failure !== undefined || cursors.length > 0);
+      assertOpen();
+    },
+    until: async (count) => {
+      await eventually(`${count} points`, async () => failure !== undefined || points.length >= count);
+      if (points.length < count) assertOpen();
+      return points;
+    },
+    ended: () => eventually('the end of the watch', async () => failure),
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+    cancel: () => call.cancel(),
+  };
+}
+
+function toPoints({ variableIds, dateMicros, values, versionTimestampMicros, ...rows }: PointRows): WatchedPoint[] {
+  return variableIds.map((variableId, row) => ({
+    variableId,
+    date: dateMicros[row] ?? Number.NaN,
+    value: values[row] ?? Number.NaN,
+    versionTimestamp: versionTimestampMicros[row] ?? Number.NaN,
+    version: rows.versions[(rows.versionCodes[row] ?? 0) - 1] ?? null,
+  }));
+}

@@ -1,0 +1,69 @@
+/** A mail server on loopback that keeps what it is sent, as receivers see it. */
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { eventually } from '../eventually.ts';
+
+export interface ReceivedMail extends Email {
+  /** Receivers named to the server, not in the header. */
+  readonly receivers: readonly string[];
+}
+
+export interface Mailbox {
+  /** For SMTP_URL. */
+  readonly url: string;
+  /** In the order of arrival. */
+  readonly mails: readonly ReceivedMail[];
+  /** Waits for the `count`th mail to an address. */
+  next(address: string, count?: number): Promise<ReceivedMail>;
+  /** Answers the next `times` mails with this code. */
+  refuse(code: number, times: number): void;
+  close(): Promise<void>;
+}
+
+export async function openMailbox(): Promise<Mailbox> {
+  const mails: ReceivedMail[] = [];
+  let refusal = { code: 0, times: 0 };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onData: (stream, session, callback) => {
+      buffer(stream)
+        .then(async (raw) => {
+          if (refusal.times > 0) {
+            refusal = { ...refusal, times: refusal.times - 1 };
+            throw Object.assign(new Error('refused by the test'), { responseCode: refusal.code });
+          }
+          const receivers = session.envelope.rcptTo.map(({ address }) => address);
+          mails.push({ ...(await PostalMime.parse(raw)), receivers });
+        })
+        .then(() => callback(), callback);
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    next: (address, count = 1) =>
+      eventually(`mail ${count} to ${address}`, async () =>
+        mails.filter(({ receivers }) => receivers.includes(address)).at(count - 1),
+      ),
+    refuse: (code, times) => {
+      refusal = { code, times };
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** The link in a mail. */
+export function linkIn({ text }: Email): string {
+  return /https?:\/\/\S+/.exec(text ?? '')?.[0] ?? '';
+}
+
+/** The temporary password in a mail. */
+export function passwordIn({ text }: Email): string {
+  return /\b\w{5}-\w{5}-\w{5}\b/.exec(text ?? '')?.[0] ?? '';
+}

@@ -1,0 +1,66 @@
+/** What a push or a script leaves to be stored, by the law alone (§2, §7, §9.2, §9.4, R-D3). */
+import { toInstant } from '../../scenarios/engine/instants.ts';
+import type { PushBody, ScriptOutput, ScriptRow, Tags } from '../../scenarios/engine/syntax.ts';
+import type { ModelEntry, ModelVersion } from './version-model.ts';
+
+export interface VariableEntry extends ModelEntry {
+  readonly variable: string;
+}
+
+/** The reading's version wins; its tags add to the element's and never replace one (R-D3). */
+export function pushedEntries(body: PushBody): readonly VariableEntry[] {
+  return body.flatMap(({ variable, readings, ...element }) =>
+    readings.map(({ dateMicros, value, ...reading }) => {
+      const version = reading.version ?? element.version ?? null;
+      return { variable, dateMicros, value, version, tags: withVersion({ ...reading.tags, ...element.tags }, version) };
+    }),
+  );
+}
+
+/** @throws Error with the words of §7 when a column has another length. */
+export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicros: number): readonly ModelEntry[] {
+  const { rows, versionColumn, tagsColumn } = output;
+  if (versionColumn && versionColumn.length !== rows.length) {
+    throw new Error('Version must be the same length as Dates/Values');
+  }
+  if (tagsColumn && tagsColumn.length !== rows.length) {
+    throw new Error('Tags must be the same length as Dates/Values');
+  }
+  const stored = rows.map((row, place): ModelEntry => {
+    const given = versionColumn?.[place] ?? row.version ?? '';
+    const version = isVersioned ? given || defaultVersion(atMicros) : null;
+    const tags = readTags(tagsColumn?.[place] ?? row.tags ?? '');
+    return { dateMicros: row.dateMicros, value: row.value, version, tags: withVersion(tags, version) };
+  });
+  return stored.filter(({ value }) => Number.isFinite(value));
+}
+
+/** What a script returns that hands its input on: values, Versions and tags. */
+export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
+  const rows = input.map(({ dateMicros, value, version, tags }): ScriptRow => {
+    return { dateMicros, value, ...(version !== null && { version }), tags: JSON.stringify(tags) };
+  });
+  return { rows };
+}
+
+/** The UTC hour of the calculation, rounded up (§9.4). */
+function defaultVersion(atMicros: number): string {
+  const hour = toInstant(atMicros).round({ smallestUnit: 'hour', roundingMode: 'ceil' });
+  return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
+}
+
+/** §9.2 rule 1; a key that is taken stays. */
+function withVersion(tags: Tags, version: string | null): Tags {
+  return version === null ? tags : { version, ...tags };
+}
+
+/** A cell that is no object of texts costs its row the tags (§7). */
+function readTags(cell: string): Tags {
+  try {
+    const tags: unknown = JSON.parse(cell || '{}');
+    const isObject = typeof tags === 'object' && tags !== null && !Array.isArray(tags);
+    return isObject && Object.values(tags).every((value) => typeof value === 'string') ? (tags as Tags) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What versioning means (§9.2, R-F1–F8), as simply as it can be said: a variable is a list of versions, each with its
+ * date, its labels and its VersionTimestamp. The store is compared with it; it shares nothing with what it judges.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { before } from '../../scenarios/engine/instants.ts';
+import type { Choice, Period, Tags } from '../../scenarios/engine/syntax.ts';
+import type { VersionLine } from '../../scenarios/engine/world.ts';
+
+export interface ModelEntry {
+  readonly dateMicros: number;
+  readonly value: number;
+  /** VersionTag, null when none. */
+  readonly version: string | null;
+  readonly tags: Tags;
+}
+
+export interface ModelVersion extends ModelEntry {
+  readonly versionMicros: number;
+}
+
+export interface ModelSettings {
+  readonly isVersioned: boolean;
+  /** Most versions of a date with a VersionTag, and as many without (R-F3). */
+  readonly limit: number;
+}
+
+type Versions = readonly ModelVersion[];
+
+/** Of repeats of variable, date and VersionTag in one body, the last (R-D5). */
+export function withoutRepeats<Entry extends ModelEntry & { readonly variable: string }>(
+  body: readonly Entry[],
+): readonly Entry[] {
+  const isSame = (a: Entry, b: Entry) =>
+    a.variable === b.variable && a.dateMicros === b.dateMicros && a.version === b.version;
+  return body.filter((entry, place) => !body.slice(place + 1).some((later) => isSame(entry, later)));
+}
+
+/** One version more of a date: the table of §9.2, "Processing result per measurement". */
+export function addVersion(versions: Versions, version: ModelVersion, { isVersioned, limit }: ModelSettings): Versions {
+  const isOther = ({ dateMicros }: ModelVersion) => dateMicros !== version.dateMicros;
+  if (!isVersioned) return [...versions.filter(isOther), { ...version, version: null }];
+  const isReplaced = (former: ModelVersion) => version.version !== null && former.version === version.version;
+  const kept = versions.filter((former) => isOther(former) || !isReplaced(former));
+  return limitVersions([...kept, version], limit, version.dateMicros);
+}
+
+/** The newest so many with, and as many without a VersionTag (R-F3): of one date, or of all of them (R-F7). */
+export function limitVersions(versions: Versions, limit: number, dateMicros?: number): Versions {
+  return versions.filter((version) => {
+    const isRival = (other: ModelVersion) =>
+      other.dateMicros === version.dateMicros &&
+      (other.version === null) === (version.version === null) &&
+      other.versionMicros > version.versionMicros;
+    const isConcerned = dateMicros === undefined || version.dateMicros === dateMicros;
+    return !isConcerned || versions.filter(isRival).length < limit;
+  });
+}
+
+export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMicros: number): boolean {
+  if (fromMicros !== undefined && dateMicros < fromMicros) return false;
+  return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
+}
+
+/** A choice whose moment is known. */
+export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
+
+/** By date, then by VersionTimestamp: the versions that count, or the last of each date (R-F5, R-G2). */
+export function choose(versions: Versions, choice: ModelChoice): Versions {
+  const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
+  if (choice.isEvery) return counting;
+  return counting.filter(({ dateMicros }, place) => counting[place + 1]?.dateMicros !== dateMicros);
+}
+
+function counts(version: ModelVersion, { knownMicros, horizon, versionTags, tags }: ModelChoice): boolean {
+  if (knownMicros !== undefined && version.versionMicros > knownMicros) return false;
+  if (horizon) {
+    const duration = Temporal.Duration.from(horizon.duration);
+    if (version.versionMicros > before(version.dateMicros, duration, horizon.timeZoneId)) return false;
+  }
+  if (versionTags && !(version.version !== null && versionTags.includes(version.version))) return false;
+  return tags?.every(([key, value]) => Object.hasOwn(version.tags, key) && version.tags[key] === value) ?? true;
+}
+
+function byDate(a: ModelVersion, b: ModelVersion): number {
+  return a.dateMicros - b.dateMicros || a.versionMicros - b.versionMicros;
+}
+
+/** Per VersionTag: how many versions have it, first and last VersionTimestamp; by the last, the newest first (R-F8). */
+export function listVersions(versions: Versions): readonly VersionLine[] {
+  const names = new Set(versions.map(({ version }) => version));
+  const lines = [...names].map((name) => {
+    const those = versions.filter(({ version }) => version === name);
+    const stamps = those.map(({ versionMicros }) => versionMicros);
+    return { version: name, count: those.length, firstMicros: Math.min(...stamps), lastMicros: Math.max(...stamps) };
+  });
+  return lines.sort((a, b) => b.lastMicros - a.lastMicros || byName(a.version, b.version));
+}
+
+/** Those without a VersionTag last. */
+function byName(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,224 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Changed,
+  type Changer,
+  highestRole,
+  planRoleGrant,
+  planUserChange,
+  type RoleName,
+} from '../../../src/accounts/users/user-rules.ts';
+import { networkOf, planRequest } from '../../../src/http/rate-rules.ts';
+import { type KeyAge, planSigningKeys } from '../../../src/identity/keys/signing-key-rules.ts';
+import { choosePageLanguage, PAGE_TEXTS } from '../../../src/identity/pages/texts/page-texts.ts';
+import { findPasswordProblem } from '../../../src/identity/passwords/password-rules.ts';
+import { renderMail } from '../../../src/platform/mail/mail-render.ts';
+import type { MailKind } from '../../../src/platform/mail/mail-text.ts';
+import { MAIL_LANGUAGES, mailText, toMailLanguage } from '../../../src/platform/mail/mail-texts.ts';
+
+const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Changed => ({
+  userId: role,
+  role,
+  accountIds,
+});
+const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
+
+describe('who may change whom (R-B8)', () => {
+  test.each([
+    ['a manager a user of their account', person('MANAGER', 1), person('USER', 1), true],
+    ['a manager a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
+    ['a manager somebody who is elsewhere too', person('MANAGER', 1), person('USER', 1, 2), false],
+    ['a manager somebody in no account', person('MANAGER', 1), person('USER'), true],
+    ['a manager an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
+    ['a user themself', person('USER', 1), person('USER', 1), false],
+    ['an ADMIN anybody', person('ADMIN'), person('ADMIN', 1, 2), true],
+  ])('%s: %#', (_case, changer, changed, allowed) => {
+    expect(isAllowed(changer, changed)).toBe(allowed);
+  });
+
+  test('a manager’s reach is a subset of their accounts, whatever those are (R-B8)', () => {
+    const ids = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
+    fc.assert(
+      fc.property(ids, ids, (mine, theirs) => {
+        const isSubset = theirs.every((id) => mine.includes(id));
+        expect(isAllowed(person('MANAGER', ...mine), person('USER', ...theirs))).toBe(isSubset);
+      }),
+    );
+  });
+
+  test('nobody gives a role above their own (R-B8)', () => {
+    const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
+    expect(kind('MANAGER', 'ADMIN')).toBe('refused');
+    expect(kind('MANAGER', 'MANAGER')).toBe('allowed');
+    expect(kind('ADMIN', 'ADMIN')).toBe('allowed');
+    expect(highestRole(['USER', 'MANAGER'])).toBe('MANAGER');
+    expect(highestRole([])).toBe('USER');
+  });
+});
+
+describe('the rate limit (R-B15)', () => {
+  /** Instants at which requests come → those that pass. */
+  const pass = (instants: readonly number[], perMinute: number): readonly number[] => {
+    let fullAtMs: number | undefined;
+    return instants.filter((now) => {
+      const decision = planRequest(fullAtMs, now, perMinute);
+      fullAtMs = decision.fullAtMs;
+      return decision.waitMs === 0;
+    });
+  };
+
+  test('a minute’s worth at once, then one when its share has passed (R-B15)', () => {
+    const burst = Array.from({ length: 12 }, () => 1000);
+    expect(pass(burst, 10)).toHaveLength(10);
+    expect(pass([...burst, 6999], 10)).toHaveLength(10);
+    expect(pass([...burst, 7000, 7001], 10)).toHaveLength(11);
+    expect(planRequest(61_000, 1000, 10).waitMs).toBe(6000);
+  });
+
+  test('in any minute at most twice, over many at most the rate and one minute more (R-B15)', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 300 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 100 }), (gaps, perMinute) => {
+        let now = 0;
+        const instants = gaps.map((gap) => {
+          now += gap;
+          return now;
+        });
+        const minutes = now / 60_000;
+        expect(pass(instants, perMinute).length).toBeLessThanOrEqual(perMinute * (minutes + 1) + 1e-6);
+      }),
+    );
+  });
+
+  test('who waits as told is let in (R-B15)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 1e12 }), (perMinute, start) => {
+        let fullAtMs: number | undefined;
+        for (let i = 0; i <= perMinute; i++) fullAtMs = planRequest(fullAtMs, start, perMinute).fullAtMs;
+        const { waitMs } = planRequest(fullAtMs, start, perMinute);
+        expect(waitMs).toBeGreaterThan(0);
+        expect(planRequest(fullAtMs, start + Math.ceil(waitMs), perMinute).waitMs).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('the address a try is counted for (R-B15)', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['192.0.2.7:51234', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::a]:443', '2001:db8:1:2::/64'],
+    ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['unknown', 'unknown'],
+  ])('of %s is %s: of IPv6 one client has a whole network (R-B15)', (address, counted) => {
+    expect(networkOf(address)).toBe(counted);
+  });
+});
+
+describe('a chosen password (R-B11)', () => {
+  const problemOf = (password: string, repeated = password) =>
+    findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
+
+  test('is long enough, no name, and typed twice the same (R-B11)', () => {
+    expect(problemOf('123456789')).toBe('too_short');
+    expect(problemOf('👍'.repeat(9))).toBe('too_short');
+    expect(problemOf('x'.repeat(201))).toBe('too_long');
+    expect(problemOf('UMA@north.example')).toBe('is_name');
+    expect(problemOf('correct horse', 'correct horsE')).toBe('different');
+    expect(problemOf('correct horse')).toBeUndefined();
+  });
+});
+
+describe('signing keys (R-B1, R-B2)', () => {
+  const policy = { rotateAfterMs: 1000, publishAheadMs: 100, keepMs: 300 };
+  const plan = (ages: readonly number[]) => {
+    const keys: readonly KeyAge[] = ages.map((age, index) => ({ kid: `k${index}`, createdMs: 10_000 - age }));
+    return planSigningKeys(keys, 10_000, policy);
+  };
+
+  test('the first key signs at once; without one a new one is due (R-B2)', () => {
+    expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
+    expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
+  });
+
+  test('a new key is published before it signs, and an old one stays until its tokens are gone (R-B1)', () => {
+    expect(plan([1000])).toMatchObject({ signingKid: 'k0', isNewDue: true });
+    expect(plan([1099, 99])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
+    expect(plan([1100, 100])).toEqual({ signingKid: 'k1', isNewDue: false, expiredKids: [] });
+    expect(plan([1399, 399])).toMatchObject({ expiredKids: [] });
+    expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
+  });
+
+  test('the signing key is never among the expired, and there is one (R-B1)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
+        const { signingKid, expiredKids } = plan(ages);
+        expect(signingKid).toBeDefined();
+        expect(expiredKids).not.toContain(signingKid);
+      }),
+    );
+  });
+});
+
+describe('texts', () => {
+  const KINDS: readonly MailKind[] = [
+    ...(['invitation', 'temporary_password', 'account_added', 'password_reset', 'password_changed'] as const),
+    'webhook_disabled',
+  ];
+  const placeholders = (text: unknown) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g) ?? [])].sort();
+
+  test.each(KINDS)('the mail %s says the same in every language (R-B10)', (kind) => {
+    const english = mailText(kind, 'en');
+    for (const language of MAIL_LANGUAGES) {
+      const text = mailText(kind, language);
+      expect(placeholders(text)).toEqual(placeholders(english));
+      expect(text.button === undefined).toBe(english.button === undefined);
+      if (language !== 'en') expect(text.subject).not.toBe(english.subject);
+    }
+  });
+
+  test('the pages say the same in every language (R-B2)', () => {
+    for (const language of MAIL_LANGUAGES) {
+      for (const [name, text] of Object.entries(PAGE_TEXTS[language])) {
+        const english = PAGE_TEXTS.en[name as keyof typeof PAGE_TEXTS.en];
+        expect([name, placeholders(text)]).toEqual([name, placeholders(english)]);
+      }
+    }
+  });
+
+  test('values are text in HTML, and no header in the subject (R-B10)', () => {
+    const values = {
+      accountName: '<b>&"\r\nBcc: x',
+      inviterName: 'I',
+      link: 'https://x.example/?a=1&b=2',
+      expiry: 'E',
+    };
+    const mail = renderMail('invitation', 'en', values);
+    expect(mail.subject).toBe('Invitation to <b>&" Bcc: x');
+    expect(mail.html).toContain('&lt;b&gt;&amp;&quot;');
+    expect(mail.html).toContain('href="https://x.example/?a=1&amp;b=2"');
+    expect(mail.text).toContain('https://x.example/?a=1&b=2');
+    expect(() => renderMail('invitation', 'en', { ...values, link: undefined as unknown as string })).toThrow('link');
+  });
+
+  test('a value is one line, so that a name cannot look like a text of ours (R-B10)', () => {
+    const name = 'Max\r\n\nYour password has expired:\u2028https://evil.example \u202egnp.exe';
+    const mail = renderMail('invitation', 'en', { accountName: 'A', inviterName: name, link: 'L', expiry: 'E' });
+    const [line] = mail.text.split('\n').filter((text) => text.includes('Max'));
+    expect(line).toContain('Max Your password has expired: https://evil.example  gnp.exe');
+    for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
+  });
+
+  test('a language that has no text is answered in English (R-B10)', () => {
+    expect(['fr-BE', 'NL', 'de', 'es', ''].map(toMailLanguage)).toEqual(['fr', 'nl', 'de', 'en', 'en']);
+    expect(choosePageLanguage(undefined, null, 'es-ES, fr;q=0.8, de;q=0.5')).toBe('fr');
+    expect(choosePageLanguage('nl', 'de', 'fr')).toBe('nl');
+    expect(choosePageLanguage('dental', '')).toBe('en');
+  });
+});

@@ -1,0 +1,73 @@
+/** Points → the columns a script sees (R-H2). */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InputColumns } from '../../../src/calculation/inputs/input-columns.ts';
+import type { PointChunk } from '../../../src/points/point.ts';
+import { textsOf } from '../../fixtures/scripts/harness.ts';
+
+const LABELS = {
+  versionTag: (id: number) => (id === 0 ? null : `v${id}`),
+  tags: (id: number) => (id === 0 ? null : `{"t":"${id}"}`),
+};
+
+/** Points at dates in microseconds; the value is the place, the labels are the value. */
+function chunk(dates: readonly number[], first = 0): PointChunk {
+  const values = dates.map((_, index) => first + index);
+  return {
+    variableId: 1,
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(values),
+    versionTimestamps: new Float64Array(dates.length),
+    versionTagIds: Int32Array.from(values, (value) => value % 3),
+    tagSetIds: Int32Array.from(values, (value) => value % 2),
+  };
+}
+
+const columnsOf = (chunks: readonly PointChunk[]) => {
+  const columns = new InputColumns('a');
+  for (const part of chunks) columns.add(part);
+  return columns;
+};
+
+test('texts are coded, none is an empty Version and an empty object of Tags (§2)', () => {
+  const { versions, tags } = columnsOf([chunk([0, 1e6, 2e6, 3e6])]).finish(LABELS);
+  expect(textsOf(versions)).toEqual(['', 'v1', 'v2', '']);
+  expect(textsOf(tags)).toEqual(['{}', '{"t":"1"}', '{}', '{"t":"1"}']);
+  expect(versions.texts).toHaveLength(3);
+});
+
+test('an aggregate has no labels', () => {
+  const columns = new InputColumns('a');
+  columns.add({ variableId: 1, aggregate: 'sum', dates: Float64Array.of(0), values: Float64Array.of(Number.NaN) });
+  const series = columns.finish(LABELS);
+  expect(series.values).toEqual(Float64Array.of(Number.NaN));
+  expect([textsOf(series.versions), textsOf(series.tags)]).toEqual([[''], ['{}']]);
+});
+
+test('of several points within one second the last is kept, wherever chunks end (R-H2)', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(5_000_000), { maxLength: 40 }), fc.nat(40), (unsorted, cut) => {
+      const dates = [...new Set(unsorted)].sort((a, b) => a - b);
+      const chunks = [chunk(dates.slice(0, cut)), chunk(dates.slice(cut), Math.min(cut, dates.length))];
+      const series = columnsOf(chunks).finish(LABELS);
+      const lasts = new Map(dates.map((date, place) => [Math.floor(date / 1e6), place]));
+      expect(Array.from(series.dates)).toEqual([...lasts.keys()]);
+      expect(Array.from(series.values)).toEqual([...lasts.values()]);
+      expect(textsOf(series.versions)).toEqual([...lasts.values()].map((place) => LABELS.versionTag(place % 3) ?? ''));
+    }),
+  );
+});
+
+describe('dates beyond January 2038', () => {
+  const last = (2 ** 31 - 1) * 1e6;
+
+  test('the last second R can hold is read', () => {
+    expect(columnsOf([chunk([last])]).finish(LABELS).dates).toEqual(Int32Array.of(2 ** 31 - 1));
+  });
+
+  test('one later fails, naming the input and the date (R-H2)', () => {
+    expect(() => columnsOf([chunk([last + 1e6])])).toThrow(
+      "input a has a date R's integers cannot hold: 2038-01-19T03:14:08Z is beyond 2038-01-19T03:14:07Z",
+    );
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { type OutputSettings, planOutput, SLICE_ROWS } from '../../../src/calculation/run/output-rules.ts';
+import type { OutputSeries } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { codedText } from '../../fixtures/scripts/harness.ts';
+
+const DEFAULT = '2026-03-01T15:00:00';
+const VERSIONED: OutputSettings = { isVersioned: true, defaultVersion: DEFAULT };
+const OVERWRITTEN: OutputSettings = { isVersioned: false, defaultVersion: DEFAULT };
+
+function output(columns: { dates?: number[]; values?: number[]; versions?: string[]; tags?: string[] }): OutputSeries {
+  const { dates = [1, 2], values = dates, versions, tags } = columns;
+  return {
+    dates: Float64Array.from(dates),
+    values: Float64Array.from(values),
+    versions: versions ? codedText(versions) : null,
+    tags: tags ? codedText(tags) : null,
+  };
+}
+
+/** Everything that is stored, and what there is to say about it. */
+function take(series: OutputSeries, settings: OutputSettings) {
+  const plan = planOutput(series, settings);
+  if (plan.kind !== 'ok') throw new Error(plan.message);
+  const points = [...plan.output.slices()].flat();
+  return { points, counts: plan.output.counts(), warnings: plan.output.warnings() };
+}
+
+/** VersionTags and tags of what is stored, in order. */
+function labels(series: OutputSeries, settings: OutputSettings) {
+  return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
+}
+
+describe('the table of §9.4', () => {
+  const copied = (version: string) => JSON.stringify({ version });
+  test.each([
+    ['off, no Version, no Tags: neither is stored', OVERWRITTEN, {}, [undefined, null], [undefined, null]],
+    ['on, no Version: the default on every row', VERSIONED, {}, [DEFAULT, copied(DEFAULT)], [DEFAULT, copied(DEFAULT)]],
+    ['on, Version per row: kept', VERSIONED, { versions: ['a', 'b'] }, ['a', copied('a')], ['b', copied('b')]],
+    [
+      'on, some empty: those get the default',
+      VERSIONED,
+      { versions: ['a', ''] },
+      ['a', copied('a')],
+      [DEFAULT, copied(DEFAULT)],
+    ],
+    [
+      'on, Tags alone: default Version plus the tags',
+      VERSIONED,
+      { tags: ['{"q":"e"}', ''] },
+      [DEFAULT, `{"q":"e","version":"${DEFAULT}"}`],
+      [DEFAULT, copied(DEFAULT)],
+    ],
+    [
+      'on, both: as supplied',
+      VERSIONED,
+      { versions: ['a', 'b'], tags: ['{"q":"e","version":"mine"}', '{"k":"v"}'] },
+      ['a', '{"q":"e","version":"mine"}'],
+      ['b', '{"k":"v","version":"b"}'],
+    ],
+  ] as const)('%s', (_row, settings, columns, first, second) => {
+    const { versions, tags } = columns as { versions?: string[]; tags?: string[] };
+    const given = { ...(versions && { versions: [...versions] }), ...(tags && { tags: [...tags] }) };
+    expect(labels(output(given), settings)).toEqual([first, second]);
+  });
+
+  test('off: a Version of the script is not kept as a version, its tags are (R-F4)', () => {
+    expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
+      [undefined, '{"q":"e"}'],
+      [undefined, null],
+    ]);
+  });
+});
+
+describe('lengths (§7)', () => {
+  test.each([
+    ['Version must be the same length as Dates/Values', { versions: ['a'] }],
+    ['Tags must be the same length as Dates/Values', { tags: ['', '', ''] }],
+    ['Dates and Values must be the same length, got 2 and 1', { values: [1] }],
+  ])('%s', (message, columns) => {
+    expect(planOutput(output(columns), VERSIONED)).toEqual({ kind: 'invalid', message });
+  });
+});
+
+test('rows without a date or a finite value are dropped and counted (R-H3)', () => {
+  const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
+  const { points, counts } = take(series, OVERWRITTEN);
+  expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, stored: 1 });
+  expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
+});
+
+test('that nothing is left of what was returned is told, that something was dropped is not (R-H3)', () => {
+  const told = 'nothing is stored: none of the 2 rows returned has both a date and a finite value';
+  expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([told]);
+  expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
+});
+
+test('dates in milliseconds are recognised as such, those after 2038 are not taken for them (R-H2)', () => {
+  const messageOf = (date: number) => {
+    const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
+    return plan.kind === 'invalid' ? plan.message : undefined;
+  };
+  expect(messageOf(Date.UTC(2026, 0, 1))).toContain('are these milliseconds?');
+  expect(messageOf(Date.UTC(2040, 0, 1) / 1000)).toMatch(/2040-01-01T00:00:00\.000Z\)$/);
+});
+
+test('rows for which the formula is not valid are left out and counted; the end is exclusive (R-H1)', () => {
+  const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
+  const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });
+  expect(points.map(({ value }) => value)).toEqual([2, 3]);
+  expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, stored: 2 });
+});
+
+test('many rows leave in slices, with the labels of each (R-H3)', () => {
+  const rows = 2 * SLICE_ROWS + 1;
+  const texts = Array.from({ length: 7 }, (_, index) => JSON.stringify({ k: String(index) }));
+  const series = {
+    ...output({ dates: Array.from({ length: rows }, (_, row) => row) }),
+    tags: { codes: Int32Array.from({ length: rows }, (_, row) => row % 7), texts },
+  };
+  const plan = planOutput(series, OVERWRITTEN);
+  const slices = plan.kind === 'ok' ? [...plan.output.slices()] : [];
+  expect(slices.map(({ length }) => length)).toEqual([SLICE_ROWS, SLICE_ROWS, 1]);
+  expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
+});
+
+test.each(['not json', '[]', '"text"', 'null', '{"k":1}', '{"k":null}', '{"k":{"a":"b"}}', '{"k":"a\\u0000b"}'])(
+  'a Tags cell %s costs its row the tags, with a warning, and nothing else (§7)',
+  (cell) => {
+    const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
+    expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
+    expect(warnings).toEqual([
+      'a Tags cell must be empty or a JSON object with string values; the tags of 1 rows were dropped, the first is row 1',
+    ]);
+  },
+);
+
+test.each([
+  [[1.5, 2], /got 1\.5$/],
+  [[1, 2 ** 31], /whole UNIX seconds .* to 2038-01-19T03:14:07Z.* got 2147483648 \(2038-01-19T03:14:08\.000Z\)$/],
+  [[1, 1e300], /got 1e\+300$/],
+])('dates %j, no whole seconds or beyond what R can hold, fail the run and it says which (R-H2)', (dates, message) => {
+  expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
+    kind: 'invalid',
+    message: expect.stringMatching(message),
+  });
+});
+
+test('the last second R can hold is stored (R-H2)', () => {
+  expect(take(output({ dates: [2 ** 31 - 1] }), OVERWRITTEN).points).toHaveLength(1);
+});
+
+test('an empty series is a result', () => {
+  const counts = { returned: 0, dropped: 0, outside: 0, stored: 0 };
+  expect(take(output({ dates: [] }), VERSIONED)).toEqual({ points: [], counts, warnings: [] });
+});

@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeResult, encodeRequest, FrameError } from '../../../src/calculation/sandbox/frame.ts';
+import { decideOutcome } from '../../../src/calculation/sandbox/outcome.ts';
+import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
+import { inputOf, jobOf, regularSeries } from '../../fixtures/scripts/harness.ts';
+
+/** Writes result frames as the runner does, so that decoding can be tried on bytes that R would never write. */
+const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
+const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
+const texts = (...values: string[]) =>
+  Buffer.concat([int(values.length, ...values.map((text) => Buffer.byteLength(text))), Buffer.from(values.join(''))]);
+const MAGIC = 0x31524d54;
+
+const okFrame = Buffer.concat([
+  int(MAGIC, 0),
+  texts('message'),
+  texts('warning'),
+  texts('minor é'),
+  int(2),
+  doubles(10, Number.NaN),
+  int(1),
+  doubles(1.5),
+  int(3),
+  texts('', 'v1'),
+  int(0, 1, 0),
+  int(-1),
+  int(1),
+  texts('plot.svg').subarray(4),
+  int(3),
+  Buffer.from('<s>'),
+]);
+
+const errorFrame = Buffer.concat([
+  int(MAGIC, 1),
+  texts(),
+  texts(),
+  int(2),
+  Buffer.from('no'),
+  int(3),
+  Buffer.from('f()'),
+  int(7),
+  int(0),
+]);
+
+describe('result frames', () => {
+  test('columns keep their own lengths, absent ones are null (R-H3)', () => {
+    expect(decodeResult(okFrame)).toEqual({
+      status: 'ok',
+      messages: ['message'],
+      warnings: ['warning'],
+      errors: ['minor é'],
+      series: {
+        dates: Float64Array.of(10, Number.NaN),
+        values: Float64Array.of(1.5),
+        versions: { codes: Int32Array.of(0, 1, 0), texts: ['', 'v1'] },
+        tags: null,
+      },
+      files: [{ name: 'plot.svg', bytes: Buffer.from('<s>') }],
+    });
+  });
+
+  test('an error carries message, call and line (R-H8)', () => {
+    expect(decodeResult(errorFrame)).toMatchObject({ status: 'script_error', message: 'no', call: 'f()', line: 7 });
+  });
+
+  test('a frame cut anywhere, or followed by anything, is refused (R-H7)', () => {
+    for (let length = 0; length < okFrame.length; length++) {
+      expect(() => decodeResult(okFrame.subarray(0, length))).toThrow(FrameError);
+    }
+    expect(() => decodeResult(Buffer.concat([okFrame, int(0)]))).toThrow('4 bytes follow');
+  });
+
+  test('counts and codes that do not fit what is there are refused (R-H7)', () => {
+    const notes = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts()]);
+    const columns = Buffer.concat([notes, int(0), int(0)]);
+    expect(() => decodeResult(int(MAGIC, 0, 2 ** 31 - 1))).toThrow('cut off');
+    expect(() => decodeResult(int(MAGIC, 0, -5))).toThrow('a count is -5');
+    expect(() => decodeResult(int(MAGIC, 9))).toThrow('unknown status');
+    expect(() => decodeResult(Buffer.concat([columns, int(1), texts('a'), int(1), int(-1)]))).toThrow('code 1 is not');
+    expect(() => decodeResult(Buffer.concat([columns, int(-7)]))).toThrow('a count is -7');
+    expect(() => decodeResult(int(MAGIC, 0, 1, -1))).toThrow('a text is -1 bytes long');
+  });
+
+  test('arbitrary bytes never do anything but fail (R-H7)', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isMarked) => {
+        const frame = isMarked ? Buffer.concat([int(MAGIC), bytes]) : Buffer.from(bytes);
+        try {
+          decodeResult(frame);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FrameError);
+        }
+      }),
+    );
+  });
+});
+
+describe('request frames', () => {
+  test('columns of unequal length are a bug of the caller, not sent (R-H2)', () => {
+    const series = { ...regularSeries(2), values: Float64Array.of(1) };
+    expect(() => encodeRequest(jobOf('', { inputs: [inputOf('a', series)] }))).toThrow(RangeError);
+  });
+
+  test('a view into a larger buffer is sent as its own part only (R-H2)', () => {
+    const whole = { ...regularSeries(3), dates: Int32Array.of(0, 1, 2) };
+    const part = { ...regularSeries(2), dates: whole.dates.subarray(1) };
+    const frame = encodeRequest(jobOf('', { inputs: [inputOf('a', part)] }));
+    expect(frame.includes(int(2, 1, 2))).toBe(true);
+    expect(frame.includes(int(0, 1, 2))).toBe(false);
+  });
+
+  test('a NUL in a text becomes a replacement character, because R cannot hold one (R-H2)', () => {
+    const frame = encodeRequest(jobOf('a\0b'));
+    expect(frame.includes('a\uFFFDb')).toBe(true);
+  });
+
+  test('the seed of random numbers follows from what the script is given, not from the script', () => {
+    const seedOf = (script: string, rows: number, parts: Partial<SandboxJob> = {}) => {
+      const frame = encodeRequest(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))], ...parts }));
+      return frame.readInt32LE(frame.length - 4);
+    };
+    expect(seedOf('other', 2, { pictures: 'svg' })).toBe(seedOf('', 2));
+    expect(seedOf('', 3)).not.toBe(seedOf('', 2));
+    expect(seedOf('', 2, { triggerDate: 1 })).not.toBe(seedOf('', 2));
+    expect(seedOf('', 2)).toBeGreaterThanOrEqual(0);
+  });
+});
+
+const LIMITS: RunLimits = {
+  wallTimeMs: 30_000,
+  cpuTimeSec: 30,
+  memoryBytes: 2 ** 30,
+  tmpBytes: 1 << 20,
+  maxProcesses: 64,
+  maxTextBytes: 1024,
+  maxPoints: 5_000_000,
+};
+
+describe('answers', () => {
+  const chunk = (kind: number, payload: Buffer) => Buffer.concat([int(kind, payload.length), payload]);
+  const trailer = Buffer.alloc(56);
+  trailer.writeUInt32LE(0x31544d54, 0);
+  trailer.writeBigUInt64LE(9000n, 24);
+  const answer = Buffer.concat([
+    chunk(1, okFrame.subarray(0, 20)),
+    chunk(1, okFrame.subarray(20)),
+    chunk(2, Buffer.from('printed')),
+    chunk(3, trailer),
+  ]);
+
+  test('are put together whatever pieces they arrive in (R-H7)', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(answer.length), { maxLength: 8 }), (cuts) => {
+        const reader = new AnswerReader();
+        const bounds = [0, ...cuts.sort((a, b) => a - b), answer.length];
+        const ends = bounds.slice(1).map((end, index) => reader.take(answer.subarray(bounds[index], end)));
+        expect(ends.at(-1)).toBe(true);
+        expect(reader.answer()).toMatchObject({ result: okFrame, output: 'printed', trailer: { wallMs: 9 } });
+      }),
+    );
+  });
+
+  test('a run header has 64 bytes with the limits in place (R-H7)', () => {
+    const header = encodeRunHeader(LIMITS, 77);
+    expect(header).toHaveLength(64);
+    expect(header.readBigUInt64LE(8)).toBe(77n);
+    expect(header.readBigUInt64LE(24)).toBe(2n ** 30n);
+  });
+});
+
+describe('the order in which an ending is decided (R-H7)', () => {
+  const trailer: Trailer = {
+    end: 'exited',
+    code: 0,
+    limit: null,
+    stage: 'nothing',
+    errno: 0,
+    wallMs: 10,
+    cpuMs: 5,
+    maxRssBytes: 1,
+    textBytes: 0,
+  };
+  const decide = (change: Partial<Trailer>, result = okFrame, output = '') =>
+    decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12);
+
+  test.each([
+    ['a finished run', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
+    [
+      'a refused set-up is ours, even with a result',
+      { end: 'setup_failed', stage: 'pipes', errno: 24 },
+      { kind: 'fault' },
+    ],
+    [
+      'a limit goes before a result',
+      { limit: 'wall_time' },
+      { kind: 'limit', message: 'the script ran longer than 30 s' },
+    ],
+    ['a limit goes before its signal', { limit: 'memory', end: 'signalled', code: 9 }, { kind: 'limit' }],
+    ['a signal', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
+  ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {
+    expect(decide(change)).toMatchObject(expected);
+  });
+
+  test('a forged frame does not get past the limits on points and text', () => {
+    const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
+    const answer = (result: Buffer) => ({ result, output: '', trailer });
+    expect(decideOutcome(answer(okFrame), small, 1)).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    expect(decideOutcome(answer(okFrame), { ...small, maxPoints: 3 }, 1)).toMatchObject({
+      errors: ['minor'],
+      notes: { messages: ['messa'], warnings: ['warni'] },
+    });
+  });
+
+  test('no trailer means that the sandbox died', () => {
+    expect(decideOutcome({ result: okFrame, output: '', trailer: null }, LIMITS, 1)).toMatchObject({ kind: 'fault' });
+  });
+
+  test('no result with last words about memory is the memory limit', () => {
+    const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');
+    expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
+  });
+
+  test('no result otherwise is the script’s own doing', () => {
+    expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
+  });
+});

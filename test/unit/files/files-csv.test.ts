@@ -1,0 +1,324 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cellText, type RowCells } from '../../../src/files/cells/row-cells.ts';
+import { RecordScanner } from '../../../src/files/csv/record-scanner.ts';
+import { type ReadOptions, readRows } from '../../fixtures/files/read-rows.ts';
+
+const HEADER = 'variable_id,date,value';
+const DATE = '2026-03-01T00:15:00';
+const read = (text: string | Uint8Array, options?: ReadOptions) => readRows('csv', text, options);
+const values = async (text: string | Uint8Array, options?: ReadOptions) =>
+  (await read(text, options)).points.map(({ value }) => value);
+
+describe('a CSV', () => {
+  it.each([
+    ['commas', `${HEADER}\n7,${DATE},1.5\n`],
+    ['semicolons', `variable_id;date;value\n7;${DATE};1.5\n`],
+    ['tabs', `variable_id\tdate\tvalue\n7\t${DATE}\t1.5\n`],
+    ['Windows line ends', `${HEADER}\r\n7,${DATE},1.5\r\n`],
+    ['old Macintosh line ends', `${HEADER}\r7,${DATE},1.5\r`],
+    ['no line end at the end', `${HEADER}\n7,${DATE},1.5`],
+    ['a byte order mark', `\ufeff${HEADER}\n7,${DATE},1.5\n`],
+    ['quotes', `"variable_id","date","value"\n"7","${DATE}","1.5"\n`],
+    ['quotes and Windows line ends', `"variable_id","date","value"\r\n"7","${DATE}","1.5"\r\n`],
+    ['blank lines', `\n${HEADER}\n\n7,${DATE},1.5\n\n\n`],
+    ['names in any case and order, and columns of its own', `note,VALUE,Date,Variable_Id\nx,1.5,${DATE},7\n`],
+    ['spaces around', `variable_id , date , value\n 7 , ${DATE} , 1.5 \n`],
+    ['separators at the ends of lines', `${HEADER},\n7,${DATE},1.5,\n`],
+  ])('may have %s (R-E2)', async (_, text) => {
+    const { points, errors } = await read(text);
+    expect(errors).toEqual([]);
+    expect(points).toEqual([
+      {
+        target: { variableId: 7 },
+        date: '2026-03-01T00:15:00.000Z',
+        value: 1.5,
+        labels: { version: undefined, tags: null },
+      },
+    ]);
+  });
+
+  it('has every identifier of the table, and names what means nothing here (§2, R-E2)', async () => {
+    const header =
+      'date,value,variable_id,source_id,source_serialnumber,source_ean,source_name,source_meternumber,mapping_config,variable_type_id,extra';
+    const { points, ignored } = await read(`${header}\n${DATE},1,1,2,S3,E4,"Näme, 5",M6,C7,8,x\n`);
+    expect(ignored).toEqual(['extra']);
+    expect(points[0]?.target).toEqual({
+      ...{ variableId: 1, sourceId: 2, sourceSerialNumber: 'S3', sourceEan: 'E4', sourceName: 'Näme, 5' },
+      ...{ meterNumber: 'M6', mappingConfig: 'C7', variableTypeId: 8 },
+    });
+    const again = await read(`date,value,source_serial_number,mapping_config\n${DATE},1,S3,\n`);
+    expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
+  });
+
+  it('has versions and tags: any text, and labels separated by | (§2)', async () => {
+    const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
+    expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
+      { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
+      { version: undefined, tags: null },
+    ]);
+  });
+
+  it('has cells with line breaks, separators and quotes in them (R-E2)', async () => {
+    const text = `note,${HEADER}\n"a\n""b"",\r\nc",7,${DATE},1\n"d",8,${DATE},2\n`;
+    expect(await values(text)).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['\r', 2],
+    ['\n', 2],
+    ['\r\n', 2],
+    ['\r\r\n', 2],
+  ])('has line ends of one kind, other ones in its cells are text: %j (R-E2)', async (end, count) => {
+    const lines = [`note,${HEADER}`, `"a\nb",7,${DATE},1`, `"c\rd\r\ne",8,${DATE},2`, ''];
+    expect(await values(lines.join(end))).toHaveLength(count);
+  });
+
+  it.each([
+    ['the first', `${DATE},7`],
+    ['the first, quoted', `"${DATE}",7`],
+    ['a later', `${DATE},7,1\n${DATE},7`],
+    ['one that begins with a dash', `-,${DATE},7`, 'note,date,variable_id,value'],
+  ])(
+    'has no value that nobody wrote: a row that ends before it is reported, %s as well (R-E3)',
+    async (_, rows, header = 'date,variable_id,value,version') => {
+      const { points, errors } = await read(`${header}\n${rows}\n`);
+      expect(points.map(({ value }) => value)).toEqual(rows.includes(',1') ? [1] : []);
+      expect(errors).toMatchObject([{ code: 'invalid_value' }]);
+    },
+  );
+
+  it.each([
+    ['1e3', 1000],
+    ['-2.5E-3', -0.0025],
+    ['.5', 0.5],
+    ['+7', 7],
+    ['0', 0],
+    ['179769313486231570000e288', 1.7976931348623157e308],
+  ])('has the number %s (R-E2)', async (text, value) => {
+    expect(await values(`${HEADER}\n1,${DATE},${text}\n`)).toEqual([value]);
+  });
+
+  it.each([
+    [`${DATE}Z`, '2026-03-01T00:15:00.000Z'],
+    [`${DATE}+02:00`, '2026-02-28T22:15:00.000Z'],
+    [DATE, '2026-02-28T23:15:00.000Z'],
+  ])('has the date %s, in the zone of the source where it gives none (R-E3)', async (date, instant) => {
+    const { points } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
+    expect(points[0]?.date).toBe(instant);
+  });
+
+  it('warns of local dates that occur twice or never (R-D4, R-E3)', async () => {
+    const text = `${HEADER}\n1,2026-10-25T02:30:00,1\n1,2026-03-29T02:30:00,2\n`;
+    const { warnings, points } = await read(text, { timeZoneId: 'Europe/Brussels' });
+    expect(warnings).toMatchObject([
+      { row: 2, code: 'ambiguous_local_date' },
+      { row: 3, code: 'skipped_local_date' },
+    ]);
+    expect(points.map(({ date }) => date)).toEqual(['2026-03-29T01:30:00.000Z', '2026-10-25T01:30:00.000Z']);
+  });
+});
+
+describe('a bad row is reported with its number and reason, the others are read (R-E3)', () => {
+  const good = `5,${DATE},42`;
+  it.each([
+    ['01/03/2026', '1', 'invalid_date', /"01\/03\/2026"/],
+    ['2026-03-01 00:15:00', '1', 'invalid_date', /yyyy-MM-dd/],
+    ['2026-03-01T00:15', '1', 'invalid_date', /got/],
+    ['2026-02-30T00:00:00', '1', 'invalid_date', /got/],
+    ['', '1', 'invalid_date', /got nothing/],
+    ['x', 'y', 'invalid_date', /date.*; value/],
+    [DATE, '1e999', 'invalid_value', /finite number, got "1e999"/],
+    [DATE, '', 'invalid_value', /got nothing/],
+    [DATE, 'NaN', 'invalid_value', /NaN/],
+    [DATE, '0x1F', 'invalid_value', /0x1F/],
+    [DATE, '1\0', 'invalid_value', /\uFFFD/],
+  ])('date %j, value %j: %s', async (date, value, code, message) => {
+    const { points, errors } = await read(`${HEADER}\n${good}\n5,${date},${value}\n${good}\n`);
+    expect(errors).toEqual([{ row: 3, code, message: expect.stringMatching(message) }]);
+    expect(points).toHaveLength(1);
+    expect(points[0]?.value).toBe(42);
+  });
+
+  it.each([
+    ['variable_id', 'abc', 'invalid_identifier'],
+    ['variable_id', '', 'target_not_found'],
+    ['variable_id', '3000000000', 'invalid_identifier'],
+    ['source_name', 'a\0b', 'invalid_identifier'],
+    ['source_name', '\uD800', 'target_not_found'],
+  ])('%s %j: %s', async (column, cell, code) => {
+    const text = `${column},date,value\n${cell},${DATE},1\n`;
+    const { errors } = await read(text, { unknown: () => true });
+    expect(errors).toMatchObject([{ row: 2, code }]);
+  });
+
+  it('an identifier that is not UTF-8', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('source_name,date,value\nH'),
+      Buffer.from([0xe9]),
+      Buffer.from(`,${DATE},1\n`),
+    ]);
+    expect((await read(bytes)).errors).toMatchObject([
+      { row: 2, code: 'invalid_identifier', message: expect.stringContaining('UTF-8') },
+    ]);
+  });
+
+  it('tags that are no labels, a version too long', async () => {
+    const text = `${HEADER},version,tags\n1,${DATE},1,,oops\n1,${DATE},1,${'v'.repeat(201)},\n`;
+    expect((await read(text)).errors).toMatchObject([
+      { row: 2, code: 'invalid_tags' },
+      { row: 3, code: 'invalid_version' },
+    ]);
+  });
+
+  it('a target that cannot be found, one look for all its rows', async () => {
+    const text = `${HEADER}\n1,${DATE},1\n2,${DATE},1\n1,${DATE}Z,1\n`;
+    const { errors, points } = await read(text, { unknown: ({ variableId }) => variableId === 1 });
+    expect(errors.map(({ row, code }) => [row, code])).toEqual([
+      [2, 'target_not_found'],
+      [4, 'target_not_found'],
+    ]);
+    expect(points).toHaveLength(1);
+  });
+
+  it('a decimal comma between commas is not cut off', async () => {
+    const { errors, points } = await read(`${HEADER}\n1,${DATE},1,5\n`);
+    expect(points).toEqual([]);
+    expect(errors).toMatchObject([{ row: 2, code: 'malformed_row' }]);
+  });
+
+  it.each([
+    ['a quote that is not closed', `9,${DATE},"1\n`, 3],
+    ['text after a closing quote', `9,${DATE},"1"x\n`, 3],
+    ['a quote that swallows what follows until the next', `"9,${DATE},1\n`, 3],
+  ])('%s spoils its row alone', async (_, line, row) => {
+    const { errors, points } = await read(`${HEADER}\n1,${DATE},1\n${line}2,${DATE},2\n3,"${DATE}",3\n`);
+    expect(errors).toMatchObject([{ row, code: 'malformed_row' }]);
+    expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
+  });
+
+  it('a row without end does not fill the memory', async () => {
+    const text = `${HEADER}\n1,${DATE},${'9'.repeat(3 << 20)}\n2,${DATE},2\n"${'x'.repeat(3 << 20)}\n3,${DATE},3\n`;
+    const { errors, points } = await read(text);
+    expect(errors.map(({ row, code }) => [row, code])).toEqual([
+      [2, 'malformed_row'],
+      [4, 'malformed_row'],
+    ]);
+    expect(points.map(({ value }) => value)).toEqual([2, 3]);
+  });
+});
+
+describe('a file that is not what it claims is refused (R-E2, R-E4)', () => {
+  it.each([
+    ['empty_file', '', /empty/],
+    ['empty_file', '\ufeff\n\n', /empty/],
+    ['missing_column', 'a,b\n1,2\n', /lacks date and value and an identifier/],
+    ['missing_column', `variable_id,value\n`, /lacks date;/],
+    ['missing_column', `date,value,__proto__\n${DATE},1,x\n`, /identifier/],
+    ['duplicate_column', `${HEADER},Date\n1,${DATE},1,${DATE}\n`, /"Date" twice, in columns 2 and 4/],
+    ['duplicate_column', 'date,value,source_serialnumber,source_serial_number\n', /twice/],
+    ['wrong_format', 'PK\x03\x04rest', /zip/],
+    ['wrong_format', 'variable_id,date\0,value\n', /NUL/],
+    ['wrong_format', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
+    ['damaged_file', '"variable_id,date,value\n', /header/],
+  ])('%s %#', async (code, text, message) => {
+    await expect(read(text)).rejects.toMatchObject({
+      name: 'FileRefusal',
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('too_many_rows', async () => {
+    const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
+    await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows' });
+    await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();
+  });
+
+  it('a header named __proto__ beside the right ones means nothing', async () => {
+    const { points, ignored } = await read(`${HEADER},__proto__,constructor\n1,${DATE},1,x,y\n`);
+    expect(ignored).toEqual(['__proto__', 'constructor']);
+    expect(points).toHaveLength(1);
+  });
+});
+
+describe('reading part by part', () => {
+  const cell = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('a,b', 'q"q', 'two\nlines', 'cr\r\nlf', 'é€', ''));
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+  const rows = fc.array(fc.tuple(cell, number), {
+    minLength: 1,
+    maxLength: 30,
+  });
+  const quoted = (text: string) => `"${text.toWellFormed().replaceAll('\0', '').replaceAll('"', '""')}"`;
+  const toCsv = (table: readonly (readonly [string, number])[]) =>
+    `note,${HEADER}\n${table.map(([note, value]) => `${quoted(note)},1,${DATE}Z,${value}`).join('\n')}\n`;
+
+  it('gives the same rows however the file is cut (R-E2)', async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 40, max: 400 }), async (table, partBytes) => {
+        const whole = await scan(toCsv(table), Number.MAX_SAFE_INTEGER);
+        expect(whole.slice(1).map((cells) => Number(cells[3]))).toEqual(table.map(([, value]) => value));
+        expect(await scan(toCsv(table), partBytes)).toEqual(whole);
+      }),
+    );
+  });
+
+  it('continues at the first byte of a record without losing or repeating one (R-E5)', async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, fc.nat(), async (table, cut) => {
+        const text = Buffer.from(toCsv(table));
+        const ends: { offset: number; row: number }[] = [];
+        const all: string[][] = [];
+        const scanner = new RecordScanner(
+          { delimiter: ',', newline: '\n' },
+          Infinity,
+          { record: (_row, cells) => all.push(textsOf(cells)), malformed: () => {} },
+          { offset: 0, row: 0 },
+        );
+        for (let place = 0; place < text.length; place += 64) {
+          scanner.feed(text.subarray(place, place + 64), place + 64 >= text.length);
+          ends.push({ offset: scanner.offset, row: scanner.row });
+        }
+        const from = ends[cut % ends.length] ?? { offset: 0, row: 0 };
+        const rest: string[][] = [];
+        new RecordScanner(
+          { delimiter: ',', newline: '\n' },
+          Infinity,
+          { record: (_row, cells) => rest.push(textsOf(cells)), malformed: () => {} },
+          from,
+        ).feed(text.subarray(from.offset), true);
+        expect(rest).toEqual(all.slice(from.row));
+      }),
+    );
+  });
+
+  it('goes on after a committed chunk (R-E5)', async () => {
+    const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
+    const text = `${HEADER}\n${lines.join('')}`;
+    const whole = await read(text);
+    expect(whole.positions.length).toBeGreaterThan(1);
+    const [first] = whole.positions;
+    const rest = await read(text, { from: first });
+    expect(rest.positions.at(-1)).toEqual(whole.positions.at(-1));
+    expect(rest.positions.at(-1)).toMatchObject({ rows: 120_000, rowNumber: 120_001, bytes: text.length });
+  });
+});
+
+async function scan(text: string, partBytes: number): Promise<string[][]> {
+  const bytes = Buffer.from(text);
+  const found: string[][] = [];
+  const scanner = new RecordScanner(
+    { delimiter: ',', newline: '\n' },
+    Infinity,
+    { record: (_row, cells) => found.push(textsOf(cells)), malformed: () => {} },
+    { offset: 0, row: 0 },
+  );
+  for (let place = 0; place < bytes.length; place += partBytes) {
+    scanner.feed(bytes.subarray(place, place + partBytes), place + partBytes >= bytes.length);
+  }
+  return found;
+}
+
+function textsOf(cells: RowCells): string[] {
+  return cells.starts.map((_, column) => cellText(cells, column));
+}

@@ -1,0 +1,54 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { openFileParser } from '../../../src/files/parsing/file-parser.ts';
+import { FileRefusal, START } from '../../../src/files/standard-file.ts';
+
+const PART_BYTES = 64;
+const LIMITS = { maxRows: 1000, maxInflatedBytes: 2 ** 20, maxRatio: 100 };
+
+const parser = openFileParser();
+afterAll(() => parser.close());
+
+type ReadPart = (part: Buffer, index: number) => Promise<Buffer>;
+
+/** How many rows of a file are ingested, its parts handed over when `readPart` says so. */
+async function countRows(text: string, readPart: ReadPart): Promise<number> {
+  const file = Buffer.from(text);
+  const order = { format: 'csv', sizeBytes: file.length, partBytes: PART_BYTES, limits: LIMITS, from: START } as const;
+  const chunks = parser.parse(order, {
+    readPart: async (index) => {
+      const bytes = await readPart(file.subarray(index * PART_BYTES, (index + 1) * PART_BYTES), index);
+      return { isCompressed: false, bytes };
+    },
+    resolve: async ({ targets, labels }) => ({
+      targets: targets.map(({ id }) => ({ id, target: { variableId: 7, timeZoneId: 'UTC' } })),
+      labels: labels.map(({ id }) => ({ id, ids: { versionTagId: 0, tagSetId: 0 } })),
+    }),
+    onHeader: () => {},
+  });
+  let ingested = 0;
+  for await (const chunk of chunks) ingested += chunk.ingested;
+  return ingested;
+}
+
+describe('a file read after another', () => {
+  it('gets none of its parts, though one comes late (R-E1, R-E2)', async () => {
+    const release = Promise.withResolvers<void>();
+    const wrong = `no,columns\n${'x'.repeat(2 * PART_BYTES)}`;
+    const refused = countRows(wrong, async (part, index) => {
+      if (index > 0) await release.promise;
+      return part;
+    });
+    await expect(refused).rejects.toBeInstanceOf(FileRefusal);
+    const right = `variable_id,date,value\n${'7,2026-03-01T00:00:00,1\n'.repeat(9)}`;
+    expect(right.length).toBeGreaterThan(3 * PART_BYTES);
+    const ingested = countRows(right, async (part, index) => {
+      if (index === 1) {
+        release.resolve();
+        // The late part is on its way before this one.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return part;
+    });
+    expect(await ingested).toBe(9);
+  });
+});

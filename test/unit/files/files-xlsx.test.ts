@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isDateFormat, serialToMicros } from '../../../src/files/xlsx/serial-date-rules.ts';
+import { makeWorkbook, makeZip, type WorkbookParts, workbookEntries } from '../../fixtures/files/make-workbook.ts';
+import { type ReadOptions, readRows } from '../../fixtures/files/read-rows.ts';
+
+const fixture = (name: string) => readFileSync(new URL(`../../fixtures/files/${name}`, import.meta.url));
+const read = (bytes: Uint8Array, options?: ReadOptions) => readRows('xlsx', bytes, options);
+const readParts = (parts: WorkbookParts, options?: ReadOptions) => read(makeWorkbook(parts), options);
+
+const DATE = '2026-03-01T00:15:00';
+const cell = (ref: string, text: string) => `<c r="${ref}" t="inlineStr"><is><t>${text}</t></is></c>`;
+const HEADER = `<row r="1">${cell('A1', 'variable_id')}${cell('B1', 'date')}${cell('C1', 'value')}</row>`;
+const sheetOf = (rows: string) => `<worksheet><sheetData>${HEADER}${rows}</sheetData></worksheet>`;
+const minute = (index: number) => new Date(Date.parse(`${DATE}Z`) + index * 60_000).toISOString().slice(0, 19);
+const good = (row: number, value = 1) =>
+  `<row r="${row}"><c r="A${row}"><v>7</v></c>${cell(`B${row}`, DATE)}<c r="C${row}"><v>${value}</v></c></row>`;
+
+describe('a workbook', () => {
+  it.each([
+    'exceljs.xlsx',
+    'exceljs-stream.xlsx',
+    'exceljs-stream-shared.xlsx',
+    'openpyxl.xlsx',
+    'openpyxl-write-only.xlsx',
+    'openpyxl-1904.xlsx',
+    'openpyxl-iso-dates.xlsx',
+    'xlsxwriter.xlsx',
+    'xlsxwriter-constant-memory.xlsx',
+    'xlsxwriter-1904.xlsx',
+    'pandas-openpyxl.xlsx',
+    'pandas-xlsxwriter.xlsx',
+    'libreoffice.xlsx',
+    'gnumeric.xlsx',
+    'r-openxlsx.xlsx',
+  ])('of %s is read (R-E2)', async (name) => {
+    const { points, errors, ignored } = await read(fixture(name), { timeZoneId: 'Europe/Brussels' });
+    const target = { variableId: 7 };
+    expect(ignored).toEqual(['note']);
+    expect(points).toEqual([
+      {
+        ...{ target, date: '2026-02-28T23:15:00.000Z', value: 1.5 },
+        labels: { version: 'V1', tags: '{"quality":"estimated","version":"V1"}' },
+      },
+      { target, date: '2026-02-28T23:30:00.000Z', value: -0.0025, labels: { version: undefined, tags: null } },
+      { target, date: '2026-03-01T00:45:00.000Z', value: 3, labels: { version: 'V1', tags: '{"version":"V1"}' } },
+    ]);
+    expect(errors).toEqual([
+      { row: 6, code: 'invalid_value', message: expect.stringContaining('got "TRUE"') },
+      { row: 7, code: 'invalid_value', message: expect.stringContaining('got nothing') },
+    ]);
+  });
+
+  it('as Excel writes it: shared texts, date styles, results of formulas, errors (R-E2)', async () => {
+    const sheet = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"><dimension ref="A1:D4"/><sheetData>
+      <row r="1" spans="1:4" x14ac:dyDescent="0.25"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c><c r="D1" t="s"><v>4</v></c></row>
+      <row r="2" spans="1:4" x14ac:dyDescent="0.25"><c r="A2"><v>7</v></c><c r="B2" s="1"><v>46082.010416666664</v></c><c r="C2"><v>1.0000000000000001E-3</v></c><c r="D2" t="s"><v>3</v></c></row>
+      <row r="3" spans="1:4" x14ac:dyDescent="0.25"><c r="A3"><v>7</v></c><c r="B3" s="1"><v>46082.020833333336</v></c><c r="C3" t="str"><f>TEXT(2,"0")</f><v>2</v></c></row>
+      <row r="4" spans="1:4" x14ac:dyDescent="0.25"><c r="A4"><v>7</v></c><c r="B4" s="2"><v>46082</v></c><c r="C4" t="e"><f>1/0</f><v>#DIV/0!</v></c></row>
+      <row r="5" spans="1:4" x14ac:dyDescent="0.25"><c r="A5"><v>7</v></c><c r="B5"><v>46082</v></c><c r="C5"><v>5</v></c></row></sheetData></worksheet>`;
+    const sharedStrings = `<sst count="5" uniqueCount="5"><si><t>variable_id</t></si><si><t xml:space="preserve"> date </t></si><si><r><t>val</t></r><r><rPr><b/></rPr><t>ue</t></r><rPh sb="0" eb="1"><t>ignored</t></rPh></si><si><t>a &amp; b_x000D_\u00e9 &#x20AC;</t></si><si><t>version</t></si></sst>`;
+    const styles = `<styleSheet><numFmts count="1"><numFmt numFmtId="164" formatCode="[$-409]d\\-mmm\\ yyyy;@"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="164"/></cellXfs></styleSheet>`;
+    const { points, errors } = await readParts({ sheet, sharedStrings, styles });
+    expect(points.map(({ date, value, labels }) => [date, value, labels.version])).toEqual([
+      ['2026-03-01T00:15:00.000Z', 0.001, 'a & b\ré €'],
+      ['2026-03-01T00:30:00.000Z', 2, undefined],
+    ]);
+    expect(errors).toMatchObject([
+      { row: 4, code: 'invalid_value', message: expect.stringContaining('#DIV/0!') },
+      { row: 5, code: 'invalid_date', message: expect.stringContaining('the number 46082') },
+    ]);
+  });
+
+  it('with prefixed elements, comments, CDATA, other quotes and without references (R-E2)', async () => {
+    const sheet = `<x:worksheet xmlns:x="main"><!-- > <x:row> --><x:sheetData><x:row><x:c t='inlineStr'><x:is><x:t><![CDATA[variable_id]]></x:t></x:is></x:c><x:c t = "inlineStr" ><x:is><x:t>date</x:t></x:is></x:c><x:c a=">" t="inlineStr"><x:is><x:t>value</x:t></x:is></x:c></x:row>
+      <x:row><x:c><x:v>7</x:v></x:c><x:c t="str"><x:v>${DATE}</x:v></x:c><x:c/><x:c><x:v>9</x:v></x:c></x:row><x:row><x:c><x:v>7</x:v></x:c><x:c t="d"><x:v>${DATE}</x:v></x:c><x:c><x:v>4</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
+    const { points, errors } = await readParts({ sheet });
+    expect(points.map(({ value }) => value)).toEqual([4]);
+    expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
+  });
+
+  it('with cells out of order and rows without numbers keeps columns apart (R-E2)', async () => {
+    const sheet = sheetOf(
+      `<row><c r="C2"><v>3</v></c><c r="B2" t="str"><v>${DATE}</v></c><c r="A2"><v>7</v></c><c r="XFD2"><v>1</v></c></row>`,
+    );
+    expect((await readParts({ sheet })).points).toMatchObject([{ target: { variableId: 7 }, value: 3 }]);
+  });
+
+  it('gives the same rows however the archive is cut, and goes on where it stopped (R-E2, R-E5)', async () => {
+    const rows = Array.from({ length: 60_000 }, (_, index) => good(index + 2).replace(DATE, minute(index))).join('');
+    const bytes = makeWorkbook({ sheet: sheetOf(rows) });
+    const whole = await read(bytes);
+    expect(whole.positions.length).toBeGreaterThan(1);
+    expect(whole.positions.at(-1)).toMatchObject({ rows: 60_000, rowNumber: 60_001, bytes: bytes.length });
+    const cut = await read(bytes, { partBytes: 777 });
+    expect(cut.points).toEqual(whole.points);
+    const rest = await read(bytes, { from: whole.positions[0] });
+    expect(rest.positions.at(-1)).toEqual(whole.positions.at(-1));
+  });
+});
+
+describe('a workbook that is not what it claims is refused, not read (R-E4)', () => {
+  const entries = workbookEntries({ sheet: sheetOf(good(2)) });
+  const big = sheetOf(good(2)).padEnd(4 << 20, ' ');
+  it.each([
+    ['encrypted', fixture('encrypted.xlsx'), /password/],
+    ['encrypted', fixture('libreoffice.xls'), /\.xls/],
+    ['wrong_format', fixture('libreoffice.ods'), /no workbook/],
+    ['wrong_format', Buffer.from('variable_id,date,value\n'), /no zip/],
+    ['damaged_file', Buffer.from('PK\x03\x04 and nothing more'), /cannot be read/],
+    ['damaged_file', fixture('openpyxl.xlsx').subarray(0, 3000), /cannot be read/],
+    ['wrong_format', makeZip([{ name: 'a.txt', content: 'a' }]), /no workbook/],
+    ['encrypted', makeZip(entries.map((entry) => ({ ...entry, claims: { flags: 1 } }))), /password/],
+    ['zip_bomb', makeZip([...entries, { name: 'xl/bomb.xml', content: '0'.repeat(10 << 20) }]), /times its size/],
+    ['zip_bomb', makeZip([...entries, { name: 'a', content: 'a', claims: { compressedBytes: 1 << 30 } }]), /overlap/],
+    ['zip_bomb', makeZip([...entries, { name: 'a', content: 'a', claims: { inflatedBytes: 2 ** 31 } }]), /inflates to/],
+    ['damaged_file', makeZip([...entries, { name: 'xl/workbook.xml', content: 'a' }]), /one name/],
+  ])('%s %#', async (code, bytes, message) => {
+    await expect(read(bytes)).rejects.toMatchObject({
+      name: 'FileRefusal',
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('a part that inflates to more than the archive says', async () => {
+    const lying = workbookEntries({ sheet: big }).map((entry) =>
+      entry.name.includes('sheet1') ? { ...entry, claims: { inflatedBytes: 1000 } } : entry,
+    );
+    await expect(read(makeZip(lying))).rejects.toMatchObject({ code: 'damaged_file', message: /larger than/ });
+  });
+
+  it.each([
+    ['a document type', `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`, /document type/],
+    ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${sheetOf('')}`, /iso-8859-1/],
+    ['a tag without end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
+    ['an end inside a tag', '<worksheet><sheetData><row', /tag/],
+    ['no row', '<worksheet><sheetData/></worksheet>', /empty/],
+    ['text that is not UTF-8', '', /UTF-8/],
+  ])('XML with %s', async (_, sheet, message) => {
+    const bytes = sheet === '' ? Buffer.from(sheetOf(good(2)).replace('date', 'd\xe9'), 'latin1') : Buffer.from(sheet);
+    const archive = makeZip(
+      workbookEntries({ sheet: '' }).map((entry) =>
+        entry.name.includes('sheet1') ? { ...entry, content: bytes } : entry,
+      ),
+    );
+    const refusal = { name: 'FileRefusal', message: expect.stringMatching(message) };
+    await expect(read(archive, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
+  });
+
+  it('a million quotes and brackets in one place take no time to speak of', async () => {
+    const attributes = `a="${'>'.repeat(50_000)}"`;
+    const sheet = sheetOf(`${`<row ${attributes}></row>`.repeat(40)}${good(2)}`);
+    const startMs = performance.now();
+    expect((await readParts({ sheet }, { limits: { maxRatio: 1e6 } })).points).toHaveLength(1);
+    expect(performance.now() - startMs).toBeLessThan(5000);
+  });
+
+  it('too_many_rows', async () => {
+    const sheet = sheetOf(good(2) + good(3));
+    await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
+  });
+
+  it('a missing column is named (R-E2)', async () => {
+    const sheet = `<worksheet><sheetData><row r="1">${cell('A1', 'date')}</row></sheetData></worksheet>`;
+    await expect(readParts({ sheet })).rejects.toMatchObject({
+      code: 'missing_column',
+      message: /value and an identifier/,
+    });
+  });
+});
+
+describe('serial numbers of dates', () => {
+  it.each([
+    [1, 1900, '1900-01-01T00:00:00.000Z'],
+    [59, 1900, '1900-02-28T00:00:00.000Z'],
+    [60, 1900, undefined],
+    [61, 1900, '1900-03-01T00:00:00.000Z'],
+    [46082.010416666664, 1900, '2026-03-01T00:15:00.000Z'],
+    [44620.010416666664, 1904, '2026-03-01T00:15:00.000Z'],
+    [0, 1904, '1904-01-01T00:00:00.000Z'],
+    [-1, 1900, undefined],
+    [Number.NaN, 1900, undefined],
+    [200_000, 1900, undefined],
+  ] as const)('%s of %s is %s (R-E2)', (serial, system, date) => {
+    const micros = serialToMicros(serial, system);
+    expect(micros === undefined ? undefined : new Date(micros / 1000).toISOString()).toBe(date);
+  });
+
+  it('keep every second from 1900 to 2199 (R-E2)', () => {
+    const [first, last] = [Date.UTC(1900, 2, 1) / 1000, Date.UTC(2199, 11, 31) / 1000];
+    fc.assert(
+      fc.property(fc.integer({ min: first, max: last }), (seconds) => {
+        const serial = (seconds * 1000 - Date.UTC(1899, 11, 30)) / 86_400_000;
+        expect(serialToMicros(serial, 1900)).toBe(seconds * 1e6);
+      }),
+    );
+  });
+
+  it.each([
+    [14, undefined, true],
+    [22, undefined, true],
+    [0, undefined, false],
+    [2, undefined, false],
+    [164, 'yyyy-mm-dd hh:mm', true],
+    [164, '[h]:mm', true],
+    [164, '[$-409]m/d/yy h:mm AM/PM;@', true],
+    [164, '#,##0.00 "days"', false],
+    [164, '0.00E+00', false],
+    [164, '[Red]#,##0', false],
+    [164, 'General', false],
+    [164, '0\\ \\d', false],
+  ])('format %s %s is a date: %s (R-E2)', (id, code, isDate) => {
+    expect(isDateFormat(id, code)).toBe(isDate);
+  });
+});

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AT_BEGINNING, decodeCursor, encodeCursor } from '../../../src/grpc/watch/cursor.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
+import type { Place } from '../../../src/points/read/read-changes.ts';
+
+const NOW = Date.UTC(2026, 10, 21) * 1000;
+
+const date = fc.oneof(
+  fc.constant(Number.POSITIVE_INFINITY),
+  fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }),
+);
+const place: fc.Arbitrary<Place> = fc.oneof(
+  fc.constant(AT_BEGINNING),
+  fc.record({ versionTimestamp: fc.integer({ min: 1, max: 2 * NOW }), dateMicros: date }),
+);
+const places = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 2 ** 31 - 1 }), place), { maxLength: 50 })
+  .map((entries) => new Map(entries));
+
+describe('the cursor of a watch', () => {
+  test('is read as it was written, whatever the places (R-J1)', () => {
+    fc.assert(
+      fc.property(places, (given) => {
+        const sorted = new Map([...given].sort(([a], [b]) => a - b));
+        expect(decodeCursor(encodeCursor(given))).toEqual(sorted);
+      }),
+    );
+  });
+
+  test('that lost a byte, or has another one, is none (R-J1, R-J3)', () => {
+    fc.assert(
+      fc.property(places, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
+        const cursor = encodeCursor(given);
+        const changed = Buffer.from(cursor);
+        changed[at % changed.length] = (changed[at % changed.length] ?? 0) ^ change;
+        expect(decodeCursor(changed)).toBeUndefined();
+        expect(decodeCursor(cursor.subarray(0, -1))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('takes a few bytes of a variable: 500 that were just written fit into 4 KiB', () => {
+    const given = new Map(
+      Array.from({ length: 500 }, (_, index): [number, Place] => {
+        return [40_000 + index, { versionTimestamp: NOW - index * 1_000_000, dateMicros: Number.POSITIVE_INFINITY }];
+      }),
+    );
+    expect(encodeCursor(given).length).toBeLessThan(4096);
+  });
+});

@@ -1,0 +1,130 @@
+/** The walls of the house: which room may import which, what pure files are, how large files get. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+const SOURCES = globSync('src/**/*.{ts,mjs}', { cwd: CHECKOUT });
+const TESTS = globSync('test/**/*.ts', { cwd: CHECKOUT });
+const IMPORT = /(?:^|\n)(?:import|export)\s+(type\s)?[^;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
+
+interface Import {
+  readonly from: string;
+  /** Path in the checkout, or the name of a package. */
+  readonly to: string;
+  readonly isType: boolean;
+}
+
+const imports: readonly Import[] = SOURCES.flatMap((from) =>
+  [...read(from).matchAll(IMPORT)].map(([, type, first, second]) => {
+    const specifier = first ?? second ?? '';
+    const to = specifier.startsWith('.') ? relative(CHECKOUT, join(CHECKOUT, dirname(from), specifier)) : specifier;
+    return { from, to, isType: type !== undefined };
+  }),
+);
+
+function read(file: string): string {
+  return readFileSync(join(CHECKOUT, file), 'utf8');
+}
+
+/** The room a file is in: the folder below src, or `root`. */
+function roomOf(file: string): string {
+  const [top, room, rest] = file.split('/');
+  return top === 'src' && rest !== undefined ? (room ?? '') : 'root';
+}
+
+/** Who may be imported by whom, besides one's own room. Identity is there for its `Caller` and the door it guards. */
+const FEATURES = ['platform', 'points', 'structure', 'identity'];
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  platform: [],
+  points: ['platform'],
+  accounts: ['platform', 'identity', 'structure'],
+  identity: ['platform', 'root'],
+  structure: ['platform', 'points', 'identity'],
+  push: FEATURES,
+  files: [...FEATURES, 'push'],
+  ingest: FEATURES,
+  selection: FEATURES,
+  calculation: [...FEATURES, 'selection', 'root'],
+  reading: [...FEATURES, 'selection'],
+  grpc: [...FEATURES, 'selection', 'calculation'],
+  webhooks: ['platform', 'identity', 'structure'],
+  http: ['platform', 'identity'],
+};
+
+test('the imports are found', () => {
+  expect(imports.length).toBeGreaterThan(SOURCES.length);
+});
+
+test('a room imports only the rooms it may', () => {
+  const broken = imports.filter(({ from, to }) => {
+    const allowed = ALLOWED[roomOf(from)];
+    return (
+      to.startsWith('src/') && allowed !== undefined && roomOf(from) !== roomOf(to) && !allowed.includes(roomOf(to))
+    );
+  });
+  expect(broken).toEqual([]);
+});
+
+test('of the root, rooms import the settings alone', () => {
+  const wiring = ['root', 'roles', 'local'];
+  const broken = imports.filter(({ from, to }) => {
+    return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
+  });
+  expect(broken).toEqual([]);
+});
+
+test('only the wiring knows the roles and the local stack', () => {
+  const broken = imports.filter(({ from, to }) => {
+    const isWiring = ['root', 'roles', 'local'].includes(roomOf(from));
+    return !isWiring && ['roles', 'local'].includes(roomOf(to));
+  });
+  expect(broken).toEqual([]);
+});
+
+test('files import each other in no circle', () => {
+  const graph = new Map<string, string[]>();
+  for (const { from, to } of imports) if (to.startsWith('src/')) graph.set(from, [...(graph.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const findCircle = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const next of graph.get(file) ?? []) {
+      const circle = findCircle(next, [...path, file]);
+      if (circle) return circle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  expect(SOURCES.flatMap((file) => findCircle(file, []) ?? [])).toEqual([]);
+});
+
+describe('files named *-rules.ts', () => {
+  const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
+
+  test('there are some', () => {
+    expect(rules.length).toBeGreaterThan(5);
+  });
+
+  test.each(rules)('%s is pure: no package, no I/O, no clock, no environment, nor anything it is built on', (file) => {
+    const reached = new Set([file]);
+    for (const reachedFile of reached) {
+      for (const { from, to, isType } of imports) if (from === reachedFile && !isType) reached.add(to);
+    }
+    expect([...reached].filter((name) => !name.startsWith('src/'))).toEqual([]);
+    for (const name of reached) {
+      expect(read(name)).not.toMatch(/process\.env|Date\.now|new Date\(\)|Math\.random|performance\.now|await /);
+    }
+  });
+});
+
+test('files stay within 400 lines, tests within 500', () => {
+  const lines = (file: string) => read(file).split('\n').length - 1;
+  expect([...SOURCES.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
+});
+
+test('the environment is read in the wiring alone, settings are passed on (R-K1)', () => {
+  const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
+  expect(readers).toEqual(['src/main.ts']);
+});

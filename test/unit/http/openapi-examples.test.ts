@@ -1,0 +1,20 @@
+/** What is shown as an example is what the service takes (R-A9). */
+import { expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { exampleOf } from '../../../src/http/openapi/docs-page/example.ts';
+import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+
+const { operations } = describeApi(
+  readConfig({ DATABASE_URL: 'postgres://localhost/x', REDIS_URL: 'redis://localhost' }),
+);
+const bodies = operations.flatMap(({ operationId, body }) => {
+  const schema = body?.types['application/json'];
+  return schema ? [{ operationId, schema }] : [];
+});
+
+test.each(bodies)('the example of $operationId is valid (R-A9)', ({ schema }) => {
+  const { toJsonSchema, components } = collectSchemas();
+  const example = exampleOf(toJsonSchema(schema, 'input'), components);
+  expect(schema.safeParse(example), JSON.stringify(example)).toMatchObject({ success: true });
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseRequestedAccount, planScopes } from '../../../src/identity/issuer/grants/token-request-rules.ts';
+import { issuerPaths, planIssuerPath } from '../../../src/identity/issuer/issuer-path-rules.ts';
+import { issuerUrl } from '../../../src/identity/issuer/issuer-url.ts';
+
+const TOKEN_PATH = '/protocol/openid-connect/token';
+
+describe('paths of the issuer', () => {
+  const paths = issuerPaths('http://127.0.0.1:8080/realms/tidemark', ['opinum']);
+
+  it.each([
+    ['/realms/tidemark/protocol/openid-connect/token', TOKEN_PATH],
+    ['/realms/opinum/protocol/openid-connect/token', TOKEN_PATH],
+    ['//realms//tidemark///protocol/openid-connect//token/', TOKEN_PATH],
+    ['/realms/tidemark', '/'],
+    ['/realms/tidemark/.well-known/openid-configuration', '/.well-known/openid-configuration'],
+  ])('the realm and its aliases, with any slashes: %s (R-B2, R-A3)', (path, inner) => {
+    expect(planIssuerPath(path, paths)).toBe(inner);
+  });
+
+  it.each(['/', '/realms', '/realms/', '/realms/other/x', '/api/realms/tidemark/x', '/account'])(
+    'everything else is not the issuer’s: %s (R-B2)',
+    (path) => expect(planIssuerPath(path, paths)).toBeUndefined(),
+  );
+
+  it('a base path in the issuer’s address may have been removed by a proxy (R-B2)', () => {
+    const behindProxy = issuerPaths('https://example.com/auth/realms/tidemark', []);
+    expect(planIssuerPath('/auth/realms/tidemark/x', behindProxy)).toBe('/x');
+    expect(planIssuerPath('/realms/tidemark/x', behindProxy)).toBe('/x');
+  });
+
+  it('the issuer’s address follows AUTH_URL, else API_URL, else the listening address (§5)', () => {
+    const local = {
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: 8080,
+      REALM: 'tidemark',
+      AUTH_URL: undefined,
+      API_URL: undefined,
+    };
+    expect(issuerUrl(local)).toBe('http://127.0.0.1:8080/realms/tidemark');
+    expect(issuerUrl({ ...local, API_URL: 'https://a.example/' })).toBe('https://a.example/realms/tidemark');
+    expect(issuerUrl({ ...local, API_URL: 'https://a.example', AUTH_URL: 'https://b.example/auth/' })).toBe(
+      'https://b.example/auth/realms/tidemark',
+    );
+  });
+});
+
+describe('the account of a token request', () => {
+  it.each([
+    [{ account: '7' }, { kind: 'account', accountId: 7 }],
+    [
+      { account: '7', acr_values: 'accountId:8' },
+      { kind: 'account', accountId: 7 },
+    ],
+    [{ acr_values: 'accountId:8' }, { kind: 'account', accountId: 8 }],
+    [{ acr_values: 'tenant:x accountId:8' }, { kind: 'account', accountId: 8 }],
+    [
+      { account: '', acr_values: 'accountId:8' },
+      { kind: 'account', accountId: 8 },
+    ],
+    [{ acr_values: 'tenant:x' }, { kind: 'none' }],
+    [{ account: '' }, { kind: 'none' }],
+    [{}, { kind: 'none' }],
+    [{ account: 'x' }, { kind: 'malformed', field: 'account' }],
+    [{ account: '0' }, { kind: 'malformed', field: 'account' }],
+    [{ account: '2147483648' }, { kind: 'malformed', field: 'account' }],
+    [{ account: ['7', '8'] }, { kind: 'malformed', field: 'account' }],
+    [{ acr_values: 'accountId:' }, { kind: 'malformed', field: 'acr_values' }],
+  ])('%j gives %j (R-B4)', (form, expected) => {
+    expect(parseRequestedAccount(form)).toEqual(expected);
+  });
+});
+
+describe('the scopes of a token', () => {
+  const allowed = ['datahub-api', 'push-data'];
+
+  it('none asked for gives what the client may have (R-B3)', () => {
+    expect(planScopes(undefined, allowed)).toEqual(allowed);
+    expect(planScopes(' ', allowed)).toEqual(allowed);
+  });
+
+  it('unknown scopes are ignored; nothing that may be given is nothing (R-B3)', () => {
+    expect(planScopes('openid push-data', allowed)).toEqual(['push-data']);
+    expect(planScopes('openid', allowed)).toEqual([]);
+  });
+
+  it('never gives more than the client may have (R-B6)', () => {
+    const scope = fc.constantFrom('datahub-api', 'push-data', 'openid', '');
+    fc.assert(
+      fc.property(fc.array(scope), fc.subarray(allowed, { minLength: 1 }), (asked, allowedToClient) => {
+        const given = planScopes(asked.join(' '), allowedToClient);
+        expect(allowedToClient).toEqual(expect.arrayContaining([...given]));
+      }),
+    );
+  });
+});

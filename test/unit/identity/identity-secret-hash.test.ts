@@ -1,0 +1,38 @@
+import { argon2Sync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { hashSecret, verifySecret } from '../../../src/platform/secret-hash.ts';
+
+describe('stored secrets', () => {
+  it('are argon2id hashes, salted, that only the secret matches (R-B11)', async () => {
+    const [first, second] = await Promise.all([hashSecret('correct horse'), hashSecret('correct horse')]);
+    expect(first).toMatch(/^\$argon2id\$v=19\$/);
+    expect(first).not.toBe(second);
+    await expect(verifySecret('correct horse', first)).resolves.toBe(true);
+    await expect(verifySecret('Correct horse', first)).resolves.toBe(false);
+  });
+
+  it('hashes made with other parameters still match (R-B11)', async () => {
+    const nonce = Buffer.from('0123456789abcdef');
+    const hash = argon2Sync('argon2id', {
+      message: 'correct horse',
+      nonce,
+      memory: 64,
+      passes: 1,
+      parallelism: 2,
+      tagLength: 16,
+    });
+    const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+    const phc = `$argon2id$v=19$m=64,t=1,p=2$${unpadded(nonce)}$${unpadded(hash)}`;
+    await expect(verifySecret('correct horse', phc)).resolves.toBe(true);
+    await expect(verifySecret('wrong horse', phc)).resolves.toBe(false);
+  });
+
+  it('a missing hash is never matched (R-B11)', async () => {
+    await expect(verifySecret('', undefined)).resolves.toBe(false);
+    await expect(verifySecret('x', null)).resolves.toBe(false);
+  });
+
+  it('something that is not a hash is a fault, not a wrong password (R-B11)', async () => {
+    await expect(verifySecret('x', 'x')).rejects.toThrow('not an argon2id hash');
+  });
+});

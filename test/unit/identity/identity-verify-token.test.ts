@@ -1,0 +1,152 @@
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { TrustedIssuer } from '../../../src/identity/authentication/trusted-issuers.ts';
+import { createTokenVerifier } from '../../../src/identity/authentication/verify-token.ts';
+
+const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
+
+interface ForeignIssuer {
+  readonly trusted: TrustedIssuer;
+  /** The keys it publishes; may be changed. */
+  readonly published: JWK[];
+  sign(kid: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+let old: ForeignIssuer;
+let current: ForeignIssuer;
+beforeAll(async () => {
+  old = await createIssuer('https://old.example', 'legacy');
+  current = await createIssuer('https://new.example/realms/x', 'tidemark');
+});
+
+async function createIssuer(issuer: string, audience: string): Promise<ForeignIssuer> {
+  const pairs = new Map([
+    ['k1', await generateKeyPair('ES256')],
+    ['k2', await generateKeyPair('ES256')],
+  ]);
+  const published: JWK[] = [];
+  for (const [kid, { publicKey }] of pairs) published.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256' });
+  return {
+    trusted: { issuer, audience, keys: { kind: 'http', jwksUri: `${issuer}/certs` } },
+    published,
+    sign: (kid, claims = {}) =>
+      new SignJWT({ iss: issuer, aud: audience, sub: 'u1', exp: NOW_MS / 1000 + 60, scope: 'push-data', ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(pairs.get(kid)?.privateKey ?? new Uint8Array()),
+  };
+}
+
+/** A verifier over issuers whose key sets are served from memory, counting the requests. */
+function createVerifier(issuers: readonly ForeignIssuer[]) {
+  const state = { nowMs: NOW_MS, requests: 0, isUp: true, addresses: [] as string[] };
+  const fetchKeys: typeof fetch = async (input) => {
+    state.requests++;
+    state.addresses.push(String(input));
+    const issuer = issuers.find(({ trusted }) => `${trusted.issuer}/certs` === String(input));
+    return state.isUp ? Response.json({ keys: issuer?.published ?? [] }) : new Response('', { status: 503 });
+  };
+  const verify = createTokenVerifier({
+    issuers: issuers.map(({ trusted }) => trusted),
+    fetch: fetchKeys,
+    clock: { nowMillis: () => state.nowMs },
+  });
+  return { verify, state };
+}
+
+describe('verification against key sets over HTTP', () => {
+  it('two issuers at once work, each with its own audience (R-B1)', async () => {
+    const { verify } = createVerifier([old, current]);
+    await expect(verify(await old.sign('k1'))).resolves.toMatchObject({ issuer: 'https://old.example', subject: 'u1' });
+    await expect(verify(await current.sign('k1'))).resolves.toMatchObject({ issuer: 'https://new.example/realms/x' });
+    await expect(verify(await old.sign('k1', { aud: 'tidemark' }))).rejects.toMatchObject({
+      code: 'invalid_token',
+      message: 'the token\'s claim "aud" is not acceptable',
+    });
+  });
+
+  it('a token of one issuer signed by the other is refused (R-B1)', async () => {
+    const { verify } = createVerifier([old, current]);
+    const forged = await old.sign('k1', { iss: 'https://new.example/realms/x', aud: 'tidemark' });
+    await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });
+  });
+
+  it('keys are kept; an unknown key id reads them again, once (R-B1)', async () => {
+    const issuer = { ...old, published: old.published.slice(0, 1) };
+    const { verify, state } = createVerifier([issuer]);
+    await verify(await old.sign('k1'));
+    await verify(await old.sign('k1'));
+    expect(state.requests).toBe(1);
+    state.nowMs += 2000;
+    await expect(verify(await old.sign('k2'))).rejects.toMatchObject({ code: 'invalid_token' });
+    await expect(verify(await old.sign('k2'))).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(state.requests).toBe(2);
+    state.nowMs += 2000;
+    issuer.published.push(...old.published.slice(1));
+    await expect(verify(await old.sign('k2'))).resolves.toMatchObject({ subject: 'u1' });
+    expect(state.requests).toBe(3);
+  });
+
+  it('addresses of keys that a token names itself are not read (R-B1)', async () => {
+    const { verify, state } = createVerifier([old]);
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const evil = { ...(await exportJWK(publicKey)), kid: 'evil', alg: 'ES256' };
+    const forged = await new SignJWT({ iss: 'https://old.example', aud: 'legacy', sub: 'u1', exp: NOW_MS / 1000 + 60 })
+      .setProtectedHeader({ alg: 'ES256', kid: 'evil', jku: 'http://169.254.169.254/certs', jwk: evil })
+      .sign(privateKey);
+    await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(new Set(state.addresses)).toEqual(new Set(['https://old.example/certs']));
+  });
+
+  it('made-up key ids, however many, read the keys once a second (R-B1)', async () => {
+    const { verify, state } = createVerifier([old]);
+    await verify(await old.sign('k1'));
+    state.nowMs += 2000;
+    const { privateKey } = await generateKeyPair('ES256');
+    const forge = (kid: string) =>
+      new SignJWT({ iss: 'https://old.example', aud: 'legacy', sub: 'u1', exp: NOW_MS / 1000 + 60 })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(privateKey);
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => forge(`made-up-${index}`)));
+    const outcomes = await Promise.allSettled(tokens.map((token) => verify(token)));
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(state.requests).toBe(2);
+  });
+
+  it('an issuer that is down stops only tokens whose keys are not known (R-B1, R-A5)', async () => {
+    const { verify, state } = createVerifier([old]);
+    state.isUp = false;
+    await expect(verify(await old.sign('k1'))).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    state.isUp = true;
+    await verify(await old.sign('k1'));
+    state.isUp = false;
+    state.nowMs += 3_600_000;
+    await expect(verify(await old.sign('k1', { exp: state.nowMs / 1000 + 60 }))).resolves.toBeDefined();
+  });
+
+  it('the clocks may differ by 30 seconds (R-B1)', async () => {
+    const { verify } = createVerifier([old]);
+    const expiredBySec = (seconds: number) => old.sign('k1', { exp: NOW_MS / 1000 - seconds });
+    await expect(verify(await expiredBySec(29))).resolves.toBeDefined();
+    await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
+  });
+
+  it('roles as Keycloak shapes them are understood, accounts as number or digits (R-B5)', async () => {
+    const { verify } = createVerifier([old]);
+    const token = await old.sign('k1', { realm_access: { roles: ['MANAGER'] }, account: '12' });
+    const verified = await verify(token);
+    expect(verified).toMatchObject({ accountId: 12 });
+    expect([...verified.roles]).toEqual(['MANAGER']);
+    for (const account of ['x', '', null, -1, 1.5, [7]]) {
+      expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
+    }
+    // Nobody's: the active account would be another than the one meant.
+    for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
+  });
+
+  it('a token without subject or expiry is refused (R-B1)', async () => {
+    const { verify } = createVerifier([old]);
+    for (const claims of [{ sub: undefined }, { exp: undefined }]) {
+      await expect(verify(await old.sign('k1', claims))).rejects.toMatchObject({ code: 'invalid_token' });
+    }
+  });
+});

@@ -1,0 +1,82 @@
+/** The script Keycloak runs for the claim `account`, with what Keycloak documents that it gives to such scripts. */
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+
+const FOLDER = new URL('../../../src/identity/keycloak/account-mapper/', import.meta.url);
+const SCRIPT = readFileSync(new URL('account-mapper.js', FOLDER), 'utf8');
+
+interface Session {
+  readonly attribute?: string;
+  readonly notes: Map<string, string>;
+}
+
+const newSession = (attribute?: string): Session => ({
+  notes: new Map(),
+  ...(attribute !== undefined && { attribute }),
+});
+
+/** What the token of a request says. Java gives null for what is not there. */
+function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {
+  const globals = {
+    exports: undefined as unknown,
+    user: { getFirstAttribute: (name: string) => (name === 'account' ? (attribute ?? null) : null) },
+    userSession: {
+      getNote: (name: string) => notes.get(name) ?? null,
+      setNote: (name: string, value: string) => void notes.set(name, value),
+    },
+    keycloakSession: {
+      getContext: () => ({
+        getHttpRequest: () => ({
+          getDecodedFormParameters: () => ({ getFirst: (name: string) => form[name] ?? null }),
+        }),
+      }),
+    },
+  };
+  runInContext(SCRIPT, createContext(globals));
+  return globals.exports;
+}
+
+const signIn = (form = {}) => ({ grant_type: 'password', ...form });
+const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
+
+describe('the claim account of Keycloak’s tokens', () => {
+  it.each([
+    ['the field account', { account: '7', acr_values: 'accountId:8' }, '7'],
+    ['else acr_values in the old form', { account: '', acr_values: 'urn:x accountId:8' }, '8'],
+    ['else the active account', {}, '5'],
+    ['else the active account, whatever else acr_values says', { acr_values: 'level1' }, '5'],
+  ])('is %s (R-B4)', (_what, form, claim) => {
+    expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
+  });
+
+  it('is left out where there is none at all: the service takes the active one it knows (R-B4)', () => {
+    expect(claimOf(newSession(), signIn())).toBeNull();
+  });
+
+  it.each(['x', '-1', '1.5', '0', '2147483648', '99999999999', '1 2'])(
+    'is 0, which opens no account, where %j was asked for (R-B4)',
+    (account) => {
+      expect(claimOf(newSession('5'), signIn({ account }))).toBe('0');
+    },
+  );
+
+  it('is kept by a refresh, unless that names another; then the first holds again (R-B4)', () => {
+    const session = newSession('5');
+    expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
+    expect(claimOf(session, refresh())).toBe('7');
+    expect(claimOf(session, refresh({ account: '9' }))).toBe('9');
+    expect(claimOf(session, refresh())).toBe('7');
+  });
+
+  it('follows the active account in a browser’s session, which several programs share (R-B4)', () => {
+    const session = newSession('5');
+    expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
+    expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');
+  });
+
+  it('the file is the one its descriptor names (R-B2)', () => {
+    const descriptor = JSON.parse(readFileSync(new URL('META-INF/keycloak-scripts.json', FOLDER), 'utf8'));
+    expect(descriptor).toEqual({ mappers: [expect.objectContaining({ fileName: 'account-mapper.js' })] });
+  });
+});

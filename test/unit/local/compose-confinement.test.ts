@@ -1,0 +1,73 @@
+/** image:check can fail: whatever is looser inside a container than compose.yaml says is found. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseCompose } from '../../../src/local/image/compose.ts';
+import { findProblems } from '../../../src/local/image/confinement.ts';
+import { limitOptions } from '../../../src/local/image/podman.ts';
+import { CHECKOUT } from '../../../src/local/paths.ts';
+
+const text = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');
+const file = parseCompose(text, { DATABASE_PASSWORD: 'p', REDIS_PASSWORD: 'p' });
+
+/** What the look around prints in the calculator when all is well. */
+const GOOD = {
+  uid: '26002',
+  CapEff: '0000000000000000',
+  CapPrm: '0000000000000000',
+  CapBnd: '0000000000000000',
+  NoNewPrivs: '1',
+  Seccomp: '2',
+  memory: '4294967296',
+  pids: '500',
+  cpu: '200000 100000',
+  gateways: '0',
+};
+
+function problemsWith(difference: Readonly<Record<string, string>>): readonly string[] {
+  const { calculator } = file.services;
+  if (!calculator) throw new Error('compose.yaml has no calculator');
+  const lines = Object.entries({ ...GOOD, ...difference }).map(([name, value]) => `${name}=${value}`);
+  return findProblems({ file }, calculator, lines);
+}
+
+describe('the look around', () => {
+  test('finds nothing where all is as promised', () => {
+    expect(problemsWith({})).toEqual([]);
+  });
+
+  test.each([
+    ['root', { uid: '0' }, 'user: 26002 expected, got 0'],
+    ['a capability', { CapEff: '0000000000200000' }, 'CapEff: 0 expected, got 2097152'],
+    ['a way to gain privileges', { NoNewPrivs: '0' }, 'no new privileges: 1 expected, got 0'],
+    ['no filter', { Seccomp: '0' }, 'system-call filter: 2 expected, got 0'],
+    ['a writable place', { writable: '/app' }, 'writable places:  expected, got /app'],
+    ['no memory limit', { memory: 'max' }, 'memory: 4294967296 expected, got NaN'],
+    ['no limit of processes', { pids: 'max' }, 'processes: 500 expected, got NaN'],
+    ['no processor limit', { cpu: 'max 100000' }, 'processors: 2 expected, got NaN'],
+    ['a gateway', { gateways: '1' }, 'has no gateway: true expected, got false'],
+  ])('finds %s', (_, difference, problem) => {
+    expect(problemsWith(difference)).toEqual([problem]);
+  });
+});
+
+describe('limits of containers', () => {
+  const limits = (files: string, processes: string) =>
+    `Limit Soft Hard Units\nMax processes   ${processes} ${processes} processes\nMax open files  1024 ${files} files\n`;
+
+  test('stay below the hard limits of this process', () => {
+    expect(limitOptions(limits('4096', '1000'))).toEqual([
+      '--ulimit',
+      'nofile=1024:4096',
+      '--ulimit',
+      'nproc=1000:1000',
+    ]);
+  });
+
+  test('are ours where there are none', () => {
+    expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
+      ...['--ulimit', 'nofile=1024:65536'],
+      ...['--ulimit', 'nproc=4096:4096'],
+    ]);
+  });
+});

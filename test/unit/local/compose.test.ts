@@ -1,0 +1,177 @@
+/** What compose.yaml promises for every service, and how image:check reads it and turns it into containers. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { envExample } from '../../../src/config.ts';
+import { publicAddress, runArguments } from '../../../src/local/image/arguments.ts';
+import { type ComposeService, interpolate, parseCompose, startOrder } from '../../../src/local/image/compose.ts';
+import { CHECKOUT } from '../../../src/local/paths.ts';
+
+const TEXT = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');
+const SECRETS = { DATABASE_PASSWORD: 'database-secret', REDIS_PASSWORD: 'redis-secret' };
+const file = parseCompose(TEXT, SECRETS);
+const services = Object.entries(file.services);
+const ROLES = ['api', 'grpc', 'ingester', 'deliverer', 'calculator'];
+
+function get(name: string): ComposeService {
+  const service = file.services[name];
+  if (!service) throw new Error(`compose.yaml has no service ${name}`);
+  return service;
+}
+
+describe('compose.yaml', () => {
+  test('has database, redis, the migration and one service per role', () => {
+    expect(services.map(([name]) => name)).toEqual(['database', 'redis', 'migrate', ...ROLES]);
+    for (const role of [...ROLES, 'migrate']) expect(get(role).command).toEqual([role]);
+  });
+
+  test.each(services)('%s runs read-only, without root, capabilities, or a way to gain any', (_, service) => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(service.security_opt).toContain('no-new-privileges=true');
+  });
+
+  test.each(services)('%s has limits of processor, memory and processes', (_, { deploy }) => {
+    const { cpus, memory, pids } = deploy.resources.limits;
+    expect(Number(cpus)).toBeGreaterThan(0);
+    expect(memory).toMatch(/^\d+[mg]$/);
+    expect(pids).toBeGreaterThan(0);
+  });
+
+  test('every service that stays up has a health check', () => {
+    const unchecked = services.filter(([, { healthcheck }]) => 'disable' in healthcheck).map(([name]) => name);
+    expect(unchecked).toEqual(['migrate']);
+  });
+
+  test('roles wait for a healthy database and Redis and a finished migration', () => {
+    for (const role of ROLES) {
+      expect(get(role).depends_on).toEqual({
+        database: { condition: 'service_healthy' },
+        redis: { condition: 'service_healthy' },
+        migrate: { condition: 'service_completed_successfully' },
+      });
+    }
+  });
+
+  test('database, Redis, calculator and the other roles are different users', () => {
+    const users = ['database', 'redis', 'calculator', 'api'].map((name) => get(name).user);
+    expect(new Set(users).size).toBe(users.length);
+  });
+
+  test('the calculator meets database and Redis alone, and has no way out (R-H7)', () => {
+    const { networks } = get('calculator');
+    const met = services.filter(([, service]) => service.networks.some((network) => networks.includes(network)));
+    expect(met.map(([name]) => name)).toEqual(['database', 'redis', 'calculator']);
+    expect(networks.map((network) => file.networks[network]?.internal)).toEqual([true]);
+  });
+
+  test('only what clients talk to has a port, on loopback unless told otherwise; it and the deliverer have a way out', () => {
+    const open = services.filter(([, { networks }]) => networks.some((network) => !file.networks[network]?.internal));
+    expect(open.map(([name]) => name)).toEqual(['api', 'grpc', 'deliverer']);
+    expect(services.filter(([, { ports }]) => ports.length > 0).map(([name]) => name)).toEqual(['api', 'grpc']);
+    for (const [, { ports }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  test('on its way out the deliverer meets no other service (R-I4)', () => {
+    const outside = get('deliverer').networks.filter((network) => !file.networks[network]?.internal);
+    const met = services.filter(([, { networks }]) => networks.some((network) => outside.includes(network)));
+    expect(met.map(([name]) => name)).toEqual(['deliverer']);
+  });
+
+  test('only the calculator has looser options, and has its own list of system calls', () => {
+    const others = services.filter(([name]) => name !== 'calculator').map(([, { security_opt }]) => security_opt);
+    expect(new Set(others.flat())).toEqual(new Set(['no-new-privileges=true']));
+    expect(get('calculator').security_opt).toContain('seccomp=src/container/calculator-seccomp.json');
+  });
+
+  test('passwords have no default and stand in no file (R-K1)', () => {
+    for (const name of Object.keys(SECRETS)) {
+      expect(() => parseCompose(TEXT, { ...SECRETS, [name]: '' })).toThrow(`${name} is required`);
+    }
+  });
+
+  test('roles get only settings that exist (R-K1)', () => {
+    const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
+    const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
+    expect(given.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('the list of system calls of the calculator', () => {
+  interface Profile {
+    readonly defaultAction: string;
+    readonly syscalls: readonly { readonly names: readonly string[]; readonly action: string }[];
+  }
+  const profile: Profile = JSON.parse(readFileSync(join(CHECKOUT, 'src/container/calculator-seccomp.json'), 'utf8'));
+
+  test('refuses what it does not name', () => {
+    expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
+    expect(new Set(profile.syscalls.map(({ action }) => action))).toEqual(new Set(['SCMP_ACT_ALLOW']));
+  });
+
+  test.each([
+    ...['bpf', 'ptrace', 'keyctl', 'add_key', 'perf_event_open', 'userfaultfd', 'io_uring_setup', 'process_vm_writev'],
+    ...['init_module', 'kexec_load', 'setns', 'open_by_handle_at', 'mknodat', 'chroot', 'quotactl', 'swapon', 'reboot'],
+  ])('does not name %s', (call) => {
+    expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain(call);
+  });
+});
+
+describe('reading', () => {
+  test('variables are replaced as docker compose does', () => {
+    const text = [`$\{A} $\{B:-b} $\{C:-} $$\{A}`, { x: `$\{B:-b}` }, 5];
+    expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);
+  });
+
+  test('a key that nothing checks is refused, by name', () => {
+    const text = TEXT.replace('  redis:\n', '  redis:\n    privileged: true\n');
+    expect(() => parseCompose(text, SECRETS)).toThrow(/privileged/);
+  });
+
+  test('services start after what they wait for', () => {
+    const order = startOrder(file.services);
+    expect(order.indexOf('migrate')).toBeGreaterThan(order.indexOf('database'));
+    expect(order.indexOf('api')).toBeGreaterThan(order.indexOf('migrate'));
+    expect(order.toSorted()).toEqual(services.map(([name]) => name).toSorted());
+  });
+
+  test('services that wait for each other are refused', () => {
+    const waiting = { ...get('redis'), depends_on: { redis: { condition: 'service_healthy' as const } } };
+    expect(() => startOrder({ redis: waiting })).toThrow('redis → redis');
+  });
+});
+
+test('what is published is reached on the network that is not internal', () => {
+  const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
+  const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
+  const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };
+  expect(publicAddress(plan, 'api')).toBe('10.0.1.10:8080');
+  expect(() => publicAddress(plan, 'ingester')).toThrow('publishes nothing of ingester');
+});
+
+describe('the command line of a container', () => {
+  const addresses = { database: '10.0.0.10', redis: '10.0.0.11', calculator: '10.0.0.12' };
+  const networks = { calculation: { podmanName: 'p-calculation', addresses } };
+  const plan = { prefix: 'p', file, networks, machineOptions: [], directory: '/checkout' };
+  const line = runArguments(plan, 'calculator', get('calculator')).join(' ');
+
+  test.each([
+    ['--user 26002:26002'],
+    ['--cap-drop ALL'],
+    ['--read-only --read-only-tmpfs=false'],
+    ['--security-opt no-new-privileges=true'],
+    ['--security-opt seccomp=/checkout/src/container/calculator-seccomp.json'],
+    ['--memory 4g'],
+    ['--pids-limit 500'],
+    ['--network p-calculation:ip=10.0.0.12,mac=02:42:0a:00:00:0c'],
+    ['--add-host database:10.0.0.10'],
+    ['tidemark-server:local calculator'],
+  ])('has %s', (part) => {
+    expect(line).toContain(part);
+  });
+
+  test('names variables without showing their values (R-K1)', () => {
+    expect(line).toContain('--env DATABASE_URL');
+    expect(line).not.toContain('database-secret');
+  });
+});

@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { announce } from '../../../src/local/announcement.ts';
+import { cacheDirectory } from '../../../src/local/paths.ts';
+import { databaseRecipe, rRecipe } from '../../../src/local/roots/recipes.ts';
+import { readOrMakeSecrets } from '../../../src/local/secrets.ts';
+import { isOlder, readExternalServices } from '../../../src/local/services/external.ts';
+import { tryLock } from '../../../src/local/services/lock.ts';
+import { findFreePort } from '../../../src/local/services/ports.ts';
+import { withDatabase } from '../../../src/local/services/postgres.ts';
+import { type Stack, writeStackFile } from '../../../src/local/stack.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'tidemark-local-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const STACK: Stack = {
+  api: 'http://127.0.0.1:8080',
+  push: 'http://127.0.0.1:8080',
+  auth: 'http://127.0.0.1:8080',
+  grpc: '127.0.0.1:50051',
+  realm: 'tidemark',
+  clientId: 'demo',
+  clientSecret: 'client-secret',
+  database: 'postgres://tidemark:p@127.0.0.1:5432/tidemark',
+  redis: 'redis://:p@127.0.0.1:6379/0',
+  users: [{ userName: 'max', password: 'max-password', role: 'MANAGER', account: 'Demo' }],
+};
+
+describe('services somebody else runs', () => {
+  it('are used when both addresses are set, and not looked for when neither is (R-K1)', () => {
+    const services = { databaseUrl: 'postgres://a/b', redisUrl: 'redis://c' };
+    expect(readExternalServices({ DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://c' })).toEqual(services);
+    expect(readExternalServices({ DATABASE_URL: '', REDIS_URL: '' })).toBeUndefined();
+  });
+
+  it.each([
+    [{ DATABASE_URL: 'postgres://a/b' }, 'DATABASE_URL is set and REDIS_URL is not'],
+    [{ REDIS_URL: 'redis://c' }, 'REDIS_URL is set and DATABASE_URL is not'],
+  ])('are refused when only one is set: %o (R-K1)', (environment, sentence) => {
+    expect(() => readExternalServices(environment)).toThrow(sentence);
+  });
+
+  it.each([
+    ['6.0.16', true],
+    ['6.2.0', false],
+    ['7.0', false],
+    ['10.1.2', false],
+    ['unknown', true],
+  ])('Redis %s is too old: %s (R-K1)', (version, expected) => {
+    expect(isOlder(version, [6, 2])).toBe(expected);
+  });
+});
+
+describe('the state of a checkout', () => {
+  it('has secrets that are made once and are for the owner alone', () => {
+    const path = join(directory, 'secrets.json');
+    const secrets = readOrMakeSecrets(path);
+    expect(readOrMakeSecrets(path)).toEqual(secrets);
+    expect(new Set(Object.values(secrets)).size).toBe(Object.values(secrets).length);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('tells scripts how to reach the stack, in a file for the owner alone', () => {
+    const path = join(directory, 'stack.json');
+    writeStackFile(STACK, path);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(STACK);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(existsSync(`${path}.new`)).toBe(false);
+  });
+
+  it('is locked by one at a time, until the last holder lets go (R-K3)', () => {
+    const path = join(directory, 'lock');
+    const first = tryLock(path);
+    expect(first).toBeDefined();
+    expect(tryLock(path)).toBeUndefined();
+    first?.[Symbol.dispose]();
+    const second = tryLock(path);
+    expect(second).toBeDefined();
+    second?.[Symbol.dispose]();
+  });
+
+  it('keeps a port that is free and leaves one that is not', async () => {
+    const port = await findFreePort();
+    expect(await findFreePort(port)).toBe(port);
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    expect(await findFreePort(port)).not.toBe(port);
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  it('puts root file systems where XDG_CACHE_HOME says', () => {
+    expect(cacheDirectory({ XDG_CACHE_HOME: '/somewhere' })).toBe('/somewhere/tidemark');
+    expect(cacheDirectory({})).toMatch(/\/\.cache\/tidemark$/);
+  });
+});
+
+describe('recipes of the root file systems', () => {
+  it('have a hash of their own that stays while nothing changes', () => {
+    expect(databaseRecipe().hash).toMatch(/^[0-9a-f]{12}$/);
+    expect(databaseRecipe().hash).toBe(databaseRecipe().hash);
+    expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
+  });
+
+  it('name what the engine stands on, and comments are not packages', () => {
+    expect(databaseRecipe().packages).toContain('postgresql-17-timescaledb');
+    const scripts = ['dplyr', 'lubridate', 'zoo', 'xts', 'data.table', 'purrr', 'jsonlite'];
+    expect(rRecipe().packages).toEqual(expect.arrayContaining(scripts.map((name) => `r-cran-${name}`)));
+    for (const name of [...databaseRecipe().packages, ...rRecipe().packages]) expect(name).toMatch(/^[a-z0-9.+-]+$/);
+  });
+});
+
+describe('what npm start says at the end', () => {
+  it('names every address and user, three commands, and that it is ready', () => {
+    const text = announce(STACK);
+    for (const part of [STACK.api, STACK.grpc, STACK.clientSecret, 'max-password']) expect(text).toContain(part);
+    expect(text.match(/curl/g)).toHaveLength(3);
+    expect(text).toMatch(/\nTidemark is ready\n$/);
+  });
+});
+
+it('another database of the same server keeps user, password and port', () => {
+  expect(withDatabase('postgres://u:p%2F@127.0.0.1:5433/postgres', 'x')).toBe('postgres://u:p%2F@127.0.0.1:5433/x');
+});

@@ -1,0 +1,80 @@
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readBytes } from '../../../src/platform/http/http-body.ts';
+
+const MAX_BYTES = 4 << 20;
+
+interface Sent {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each piece ends. */
+  readonly cuts: readonly number[];
+  readonly breaksOff?: boolean;
+}
+
+/** In pieces, as a connection brings it. */
+async function* piecesOf({ bytes, cuts, breaksOff = false }: Sent) {
+  let start = 0;
+  for (const end of [...cuts, bytes.length]) {
+    yield bytes.subarray(start, end);
+    start = end;
+  }
+  if (breaksOff) throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+}
+
+function requestOf(sent: Sent, headers: Readonly<Record<string, string>>): Request {
+  const body = Readable.toWeb(Readable.from(piecesOf(sent), { objectMode: false })) as ReadableStream;
+  return new Request('http://h/', { method: 'POST', body, duplex: 'half', headers } as RequestInit);
+}
+
+const lengthOf = ({ bytes }: Sent) => ({ 'content-length': String(bytes.length) });
+const GZIP = { 'content-encoding': 'gzip' };
+
+/** The ways a body may come in. */
+const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8Array>])[] = [
+  ['of known length', (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES)],
+  [
+    'of known length, from Node',
+    (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES, () => {}, piecesOf(sent)),
+  ],
+  ['of unknown length', (sent) => readBytes(requestOf(sent, {}), MAX_BYTES)],
+];
+
+describe.each(WAYS)('a body %s', (_, read) => {
+  it('is put together as it was sent, whatever its pieces (R-A4)', async () => {
+    const size = fc.oneof(fc.nat(100), fc.integer({ min: 1 << 18, max: 1 << 20 }));
+    await fc.assert(
+      fc.asyncProperty(size, fc.array(fc.nat()), async (length, places) => {
+        const bytes = new Uint8Array(length).map((_byte, index) => index % 251);
+        const cuts = places.map((place) => place % (length + 1)).sort((a, b) => a - b);
+        expect(Buffer.compare(await read({ bytes, cuts }), bytes)).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('that breaks off is no fault of a dependency (R-A5)', async () => {
+    const bytes = new Uint8Array(1 << 19);
+    await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+});
+
+describe('an inflated body', () => {
+  it('is put together as it was sent (R-A4)', async () => {
+    const bytes = new Uint8Array(3 << 20).map((_byte, index) => index % 251);
+    const packed = new Uint8Array(gzipSync(bytes));
+    expect(Buffer.compare(await readBytes(requestOf({ bytes: packed, cuts: [9] }, GZIP), MAX_BYTES), bytes)).toBe(0);
+  });
+
+  it('is refused as soon as it is too large, and told of while it grows (R-A4, R-D10)', async () => {
+    const packed = new Uint8Array(gzipSync(new Uint8Array(MAX_BYTES + 1)));
+    let told = 0;
+    const reading = readBytes(requestOf({ bytes: packed, cuts: [] }, GZIP), MAX_BYTES, (count) => {
+      told += count;
+    });
+    await expect(reading).rejects.toMatchObject({ code: 'body_too_large' });
+    expect(told).toBeLessThanOrEqual(MAX_BYTES);
+    expect(told).toBeGreaterThan(MAX_BYTES / 2);
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { createPatch } from 'rfc6902';
+import { describe, expect, it } from 'vitest';
+import { DomainError } from '../../../src/platform/errors.ts';
+import { applyOperations, parseOperations, withMemberNames } from '../../../src/platform/http/json-patch.ts';
+
+const apply = (document: object, body: unknown) => applyOperations(document, parseOperations(body));
+
+function refusalOf(document: object, ...operations: readonly unknown[]) {
+  const before = structuredClone(document);
+  try {
+    apply(document, operations);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    expect(document).toEqual(before);
+    return { code: error.code, paths: error.details?.map(({ path }) => path) };
+  }
+  throw new Error('it was applied');
+}
+
+const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boolean(), fc.constant(null)] });
+
+it('what another library found to differ between two documents makes the one into the other (R-I6)', () => {
+  fc.assert(
+    fc.property(json, json, (before, after) => {
+      // Paths through these are refused.
+      const operations = createPatch(before, after);
+      fc.pre(!JSON.stringify(operations).match(/__proto__|constructor|prototype/));
+      expect(apply(before, JSON.parse(JSON.stringify(operations)))).toEqual(after);
+    }),
+  );
+});
+
+const DOCUMENT = { name: 'x', list: ['a', 'b'], inner: { toString: 1 } };
+
+describe('an operation', () => {
+  it.each([
+    ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
+    ['adds under what is not there', { op: 'add', path: '/none/x', value: 1 }],
+    ['adds beyond the end', { op: 'add', path: '/list/3', value: 1 }],
+    ['adds at no number', { op: 'add', path: '/list/01', value: 1 }],
+    ['removes the length of a list', { op: 'remove', path: '/list/length' }],
+    ['removes what all objects have', { op: 'remove', path: '/toString' }],
+    ['replaces behind the end', { op: 'replace', path: '/list/-', value: 1 }],
+    ['replaces what is not there', { op: 'replace', path: '/none', value: 1 }],
+    ['replaces the whole', { op: 'replace', path: '', value: {} }],
+    ['removes the whole', { op: 'remove', path: '' }],
+    ['moves something into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
+    ['copies what all objects have', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
+  ])('that %s is refused, and nothing is changed (R-I6)', (_what, operation) => {
+    const first = { op: 'replace', path: '/name', value: 'y' };
+    expect(refusalOf(DOCUMENT, first, operation)).toEqual({ code: 'invalid_input', paths: ['$[1].path'] });
+  });
+
+  it('that is none is refused with its place, all of them at once (R-I6, R-A5)', () => {
+    const operations = [
+      { op: 'add', path: 'name', value: 1 },
+      { op: 'add', path: '/name' },
+      { op: 'explode', path: '/a' },
+      { op: 'copy', path: '/a' },
+      { op: 'add', path: '/a/__proto__/b', value: 1 },
+      { op: 'test', path: '/a~2', value: 1 },
+      7,
+    ];
+    const paths = ['$[0].path', '$[1].value', '$[2].op', '$[3].from', '$[4].path', '$[5].path', '$[6]'];
+    expect(refusalOf(DOCUMENT, ...operations)).toEqual({ code: 'invalid_input', paths });
+    expect(() => parseOperations({ op: 'add', path: '/a', value: 1 })).toThrow('must be a list');
+  });
+});
+
+describe('a test', () => {
+  it.each([
+    ['another value', '/name', 'z'],
+    ['what is not there', '/none', null],
+    ['another member named as one all objects have', '/inner', { toString: 2 }],
+    ['a list of another order', '/list', ['b', 'a']],
+  ])('of %s is a conflict (R-I6)', (_what, path, value) => {
+    expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
+  });
+
+  it('of the same value in another order of members holds, also of null and of the whole (R-I6)', () => {
+    const document = { a: { b: 1, c: [null] }, d: null };
+    const tests = [
+      { op: 'test', path: '/a', value: { c: [null], b: 1 } },
+      { op: 'test', path: '/d', value: null },
+      { op: 'test', path: '', value: { d: null, a: { c: [null], b: 1 } } },
+    ];
+    expect(apply(document, tests)).toEqual(document);
+  });
+
+  it('of long lists takes no time: a difference needs no finding (R-I6)', () => {
+    const list = (length: number, sign: number) => Array.from({ length }, (_, index) => sign * index);
+    const operation = { op: 'test', path: '/list', value: list(100_000, -1) };
+    expect(refusalOf({ list: list(20_000, 1) }, operation).code).toBe('conflict');
+  });
+});
+
+it('copies of a document into itself end before they fill the memory (R-I6)', () => {
+  const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
+  expect(refusalOf({ a: { x: 1 } }, ...copies)).toEqual({ code: 'invalid_input', paths: ['$[16].from'] });
+});
+
+it('names of members are read in any case, further ones as they are (R-A3)', () => {
+  const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
+  const [renamed] = withMemberNames(operations, ['name', 'list']);
+  expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });
+  const [inner] = withMemberNames(parseOperations([{ op: 'remove', path: '/Name/LIST/a' }]), ['list'], '/Name');
+  expect(inner?.path).toBe('/Name/list/a');
+  expect(withMemberNames(operations, ['list'], '/other')).toEqual(operations);
+});

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, it } from 'vitest';
+import { routingPath } from '../../../src/http/lenient-path.ts';
+import { isStorableJson, isStorableText } from '../../../src/platform/database/storable-text.ts';
+import { parseQuery, queryIds } from '../../../src/platform/http/query-string.ts';
+import { findTimeZone, localClock, zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
+
+describe('paths', () => {
+  it.each([
+    ['http://h/api/data', '/api/data'],
+    ['http://h/api/data/', '/api/data'],
+    ['http://h//api///data//', '/api/data'],
+    ['http://h/api/data/?a=/b/', '/api/data'],
+    ['http://h/api/data//#x', '/api/data'],
+    ['http://h/', '/'],
+    ['http://h', '/'],
+    ['http://h//', '/'],
+  ])('%s is routed as %s (R-A3)', (address, path) => {
+    expect(routingPath(address)).toBe(path);
+  });
+});
+
+describe('query strings', () => {
+  it('never fail, whatever they are (R-A3)', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(() => parseQuery(`http://h/p?${text}`).find('x')).not.toThrow();
+      }),
+    );
+  });
+
+  it('give a value under its name in any case, behind any prefix (R-A3)', () => {
+    const name = fc.constantFrom('siteIds', 'SITEIDS', 'filter.siteids', 'a.b.SiteIds');
+    fc.assert(
+      fc.property(name, fc.array(fc.integer({ min: 1, max: 2 ** 31 - 1 }), { minLength: 1 }), (spelling, ids) => {
+        const repeated = ids.map((id) => `${spelling}=${id}`).join('&');
+        expect(queryIds(parseQuery(`http://h?${repeated}`), 'siteIds')).toEqual(ids);
+        expect(queryIds(parseQuery(`http://h?${spelling}=${ids.join(',')}`), 'siteIds')).toEqual(ids);
+      }),
+    );
+  });
+});
+
+describe('storable text', () => {
+  it('is what survives UTF-8 and has no U+0000 (R-D1)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const survives = Buffer.from(text, 'utf8').toString('utf8') === text;
+        expect(isStorableText(text)).toBe(survives && !text.includes('\0'));
+        expect(isStorableJson({ a: [{ [text]: 1 }] })).toBe(isStorableText(text));
+      }),
+    );
+    expect(isStorableText('\ud800')).toBe(false);
+  });
+});
+
+describe('civil time', () => {
+  const zone = fc.constantFrom(
+    ...['Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC', 'Africa/Monrovia'],
+  );
+  const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
+
+  it('of a local date is the later instant, or past the gap, as Temporal has it (R-D4)', () => {
+    fc.assert(
+      fc.property(zone, seconds, (timeZoneId, local) => {
+        const plain = Temporal.Instant.fromEpochMilliseconds(local * 1000)
+          .toZonedDateTimeISO('UTC')
+          .toPlainDateTime();
+        const expected = plain.toZonedDateTime(timeZoneId, { disambiguation: 'later' }).epochMilliseconds * 1000;
+        expect(localClock(timeZoneId)(local * 1_000_000).micros).toBe(expected);
+      }),
+    );
+  });
+
+  it('and the offset of an instant lead back to it, but for the earlier of two (R-A8)', () => {
+    fc.assert(
+      fc.property(zone, seconds, (timeZoneId, second) => {
+        const instant = second * 1_000_000;
+        const { micros, kind } = localClock(timeZoneId)(instant + zoneOffset(timeZoneId)(instant));
+        if (kind === 'ambiguous') expect(micros).toBeGreaterThanOrEqual(instant);
+        else expect([micros, kind]).toEqual([instant, 'exact']);
+      }),
+    );
+  });
+
+  it.each([
+    ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:44:30Z', [-2670, 0]],
+    ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1950-07-01T00:00:00Z', [1050, 3600]],
+    ['America/St_Johns', '2006-04-02T03:30:59Z', '2006-04-02T03:31:00Z', [-12_600, -9000]],
+    ['America/Moncton', '1999-10-31T03:00:59Z', '1999-10-31T03:01:00Z', [-10_800, -14_400]],
+  ])('of %s changed its offset between quarters of an hour (R-A8)', (timeZoneId, before, after, found) => {
+    const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
+    expect([offsetAt(before), offsetAt(after)]).toEqual(found);
+    const local = (Date.parse(before) + (found[0] ?? 0) * 1000) * 1000;
+    const { micros, kind } = localClock(timeZoneId)(local);
+    if (kind === 'exact') expect(micros).toBe(Date.parse(before) * 1000);
+    else expect([timeZoneId, kind]).toEqual(['America/Moncton', 'ambiguous']);
+  });
+
+  it.each([
+    ['europe/brussels', 'Europe/Brussels'],
+    ['UTC', 'UTC'],
+    ['Romance Standard Time', 'Europe/Paris'],
+    ['w. europe standard time', 'Europe/Berlin'],
+    ['UTC-11', 'Etc/GMT+11'],
+    ['+01:00', undefined],
+    ['Mars/Base', undefined],
+    ['', undefined],
+  ])('knows the zone %s as %s (R-C9)', (name, found) => {
+    expect(findTimeZone(name)).toBe(found);
+  });
+});

@@ -1,0 +1,38 @@
+/** What log lines tell of errors (R-K4): enough to find the fault, nothing of what was being processed. */
+import { describe, expect, test } from 'vitest';
+import { describeError } from '../../../src/platform/log.ts';
+
+const SECRET = 'marker-of-a-secret';
+
+describe('an error in the log (R-K1, R-K4)', () => {
+  test.each([
+    ['the command Redis refused', { command: { name: 'auth', args: ['default', SECRET] } }],
+    [
+      'the row PostgreSQL refused',
+      { detail: `Failing row contains (${SECRET})`, where: SECRET, internalQuery: SECRET },
+    ],
+    ['the address that could not be read', { input: `postgres://user:${SECRET}@host` }],
+    ['a request or an answer', { config: { headers: { authorization: SECRET } }, response: { body: SECRET } }],
+  ])('shows nothing of %s', (_what, extra) => {
+    const inner = Object.assign(new Error('refused'), extra);
+    for (const error of [inner, new Error('outer', { cause: inner }), new AggregateError([inner], 'several')]) {
+      expect(JSON.stringify(describeError(error))).not.toContain(SECRET);
+    }
+  });
+
+  test('says what it was, where, and by which rule', () => {
+    const error = Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'site_key', table: 'site' });
+    expect(describeError(new Error('could not be written', { cause: error }))).toMatchObject({
+      ...{ type: 'Error', message: 'could not be written', stack: expect.stringContaining('log.test.ts') },
+      cause: { message: 'duplicate key', code: '23505', constraint: 'site_key', table: 'site' },
+    });
+  });
+
+  test('is finite, whatever was thrown', () => {
+    const circle = new Error('circle');
+    circle.cause = circle;
+    expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);
+    expect(describeError('text')).toEqual({ type: 'string', message: 'text' });
+    expect(String(describeError(new Error('x'.repeat(1_000_000))).message).length).toBeLessThan(3000);
+  });
+});

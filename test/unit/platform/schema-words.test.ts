@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { DomainError } from '../../../src/platform/errors.ts';
+import { parseInput } from '../../../src/platform/http/lenient.ts';
+
+const schema = z.object({
+  name: z.string().min(1).max(3),
+  count: z.int().min(1).max(5),
+  ids: z.array(z.int()).max(1),
+  isOn: z.boolean(),
+  own: z.string({ error: 'must be a mail address' }),
+});
+
+function problemsOf(value: unknown): Record<string, string> {
+  try {
+    parseInput(schema, value);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return Object.fromEntries((error.details ?? []).map(({ path, message }) => [path, message]));
+  }
+  throw new Error('nothing was refused');
+}
+
+it('a refused member is told in one kind of words: what it must be, and what it was (R-A5)', () => {
+  expect(problemsOf({ name: 7, count: 'x', isOn: null, own: 1 })).toEqual({
+    '$.name': 'must be a text, got a number',
+    '$.count': 'must be a number, got a text',
+    '$.ids': 'must be a list, got nothing',
+    '$.isOn': 'must be true or false, got null',
+    '$.own': 'must be a mail address',
+  });
+});
+
+it('a size that is refused is told with its limit (R-A5)', () => {
+  expect(problemsOf({ name: 'long', count: 0, ids: [1, 2], isOn: true, own: '' })).toEqual({
+    '$.name': 'must have at most 3 characters',
+    '$.count': 'must be at least 1',
+    '$.ids': 'must have at most 1 entries',
+  });
+  expect(problemsOf({ name: '', count: 1.5, ids: [], isOn: true, own: '' })).toEqual({
+    '$.name': 'must have at least 1 characters',
+    '$.count': 'must be an integer',
+  });
+});

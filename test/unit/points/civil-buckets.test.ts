@@ -1,0 +1,74 @@
+/** Where civil buckets begin (R-G1): laws for any zone and date, and the days that calendars left out. */
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, test } from 'vitest';
+import { civilBuckets } from '../../../src/points/buckets/civil-buckets.ts';
+import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
+
+const ZONES = [
+  'UTC',
+  'Europe/Brussels',
+  'America/New_York',
+  'America/Sao_Paulo',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Australia/Lord_Howe',
+  'Atlantic/Azores',
+  'Pacific/Apia',
+  'Africa/Casablanca',
+] as const;
+// Where a clock is moved by part of an hour, the hour it comes to begins within the one before.
+const KINDS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
+
+const micros = (text: string) => Temporal.Instant.from(text).epochMilliseconds * 1000;
+const anyDate = fc.integer({ min: micros('1975-01-01T00:00Z'), max: micros('2040-01-01T00:00Z') });
+
+/** The first change of the zone's clock after a date; the date itself where none follows. */
+function nextChange(zone: string, date: number): number {
+  const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(date / 1000)).toZonedDateTimeISO(zone);
+  return (start.getTimeZoneTransition('next') ?? start).epochMilliseconds * 1000;
+}
+
+const bucketsOf = (kind: (typeof KINDS)[number], zone: string) => civilBuckets(kind, zone, startOfDay(zone));
+
+describe('civil buckets', () => {
+  test('follow one another without a gap, forwards as backwards, around any change of the clock (R-G1)', () => {
+    const hours = fc.integer({ min: -30 * 60, max: 30 * 60 });
+    fc.assert(
+      fc.property(fc.constantFrom(...ZONES), fc.constantFrom(...KINDS), anyDate, hours, (zone, kind, date, minutes) => {
+        const { startOf, next, previous } = bucketsOf(kind, zone);
+        const instant = nextChange(zone, date) + minutes * 60_000_000;
+        const start = startOf(instant);
+        const after = next(start);
+        expect(start).toBeLessThanOrEqual(instant);
+        expect(after).toBeGreaterThan(start);
+        expect(previous(after)).toBe(start);
+        if (after > instant) expect(startOf(after - 1)).toBe(start);
+        else expect(`${kind} ${zone}`).toMatch(/^hour (Australia\/Lord_Howe|Asia\/Kathmandu)$/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('days follow the change of the clock, hours are whole on either side (R-G1)', () => {
+    const days = bucketsOf('day', 'Europe/Brussels');
+    expect(days.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-29T22:00Z'));
+    expect(days.next(micros('2026-10-24T22:00Z'))).toBe(micros('2026-10-25T23:00Z'));
+    const hours = bucketsOf('hour', 'Europe/Brussels');
+    expect(hours.next(micros('2026-03-29T00:00Z'))).toBe(micros('2026-03-29T01:00Z'));
+    expect(hours.next(micros('2026-10-25T00:00Z'))).toBe(micros('2026-10-25T01:00Z'));
+  });
+
+  test('a date that a zone left out is no day (R-G1)', () => {
+    const days = bucketsOf('day', 'Pacific/Apia');
+    const [before, after] = [micros('2011-12-29T10:00Z'), micros('2011-12-30T10:00Z')];
+    expect(days.next(before)).toBe(after);
+    expect(days.previous(after)).toBe(before);
+  });
+
+  test('weeks begin on Monday, before 1970 too (R-G1)', () => {
+    const weeks = bucketsOf('week', 'UTC');
+    expect(weeks.startOf(micros('1969-12-31T12:00Z'))).toBe(micros('1969-12-29T00:00Z'));
+    expect(weeks.startOf(micros('2026-03-01T12:00Z'))).toBe(micros('2026-02-23T00:00Z'));
+  });
+});

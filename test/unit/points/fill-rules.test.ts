@@ -1,0 +1,96 @@
+/** Filling gaps between buckets (R-G1). Buckets here begin at whole numbers. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  createFiller,
+  type FilledBucket,
+  type FillOptions,
+  type FoundBucket,
+} from '../../../src/points/buckets/fill-rules.ts';
+
+const steps = { next: (start: number) => start + 1, previous: (start: number) => start - 1 };
+
+function fill(found: readonly FoundBucket[], options: Omit<FillOptions, 'steps'>): readonly FilledBucket[] {
+  const filler = createFiller({ ...options, steps });
+  return [...found.flatMap((bucket) => [...filler.push(bucket)]), ...filler.finish()];
+}
+
+const pairs = (buckets: readonly FoundBucket[]) => buckets.map(({ start, value }) => [start, value]);
+const found = [
+  { start: 2, value: 20 },
+  { start: 5, value: 50 },
+  { start: 6, value: 40 },
+];
+const none = Number.NaN;
+
+describe('gaps between buckets', () => {
+  test.each([
+    ['previous', 20, 20],
+    ['linear', 30, 40],
+    ['null', none, none],
+  ] as const)('are filled by %s between the first and the last found (R-G1)', (kind, third, fourth) => {
+    expect(pairs(fill(found, { fill: kind, order: 'ASC' }))).toEqual([
+      [2, 20],
+      [3, third],
+      [4, fourth],
+      [5, 50],
+      [6, 40],
+    ]);
+  });
+
+  test.each([
+    ['previous', none, 40],
+    ['linear', none, none],
+    ['null', none, none],
+  ] as const)(
+    'reach to the bounds of the period, by %s: nothing comes before the first (R-G1)',
+    (kind, before, after) => {
+      const filled = fill(found, { fill: kind, order: 'ASC', first: 1, last: 8 });
+      expect(filled.map(({ start }) => start)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      expect([filled[0]?.value, filled[6]?.value, filled[7]?.value]).toEqual([before, after, after]);
+    },
+  );
+
+  test('are the whole period where nothing is found, and nothing where the period is open (R-G1)', () => {
+    expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
+      [1, none],
+      [2, none],
+    ]);
+    expect(fill([], { fill: 'previous', order: 'ASC', first: 1 })).toEqual([]);
+    expect(fill([], { fill: 'previous', order: 'ASC', first: 2, last: 1 })).toEqual([]);
+  });
+
+  test.each(['previous', 'linear'] as const)('include buckets without a value, by %s (R-G1)', (kind) => {
+    const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
+    const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });
+    expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
+  });
+
+  test('are the same whichever way time is read, and no bucket found is changed (R-G1)', () => {
+    const buckets = fc
+      .uniqueArray(
+        fc.record({ start: fc.integer({ min: 0, max: 30 }), value: fc.double({ noDefaultInfinity: true }) }),
+        {
+          selector: ({ start }) => start,
+        },
+      )
+      .map((list) => list.sort((a, b) => a.start - b.start));
+    const bound = fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined });
+    const kinds = fc.constantFrom('previous', 'linear', 'null');
+    fc.assert(
+      fc.property(buckets, bound, bound, kinds, (list, before, after, kind) => {
+        const first = before === undefined ? undefined : (list[0]?.start ?? 5) - before;
+        const last = after === undefined ? undefined : (list.at(-1)?.start ?? 5) + after;
+        const options = { fill: kind, first, last };
+        const ascending = fill(list, { ...options, order: 'ASC' });
+        const descending = fill(list.toReversed(), { ...options, order: 'DESC' });
+        expect(descending.toReversed()).toEqual(ascending);
+        expect(ascending.map(({ start }) => start)).toEqual(
+          ascending.map((_, index) => (ascending[0]?.start ?? 0) + index),
+        );
+        const kept = ascending.filter(({ isGap }) => !isGap);
+        expect(pairs(kept)).toEqual(pairs(kind === 'null' ? list : list.filter(({ value }) => !Number.isNaN(value))));
+      }),
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eachTuple, encodeTuples } from '../../../src/points/copy-codec.ts';
+import { parseDate } from '../../../src/points/date-rules.ts';
+import { encodeReadings } from '../../../src/points/encode-readings.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
+import { canonicalTags, toLabels } from '../../../src/points/label-rules.ts';
+import type { PointEntry } from '../../../src/points/point.ts';
+
+const entry = fc.record({
+  variableId: fc.integer({ min: 1, max: 4 }),
+  dateMicros: fc.integer({ min: -3, max: 8 }),
+  value: fc.integer({ min: 0, max: 99 }),
+  versionTagId: fc.integer({ min: 0, max: 2 }),
+  tagSetId: fc.constant(0),
+});
+
+function decode(batches: readonly Buffer[]): PointEntry[] {
+  return batches.flatMap((tuples) => {
+    const entries: PointEntry[] = [];
+    eachTuple(tuples, (variableId, dateMicros, offset) => {
+      const at = (place: number) => tuples.readInt32BE(offset + place);
+      const value = tuples.readDoubleBE(offset + 18);
+      entries.push({ variableId, dateMicros, value, versionTagId: at(50), tagSetId: at(58) });
+    });
+    return entries;
+  });
+}
+
+describe('instants', () => {
+  it('are written so that reading them gives the same microsecond (R-A8)', () => {
+    const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
+    fc.assert(
+      fc.property(micros, (value) => {
+        expect(parseDate(formatInstant(value))?.micros).toBe(value);
+      }),
+    );
+  });
+
+  it('survive the COPY format, as do values to the last bit (R-A8)', () => {
+    const dateMicros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
+    const value = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(dateMicros, value, (date, number) => {
+        const point = { variableId: 7, dateMicros: date, value: number, versionTagId: 3, tagSetId: 2 ** 31 - 1 };
+        expect(decode([encodeTuples([point])])).toEqual([point]);
+      }),
+    );
+  });
+});
+
+describe('repeats within one body', () => {
+  it('of variable, date and VersionTag leave the last, the others stay in their order (R-D5)', () => {
+    fc.assert(
+      fc.property(fc.array(entry), (entries) => {
+        const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>
+          `${variableId} ${dateMicros} ${versionTagId}`;
+        const expected = entries.filter((one, index) => {
+          return !entries.slice(index + 1).some((later) => key(later) === key(one));
+        });
+        expect(decode([encodeReadings(entries)])).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('tags', () => {
+  it('that are equal have one text, whatever the order of their keys (R-D3)', () => {
+    const tags = fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true });
+    fc.assert(
+      fc.property(tags, (given) => {
+        const text = canonicalTags(given);
+        expect(canonicalTags(Object.fromEntries(Object.entries(given).reverse()))).toBe(text);
+        expect(text === null ? {} : JSON.parse(text)).toEqual(given);
+      }),
+    );
+  });
+
+  it.each([
+    ['V1', { a: 'b' }, '{"a":"b","version":"V1"}'],
+    ['V1', { version: 'mine' }, '{"version":"mine"}'],
+    [undefined, { a: 'b' }, '{"a":"b"}'],
+    [undefined, {}, null],
+  ])('hold the version %s under `version` unless the key is taken: %j (§9.2 rule 1, R-D3)', (version, tags, text) => {
+    expect(toLabels(version, tags)).toEqual({ version, tags: text });
+  });
+});

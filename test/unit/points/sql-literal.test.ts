@@ -1,0 +1,37 @@
+/** Values written into statements: nothing but the value gets in. */
+import { describe, expect, test } from 'vitest';
+import {
+  instantLiteral,
+  integerArrayLiteral,
+  integerLiteral,
+  intervalLiteral,
+  textLiteral,
+} from '../../../src/points/read/sql-literal.ts';
+
+describe('a literal', () => {
+  test('of a number is that number, of anything else there is none', () => {
+    expect(integerLiteral(42)).toBe('42');
+    expect(`1-${integerLiteral(-1)}`).toBe('1-(-1)');
+    expect(integerArrayLiteral([1, -2])).toBe("'{1,-2}'::int[]");
+    for (const wrong of [1.5, Number.NaN, Infinity, 2 ** 53, '1; drop table point' as never as number]) {
+      expect(() => integerLiteral(wrong)).toThrow(/no whole number/);
+      expect(() => integerArrayLiteral([1, wrong])).toThrow(/no whole number/);
+      expect(() => intervalLiteral(wrong)).toThrow(/no whole number/);
+    }
+  });
+
+  test('of a length of time is its microseconds', () => {
+    expect(intervalLiteral(-3_600_000_001)).toBe("interval '-3600000001 microseconds'");
+  });
+
+  test('of a text is closed by nothing in it', () => {
+    expect(textLiteral("Europe/Brussels')--")).toBe("'Europe/Brussels'')--'");
+    expect(textLiteral("a\\'b")).toBe(" E'a\\\\''b'");
+  });
+
+  test('of an instant is to the microsecond, beyond all dates infinite', () => {
+    expect(instantLiteral(Date.UTC(2026, 2, 1) * 1000 + 1)).toBe("timestamptz '2026-03-01T00:00:00.000001Z'");
+    expect(instantLiteral(-Number.MAX_VALUE)).toBe("timestamptz '-infinity'");
+    expect(instantLiteral(Number.MAX_VALUE)).toBe("timestamptz 'infinity'");
+  });
+});

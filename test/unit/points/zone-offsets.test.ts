@@ -1,0 +1,35 @@
+/** Offsets of zones as spans of time (R-G1, R-A8). */
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { expect, test } from 'vitest';
+import { mergeSpans, offsetSpans } from '../../../src/points/buckets/zone-offsets.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
+
+const ZONES = ['Europe/Brussels', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Africa/Monrovia', 'Pacific/Apia', 'UTC'];
+const HOUR = 3_600_000_000;
+
+test('spans have the offset that Temporal has, whatever the period they are asked for (R-G1)', () => {
+  const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
+  const bound = fc.option(micros, { nil: undefined });
+  fc.assert(
+    fc.property(fc.constantFrom(...ZONES), micros, bound, bound, (zone, at, before, after) => {
+      const from = before === undefined ? undefined : Math.min(before, at);
+      const to = after === undefined ? undefined : Math.max(after, at);
+      const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(at / 1000));
+      const expected = instant.toZonedDateTimeISO(zone).offsetNanoseconds / 1000;
+      const spans = offsetSpans(zone, from, to);
+      const found = spans.findLast((span, index) => index === 0 || span.from <= at);
+      expect(found?.offset).toBe(expected);
+      expect(spans.map((span) => span.from)).toEqual(spans.map((span) => span.from).sort((a, b) => a - b));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a period without a change of the clock is one span, and so are neighbours made alike (R-G1)', () => {
+  const [june, july] = [Date.UTC(2026, 5, 1) * 1000, Date.UTC(2026, 6, 1) * 1000];
+  expect(offsetSpans('Europe/Brussels', june, july).map(({ offset }) => offset)).toEqual([2 * HOUR]);
+  const year = offsetSpans('Europe/Brussels', Date.UTC(2026, 0, 1) * 1000, Date.UTC(2027, 0, 1) * 1000);
+  expect(year.map(({ offset }) => offset / HOUR)).toEqual([1, 2, 1]);
+  expect(mergeSpans(year, (offset) => offset % HOUR)).toHaveLength(1);
+});

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eachTuple } from '../../../src/points/copy-codec.ts';
+import { encodePush } from '../../../src/push/body/encode-push.ts';
+import type { PushContents } from '../../../src/push/body/push-element.ts';
+import { makeLabel } from '../../../src/push/operations/operation-label.ts';
+
+interface Reading {
+  readonly date: number;
+  readonly value: number;
+  readonly label: number;
+}
+
+interface Element {
+  /** 0: has no target. */
+  readonly variableId: number;
+  readonly readings: readonly Reading[];
+}
+
+const reading = fc.record({
+  date: fc.integer({ min: -2, max: 6 }),
+  value: fc.integer({ min: 0, max: 99 }),
+  label: fc.integer({ min: 0, max: 2 }),
+});
+const element = fc.record({
+  variableId: fc.integer({ min: 0, max: 3 }),
+  readings: fc.array(reading, { maxLength: 8 }),
+});
+
+function contentsOf(elements: readonly Element[]): PushContents {
+  const readings = elements.flatMap((one) => one.readings);
+  return {
+    targets: elements.map(() => ({})),
+    readingCounts: elements.map((one) => one.readings.length),
+    dates: Float64Array.from(readings, ({ date }) => date),
+    isLocal: undefined,
+    values: Float64Array.from(readings, ({ value }) => value),
+    labels: Int32Array.from(readings, ({ label }) => label),
+    labelTable: [],
+  };
+}
+
+// Two labels of one VersionTag: they differ in their tags.
+const LABEL_IDS = [
+  { versionTagId: 0, tagSetId: 0 },
+  { versionTagId: 1, tagSetId: 5 },
+  { versionTagId: 1, tagSetId: 6 },
+];
+
+function encode(elements: readonly Element[]) {
+  return encodePush(contentsOf(elements), {
+    variableIds: elements.map(({ variableId }) => variableId),
+    timeZoneIds: elements.map(() => 'UTC'),
+    labelIds: LABEL_IDS,
+  });
+}
+
+interface Row {
+  readonly variableId: number;
+  readonly date: number;
+  readonly value: number;
+  readonly tagId: number;
+  readonly setId: number;
+}
+
+function decode(tuples: Buffer): Row[] {
+  const rows: Row[] = [];
+  eachTuple(tuples, (variableId, date, offset) => {
+    const [tagId, setId] = [tuples.readInt32BE(offset + 50), tuples.readInt32BE(offset + 58)];
+    rows.push({ variableId, date, value: tuples.readDoubleBE(offset + 18), tagId, setId });
+  });
+  return rows;
+}
+
+/** The readings with a target, in the order they were sent, less those repeated later. */
+function expectedRows(elements: readonly Element[]): Row[] {
+  const rows = elements.flatMap(({ variableId, readings }) =>
+    readings.map(({ date, value, label }) => {
+      const ids = LABEL_IDS[label];
+      return { variableId, date, value, tagId: ids?.versionTagId ?? -1, setId: ids?.tagSetId ?? -1 };
+    }),
+  );
+  const key = ({ variableId, date, tagId }: Row) => `${variableId} ${date} ${tagId}`;
+  return rows.filter(
+    (row, index) => row.variableId !== 0 && !rows.slice(index + 1).some((later) => key(later) === key(row)),
+  );
+}
+
+describe('the readings of a push', () => {
+  it('of repeats of variable, date and VersionTag leave the last; those of one date keep their order (R-D5)', () => {
+    fc.assert(
+      fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
+        const { tuples, readingCount } = encode(elements);
+        const [actual, expected] = [decode(tuples), expectedRows(elements)];
+        const sameDate =
+          ({ variableId, date }: Row) =>
+          (row: Row) =>
+            row.variableId === variableId && row.date === date;
+        expect(actual).toHaveLength(expected.length);
+        for (const row of expected) expect(actual.filter(sameDate(row))).toEqual(expected.filter(sameDate(row)));
+        const targeted = elements.filter(({ variableId }) => variableId !== 0);
+        expect(readingCount).toBe(targeted.reduce((sum, { readings }) => sum + readings.length, 0));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('come in the order of their dates, so that new ones can be appended', () => {
+    fc.assert(
+      fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
+        const { tuples, firstDates } = encode(elements);
+        const lastDates = new Map<number, number>();
+        let isStrict = true;
+        for (const { variableId, date } of decode(tuples)) {
+          const last = lastDates.get(variableId) ?? Number.NEGATIVE_INFINITY;
+          expect(date).toBeGreaterThanOrEqual(last);
+          if (date === last) isStrict = false;
+          lastDates.set(variableId, date);
+        }
+        expect(firstDates !== undefined).toBe(isStrict);
+        for (const [variableId, first] of firstDates ?? []) {
+          const dates = decode(tuples).flatMap((row) => (row.variableId === variableId ? row.date : []));
+          expect(first).toBe(Math.min(...dates));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('a label of the service', () => {
+  it('is a UUID of version 7 and unlike all others (R-D7)', () => {
+    const labels = Array.from({ length: 100_000 }, () => makeLabel(Date.UTC(2026, 0, 1)));
+    expect(new Set(labels).size).toBe(labels.length);
+    for (const label of labels)
+      expect(label).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(makeLabel(Date.UTC(2026, 0, 1)) < makeLabel(Date.UTC(2026, 0, 2))).toBe(true);
+  });
+});

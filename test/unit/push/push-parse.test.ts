@@ -1,0 +1,312 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonPath } from '../../../src/platform/http/lenient.ts';
+import { toLabels } from '../../../src/points/label-rules.ts';
+import { parsePush } from '../../../src/push/body/parse-push-rules.ts';
+import { MAX_DETAILS, type PushContents } from '../../../src/push/body/push-element.ts';
+import { pushSchema } from '../../../src/push/body/push-schema.ts';
+import { scanPush } from '../../../src/push/body/scan-push-rules.ts';
+
+const LIMITS = { maxElements: 1000, maxReadings: 1000 };
+
+const spelled = (name: string) => fc.constantFrom(name, name, name.toUpperCase(), name.toLowerCase());
+const text = fc.oneof(
+  fc.constantFrom('', 'V1', 'a\u0000', '\ud800', 'é', 'x'.repeat(201), 'y'.repeat(1001)),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+);
+const date = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:15:00.000Z', '2026-06-01T00:00:00') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '2026-02-30T00:00:00Z',
+      '2026-01-01',
+      'x',
+      '1699-12-31T23:59:59Z',
+      '2026-01-01T00:00+02',
+    ),
+  },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+const value = fc.oneof(
+  { weight: 5, arbitrary: fc.oneof(fc.double({ noNaN: true }), fc.constantFrom('1.5', ' -2e3 ', 7)) },
+  { weight: 1, arbitrary: fc.oneof(fc.jsonValue(), fc.constantFrom('NaN', '1,5', '0x1', '', 'Infinity')) },
+);
+const tags = fc.oneof(
+  fc.constant(null),
+  fc.dictionary(
+    fc.oneof(fc.constantFrom('a', 'version', '__proto__', 'constructor'), text),
+    fc.oneof(text, fc.constant(null)),
+    {
+      maxKeys: 3,
+    },
+  ),
+  fc.jsonValue(),
+);
+
+/** An object whose members come and go, in any order and any spelling, some of them twice. */
+function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
+  const pairs = Object.entries(shape).map(([name, arbitrary]) =>
+    fc.option(fc.tuple(spelled(name), arbitrary), { nil: undefined, freq: 4 }),
+  );
+  return fc
+    .tuple(
+      fc.tuple(...pairs),
+      fc.array(fc.tuple(fc.constantFrom(...Object.keys(shape), 'x', '__proto__').chain(spelled), fc.jsonValue()), {
+        maxLength: 1,
+      }),
+    )
+    .map(([given, more]) => Object.fromEntries([...given.filter((pair) => pair !== undefined), ...more]));
+}
+
+const reading = fc.oneof(
+  { weight: 9, arbitrary: members({ date, value, version: fc.oneof(text, fc.constant(null)), tags }) },
+  { weight: 6, arbitrary: fc.record({ date, value }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+const id = fc.oneof(
+  fc.integer({ min: -1, max: 9 }),
+  fc.constantFrom('7', '007', '99999999999', 4_294_967_297, 1.5, null),
+);
+const element = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: members({
+      variableId: id,
+      sourceId: id,
+      variableTypeId: id,
+      sourceSerialNumber: fc.oneof(text, fc.integer(), fc.constant(null)),
+      mappingConfig: fc.oneof(text, fc.constant(null)),
+      version: fc.oneof(text, fc.constant(null)),
+      tags,
+      data: fc.oneof(
+        { weight: 9, arbitrary: fc.array(reading, { maxLength: 4 }) },
+        { weight: 1, arbitrary: fc.jsonValue() },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: members({ accountId: id, USERID: id, role: text, data: fc.constant([]) }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+/** Elements with nothing wrong in them. */
+const good = fc.constantFrom('', 'V1', 'é');
+const goodTags = fc.option(fc.dictionary(fc.constantFrom('a', 'version', '__proto__'), good));
+const goodLabels = { version: fc.option(good), tags: goodTags };
+const goodReading = fc
+  .tuple(
+    fc.tuple(
+      spelled('date'),
+      fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:15:00.5+0130', '2026-06-01T00:00'),
+    ),
+    fc.tuple(spelled('value'), fc.oneof(fc.integer(), fc.constantFrom('1.5', ' -2e3 '))),
+    fc.record(goodLabels, { requiredKeys: [] }),
+  )
+  .map(([dated, valued, labels]) => ({ ...Object.fromEntries([dated, valued]), ...labels }));
+const goodElement = fc.record(
+  {
+    variableId: fc.constantFrom(0, 7, '7'),
+    sourceName: fc.constantFrom('é', 7),
+    ...goodLabels,
+    data: fc.array(goodReading),
+  },
+  { requiredKeys: ['data'] },
+);
+
+const body = fc.oneof(
+  { weight: 6, arbitrary: fc.array(goodElement, { maxLength: 4 }) },
+  { weight: 9, arbitrary: fc.array(element, { maxLength: 4 }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+
+/** What a body says, by the schema: refused with places, or accepted with readings one by one. */
+function bySchema(json: unknown): unknown {
+  const result = pushSchema.safeParse(json);
+  if (!result.success) {
+    const details = result.error.issues.map(({ path, message }) => ({ path: jsonPath('$', path), message }));
+    return { kind: 'invalid', details: details.slice(0, MAX_DETAILS) };
+  }
+  return result.data.map(({ data, version, tags: elementTags, accountId: _a, userId: _u, role: _r, ...target }) => ({
+    target: Object.fromEntries(Object.entries(target).filter(([, member]) => member !== undefined)),
+    readings: data.map((one) => ({
+      ...one.date,
+      value: one.value,
+      ...toLabels(one.version ?? version, { ...one.tags, ...elementTags }),
+    })),
+  }));
+}
+
+/** The same, by the hand-made reader. */
+function byHand(json: unknown): unknown {
+  const parsed = parsePush(json, LIMITS);
+  if (parsed.kind !== 'ok') return parsed;
+  return spellOut(parsed.contents);
+}
+
+function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labelTable }: PushContents): unknown {
+  let row = 0;
+  return targets.map((target, index) => ({
+    target,
+    readings: Array.from({ length: readingCounts[index] ?? 0 }, () => {
+      const at = row++;
+      return { micros: dates[at], isLocal: isLocal?.[at] === 1, value: values[at], ...labelTable[labels[at] ?? -1] };
+    }),
+  }));
+}
+
+describe('a push body', () => {
+  it('is read by hand as the schema reads it: the same readings, or the same places and words (R-D1, R-A3)', () => {
+    let accepted = 0;
+    const runs = 1500;
+    fc.assert(
+      fc.property(body, (given) => {
+        const json = JSON.parse(JSON.stringify(given));
+        const expected = bySchema(json);
+        if (Array.isArray(expected) && expected.length > 0) accepted += 1;
+        expect(byHand(json)).toEqual(expected);
+      }),
+      { numRuns: runs },
+    );
+    // Both ways are taken, else the proof proves little.
+    expect(accepted).toBeGreaterThan(runs / 10);
+    expect(accepted).toBeLessThan(runs / 2);
+  }, 60_000);
+
+  it('names the first 100 places, as the schema finds them (R-D1)', () => {
+    const json = Array.from({ length: 60 }, () => ({ role: 'ADMIN', data: [{ date: 1 }] }));
+    expect(byHand(json)).toEqual(bySchema(json));
+    expect(byHand(json)).toMatchObject({ details: { length: 100 } });
+  });
+
+  it('takes property names in any case; of two that differ in case only the exact one, else the last (R-A3)', () => {
+    const json = [
+      { DATA: [{ Date: '2026-01-01T00:00Z', VALUE: 1, value: 2 }], VariableID: 4, variableid: 5 },
+      { data: [{ DATE: '2026-01-01T00:00Z', date: null, Value: 1 }] },
+    ];
+    expect(byHand(json.slice(0, 1))).toMatchObject([{ target: { variableId: 5 }, readings: [{ value: 2 }] }]);
+    expect(byHand(json)).toMatchObject({ kind: 'invalid', details: [{ path: '$[1].data[0].date' }] });
+  });
+});
+
+/** A text with at most one character left out, put in or replaced. */
+const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
+  const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
+  return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {
+    if (!spoiling) return original;
+    const [place, left, put] = spoiling;
+    const at = place % (original.length + 1);
+    // What is cut in the middle of a pair of surrogates, UTF-8 can not carry.
+    return (original.slice(0, at) + put + original.slice(at + left)).toWellFormed();
+  });
+};
+
+const digits = fc.stringMatching(/^(0|[1-9]\d{0,17}|0\d)(\.\d{1,18})?$/);
+const rawNumber = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
+  fc.tuple(fc.constantFrom('', '-'), digits, fc.constantFrom('', '', 'e2')).map((parts) => parts.join('')),
+  fc.constantFrom('-0', '9007199254740993', '"1.5"', '1e999', '1E-310', '.5', '1.', '01', '+1', '0x1', 'null', 'NaN'),
+);
+const rawDate = fc
+  .tuple(
+    fc.constantFrom('2026-01-01', '2026-01-01', '2026-12-31', '2024-02-29', '2026-02-29', '1699-12-31', '0000-00-00'),
+    fc.constantFrom('T00:00:00', 'T23:59:59', 'T05:00:00', 't12:00:00', ' 12:00:00', 'T24:00:00', 'T10:60:00'),
+    fc.constantFrom('Z', 'Z', '.250Z', '.001Z', '', '', '.123456Z', '+01:00', '-0330', '.5', '.1234567Z', 'z'),
+  )
+  .map((parts) => `"${parts.join('')}"`);
+const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n');
+const rawTail = fc.constantFrom(
+  ...['', ',"version":"V1"', ', "Tags": {"q": "}\\"]"}', ',"tags":{"q":"e"},"version":"é"', ',"x":[1,{}]'],
+  ...[',"value":7', ',"DATE":"2026-01-01T00:00:00Z"', ',"date":"2026-01-01T00:00:00Z"', ',"version":"a\\u0000"', ','],
+  ...[',"v\\u0061lue":7', ',"tags":null', ',"version":"V1" ,'],
+);
+const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
+/** Readings as no JSON.stringify would write them. */
+const rawReading = fc
+  .tuple(
+    usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),
+    usually('1.5', rawNumber),
+    usually('', rawTail),
+    ...([space, space, fc.boolean(), usually('date', fc.constantFrom('Date', 'DATE', 'dote'))] as const),
+  )
+  .map(([when, number, tail, before, between, isDateFirst, dateName]) => {
+    const members = [`"${dateName}"${between}:${before}${when}`, `"value":${between}${number}`];
+    const ordered = isDateFirst ? members : members.toReversed();
+    return `${before}{${between}${ordered.join(`${before},${between}`)}${before}${tail}}${between}`;
+  });
+const rawElement = fc
+  .tuple(
+    usually(
+      '"variableId":7',
+      fc.constantFrom('"version":"V0","tags":{"q":"own"}', '"DATA":[]', '"x":"\\"],[{"', '"d\\u0061ta":[]', '"x":01'),
+    ),
+    fc.array(rawReading, { minLength: 1, maxLength: 3 }),
+    usually('data', fc.constant('Data')),
+    fc.boolean(),
+  )
+  .map(([other, readings, dataName, isDataFirst]) => {
+    const members = [`"${dataName}":[${readings.join()}]`, other];
+    return `{${(isDataFirst ? members : members.toReversed()).join()}}`;
+  });
+const rawBody = fc.array(rawElement, { minLength: 1, maxLength: 2 }).map((elements) => `[${elements.join()}]`);
+
+const scan = (text: string) => {
+  const scanned = scanPush(Buffer.from(text), LIMITS);
+  return scanned && { read: spellOut(scanned.contents), places: scanned.elementPlaces };
+};
+
+/** What a text says by the schema; undefined where it is not JSON. */
+function bySchemaOf(text: string): unknown {
+  try {
+    return bySchema(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+describe('a push body read from its bytes', () => {
+  it('is read as the schema reads it, or left to be read as a whole (R-D1, R-A3)', () => {
+    let scannedCount = 0;
+    const runs = 10_000;
+    const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
+    fc.assert(
+      fc.property(fc.oneof(rawBody, spoiled(rawBody), written, spoiled(written)), (text) => {
+        const scanned = scan(text);
+        if (!scanned) return;
+        scannedCount += 1;
+        expect(scanned.read).toEqual(bySchemaOf(text));
+        const bytes = Buffer.from(text);
+        const elements = scanned.places.map(([start, end]) => JSON.parse(bytes.toString('utf8', start, end)));
+        expect(elements).toEqual(JSON.parse(text));
+      }),
+      { numRuns: runs },
+    );
+    expect(scannedCount).toBeGreaterThan(runs / 5);
+  }, 60_000);
+
+  it.each([
+    ['as json.dumps writes it', '[{"variableId": 7, "data": [{"date": "2026-01-01T00:00:00Z", "value": 1.5}]}]'],
+    ['indented', JSON.stringify([{ data: [{ date: '2026-01-01T00:00:00.000Z', value: -0.25 }] }], null, 2)],
+    ['with capitals', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
+    ['value first', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
+    ['with labels', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]'],
+    ['with texts for numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
+    ['with the longest of numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
+  ])('is read at once %s', (_, text) => {
+    expect(scan(text)?.read).toEqual(bySchemaOf(text));
+    expect(scan(text)).toBeDefined();
+  });
+
+  it.each([
+    ['not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1')],
+    ['with a byte order mark', Buffer.from('\ufeff[{"data":[]}]')],
+    ['with more elements than allowed', Buffer.from(`[${'{"data":[]},'.repeat(LIMITS.maxElements)}{"data":[]}]`)],
+    [
+      'with more readings than allowed',
+      Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
+    ],
+    ['with an element of great size', Buffer.from(`[{"x":"${'x'.repeat(70_000)}","data":[]}]`)],
+    ['cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1')],
+  ])('%s is left to be read as a whole', (_, bytes) => {
+    expect(scanPush(bytes, LIMITS)).toBeUndefined();
+  });
+});

@@ -1,0 +1,234 @@
+/** Formats of rows without a server: what each writes for a table (R-G3, R-G4). */
+import { tableFromIPC } from 'apache-arrow';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseDate } from '../../../src/points/date-rules.ts';
+import { formatInstant, formatLocalInstant } from '../../../src/points/instant-rules.ts';
+import { chooseType } from '../../../src/reading/formats/accept-rules.ts';
+import { writeArrow } from '../../../src/reading/formats/arrow-table.ts';
+import { writeCsv } from '../../../src/reading/formats/csv-table.ts';
+import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../../src/reading/formats/instant-writer-rules.ts';
+import { writeJson } from '../../../src/reading/formats/json-table.ts';
+import { NUMBER_BYTES, writeNumber } from '../../../src/reading/formats/number-writer-rules.ts';
+import type { Batch, Column, InstantWriter, Table } from '../../../src/reading/formats/table.ts';
+import { zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
+
+const MICROS = Date.parse('2026-03-01T00:15:00Z') * 1000;
+const TEXTS: Readonly<Record<number, string>> = { 1: 'V1', 2: 'say "hi", twice\r\n', 3: '=1+1' };
+
+const COLUMNS: readonly Column[] = [
+  { name: 'variableId', kind: 'id' },
+  { name: 'date', kind: 'instant' },
+  { name: 'rawValue', kind: 'number' },
+  { name: 'unitId', kind: 'id' },
+  { name: 'version', kind: 'text' },
+  { name: 'tags', kind: 'json' },
+];
+
+function batch(variableId: number, unitId: number | null, values: readonly number[], ids: readonly number[]): Batch {
+  return {
+    rowCount: values.length,
+    cells: [
+      { kind: 'constant', value: variableId },
+      { kind: 'instants', values: Float64Array.from(values, (_, row) => MICROS + row) },
+      { kind: 'numbers', values: Float64Array.from(values) },
+      { kind: 'constant', value: unitId },
+      { kind: 'codes', ids: Int32Array.from(ids), textOf: (id) => TEXTS[id] ?? null },
+      { kind: 'codes', ids: Int32Array.from(ids), textOf: (id) => (id === 0 ? null : `{"k":"${id}"}`) },
+    ],
+  };
+}
+
+function table(...batches: readonly Batch[]): Table {
+  return {
+    columns: COLUMNS,
+    batches: (async function* () {
+      yield* batches;
+    })(),
+  };
+}
+
+async function joined(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const piece of pieces) parts.push(piece);
+  return Buffer.concat(parts);
+}
+
+describe('JSON (R-G3)', () => {
+  test('has a member for what a row has, and none for a version or tags it has not', async () => {
+    const text = await joined(writeJson(table(batch(7, null, [1.5, Number.NaN], [2, 0]), batch(8, 3, [-1e-7], [1]))));
+    expect(JSON.parse(text.toString())).toEqual([
+      {
+        variableId: 7,
+        date: '2026-03-01T00:15:00Z',
+        rawValue: 1.5,
+        unitId: null,
+        version: TEXTS[2],
+        tags: { k: '2' },
+      },
+      { variableId: 7, date: '2026-03-01T00:15:00.000001Z', rawValue: null, unitId: null },
+      { variableId: 8, date: '2026-03-01T00:15:00Z', rawValue: -1e-7, unitId: 3, version: 'V1', tags: { k: '1' } },
+    ]);
+  });
+
+  test('of nothing is an empty array', async () => {
+    expect((await joined(writeJson(table()))).toString()).toBe('[]');
+  });
+});
+
+describe('CSV (R-G4)', () => {
+  test('is RFC 4180 with a header row; texts stand as they are, formulas too', async () => {
+    const text = (await joined(writeCsv(table(batch(7, null, [1.5, Number.NaN, 3], [2, 0, 3]))))).toString();
+    expect(text).toBe(
+      [
+        'variableId,date,rawValue,unitId,version,tags',
+        '7,2026-03-01T00:15:00Z,1.5,,"say ""hi"", twice\r\n","{""k"":""2""}"',
+        '7,2026-03-01T00:15:00.000001Z,,,,',
+        '7,2026-03-01T00:15:00.000002Z,3,,=1+1,"{""k"":""3""}"',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  test('of nothing is the header', async () => {
+    const text = (await joined(writeCsv(table()))).toString();
+    expect(text).toBe('variableId,date,rawValue,unitId,version,tags\r\n');
+  });
+});
+
+describe('Arrow (R-G4)', () => {
+  const rowsOf = (bytes: Uint8Array) =>
+    tableFromIPC(bytes)
+      .toArray()
+      .map((row) => row.toJSON() as Record<string, unknown>);
+
+  test('gives typed columns, null where there is nothing, and microseconds', async () => {
+    const bytes = await joined(writeArrow(table(batch(7, null, [1.5, Number.NaN], [2, 0]))));
+    const arrow = tableFromIPC(bytes);
+    expect(arrow.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
+      'variableId Int32',
+      'date Timestamp<MICROSECOND, UTC>',
+      'rawValue Float64',
+      'unitId Int32',
+      'version Dictionary<Int32, Utf8>',
+      'tags Dictionary<Int32, Utf8>',
+    ]);
+    const dates = arrow.getChild('date')?.data[0]?.values as BigInt64Array;
+    expect([...dates]).toEqual([BigInt(MICROS), BigInt(MICROS + 1)]);
+    expect(rowsOf(bytes)).toMatchObject([
+      { variableId: 7, rawValue: 1.5, unitId: null, version: TEXTS[2], tags: '{"k":"2"}' },
+      { variableId: 7, rawValue: null, unitId: null, version: null, tags: null },
+    ]);
+  });
+
+  test('keeps the texts of each batch, whether a dictionary is kept or replaced', async () => {
+    const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1], []] as const;
+    const batches = idsOfBatches.flatMap((ids) => (ids.length === 0 ? [] : [batch(1, 8, ids.map(Number), ids)]));
+    const rows = rowsOf(await joined(writeArrow(table(...batches))));
+    expect(rows.map(({ version }) => version)).toEqual(idsOfBatches.flat().map((id) => TEXTS[id] ?? null));
+  });
+
+  test('of nothing is the schema alone', async () => {
+    const arrow = tableFromIPC(await joined(writeArrow(table())));
+    expect(arrow.numRows).toBe(0);
+    expect(arrow.schema.names).toContain('version');
+  });
+});
+
+describe('numbers written in rows (R-G3)', () => {
+  const textOf = (value: number): string => {
+    const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
+    return bytes.toString('latin1', 1, writeNumber(bytes, 1, value));
+  };
+
+  test.each([
+    ...[
+      0, -0, 1, -1, 9, 10, 99.5, 0.1, -0.000001, 0.0000001, 1e-6, 123456.789, 999_999_999, 1_000_000_000, 4_294_967_296,
+    ],
+    ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
+    ...[-0.0000010067770038988751, -2.2250738585072014e-308, -123456789012345680000],
+    ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
+  ])('are as short as String(%d)', (value) => {
+    expect(textOf(value)).toBe(String(value));
+  });
+
+  test('are as String writes them, whatever they are', () => {
+    const decimal = fc
+      .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
+      .map(([digits, decimals]) => digits / 10 ** decimals);
+    const any = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(fc.oneof(decimal, any, fc.maxSafeInteger()), (value) => {
+        expect(textOf(value)).toBe(String(value));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('instants written in rows (R-A8)', () => {
+  test('are as each would be alone, in any zone', () => {
+    const micros = fc
+      .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })
+      .map((millis) => millis * 1000);
+    const zone = fc.constantFrom(
+      'Europe/Brussels',
+      'America/St_Johns',
+      'Asia/Kathmandu',
+      'Africa/Monrovia',
+      'Asia/Manila',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(micros, fc.constantFrom(0, 1, 500_000, 999_999))), zone, (parts, timeZoneId) => {
+        const offsetAt = zoneOffset(timeZoneId);
+        const [write, writeLocal] = [instantWriter(), localInstantWriter(offsetAt)];
+        const textOf = (writer: InstantWriter, instant: number): string => {
+          const bytes = Buffer.alloc(INSTANT_BYTES + 1);
+          return bytes.toString('latin1', 1, writer(bytes, 1, instant));
+        };
+        for (const instant of parts.map(([start, more]) => start + more)) {
+          expect(textOf(write, instant)).toBe(formatInstant(instant));
+          const local = textOf(writeLocal, instant);
+          expect(local).toBe(formatLocalInstant(instant, offsetAt(instant)));
+          expect(parseDate(local), local).toEqual({ micros: instant, isLocal: false });
+        }
+      }),
+    );
+  });
+
+  test.each([
+    ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1880-01-01T00:18:00+00:18'],
+    ['Africa/Monrovia', '1971-06-01T12:00:00.000001Z', '1971-06-01T11:16:00.000001-00:44'],
+    ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:00:29-00:44'],
+    ['Africa/Monrovia', '1972-01-07T00:44:30Z', '1972-01-07T00:44:30+00:00'],
+    ['America/New_York', '1883-11-18T16:59:59Z', '1883-11-18T12:03:59-04:56'],
+  ])('of %s, whose mean time had seconds, have an offset of whole minutes and stay the instant', (zone, utc, local) => {
+    const { micros } = parseDate(utc) ?? { micros: Number.NaN };
+    expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
+    expect(parseDate(local)?.micros).toBe(micros);
+  });
+});
+
+describe('the type of an answer (R-G4)', () => {
+  const [JSON_TYPE, CSV, ARROW] = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'];
+
+  test.each([
+    [undefined, JSON_TYPE],
+    ['', JSON_TYPE],
+    ['*/*', JSON_TYPE],
+    ['application/json, text/plain, */*', JSON_TYPE],
+    ['text/csv', CSV],
+    ['TEXT/CSV; charset=utf-8', CSV],
+    ['text/*', CSV],
+    ['text/csv, */*', CSV],
+    ['text/csv;q=0.5, application/json;q=0.9', JSON_TYPE],
+    ['application/json;q=0.2, text/csv;q=0.9, application/vnd.apache.arrow.stream;q=0.95', ARROW],
+    ['application/vnd.apache.arrow.stream', ARROW],
+    ['application/*', JSON_TYPE],
+    ['application/json;q=0, */*', CSV],
+    ['text/html, application/xml;q=0.9', JSON_TYPE],
+    ['nonsense', JSON_TYPE],
+  ])('for Accept %j is %s', (accept, type) => {
+    expect(chooseType(accept, ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'])).toBe(type);
+  });
+});

@@ -1,0 +1,156 @@
+/** Templates of bodies: what they put in, and that no data makes anything else of the JSON (R-I1). */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template-rules.ts';
+import { validateTemplate } from '../../../src/webhooks/sending/validate-template.ts';
+
+const MESSAGE = {
+  type: 'VariableUpdated',
+  timestamp: '2026-03-01T12:00:00Z',
+  accountId: 7,
+  data: { variableId: 5, name: 'a "quoted"\nname', isOn: true, none: null, variables: [{ from: 'x' }, { from: 'y' }] },
+};
+
+const render = (template: string, isJson = true, values: unknown = MESSAGE) =>
+  renderTemplate(parseTemplate(template, isJson), values);
+
+describe('what is put in', () => {
+  test.each([
+    ['{"v": {{data.variableId}}}', { v: 5 }],
+    ['{"v": "{{data.variableId}}"}', { v: '5' }],
+    ['{"v": "{{data.name}}"}', { v: 'a "quoted"\nname' }],
+    ['{"v": {{data.name}}}', { v: 'a "quoted"\nname' }],
+    ['{"v": {{json data.name}}}', { v: 'a "quoted"\nname' }],
+    ['{"v": "{{json data.name}}"}', { v: '"a \\"quoted\\"\\nname"' }],
+    ['{"v": "of {{ type }} at {{timestamp}}, {{accountId}}"}', { v: 'of VariableUpdated at 2026-03-01T12:00:00Z, 7' }],
+    ['{"v": {{data.variables[1].from}}}', { v: 'y' }],
+    ['{"v": {{data.variables}}}', { v: [{ from: 'x' }, { from: 'y' }] }],
+    ['{"v": "{{data.variables}}"}', { v: '[{"from":"x"},{"from":"y"}]' }],
+    ['{"v": [{{data.isOn}}, {{data.none}}]}', { v: [true, null] }],
+    ['{"{{type}}": 1}', { VariableUpdated: 1 }],
+    ['{"o":{"v":{{data.variableId}}}}', { o: { v: 5 } }],
+    ['{{json data.variables}}', [{ from: 'x' }, { from: 'y' }]],
+    [
+      '{"v": {{data.unknown.further}}, "w": "{{data.unknown}}", "x": "{{json data.unknown}}"}',
+      { v: null, w: '', x: 'null' },
+    ],
+  ])('%s (R-I1)', (template, expected) => {
+    expect(validateTemplate(template, 'application/json')).toEqual([]);
+    expect(JSON.parse(render(template) ?? '')).toEqual(expected);
+  });
+
+  test('where the body is no JSON, texts stand without quotes, escaped (R-I1)', () => {
+    const template =
+      'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
+    expect(validateTemplate(template, 'text/plain')).toEqual([]);
+    expect(render(template, false)).toBe(
+      'Variable 5 is a \\"quoted\\"\\nname, "a \\"quoted\\"\\nname": [{"from":"x"},{"from":"y"}]',
+    );
+  });
+
+  test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
+    'only members of the message itself: nothing of %s (R-I1)',
+    (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
+  );
+
+  test('a body larger than 1 MiB is not rendered, however it comes to be (R-I1)', () => {
+    const values = { data: { text: 'é'.repeat(400_000), many: new Array<number>(1000).fill(1) } };
+    expect(render('"{{data.text}}"', true, values)?.length).toBe(400_002);
+    expect(render('["{{data.text}}","{{data.text}}"]', true, values)).toBeUndefined();
+    expect(render('{{json data.many}}'.repeat(3000), false, values)).toBeUndefined();
+  });
+});
+
+describe('what is refused, with its place (R-I1)', () => {
+  test.each([
+    ['{"v": {{data.x}', 'line 1, column 7', 'has {{ without }}'],
+    ['{"v":\n  {{#each data}}}', 'line 2, column 3', /^has {{…}} with no path in it/],
+    ['{"v": {{data["x"]}}}', 'line 1, column 7', /no path/],
+    ['{"v": {{1 + 1}}}', 'line 1, column 7', /no path/],
+    ['{"v": {{}}}', 'line 1, column 7', /no path/],
+    ['{"v": {{data..x}}}', 'line 1, column 7', /no path/],
+    ['{"v": "\\{{data.x}}n"}', 'line 1, column 9', 'must not put a value in behind a backslash'],
+    ['{"v": "\\u00{{data.x}}"}', 'line 1, column 12', 'must not put a value in behind a backslash'],
+    ['{"v": 1{{data.x}}}', 'line 1, column 8', /^must be JSON/],
+    ['{"v": {{data.x}}{{data.y}}}', 'line 1, column 17', /^must be JSON/],
+    ['{"v":\n{{data.x}}', 'line 2, column 11', /^must be JSON/],
+    ['{{{data.x}}: 1}', 'line 1, column 1', /no path/],
+    ['{ {{data.x}}: 1}', 'line 1, column 3', /^must be JSON/],
+    ['hello', 'line 1, column 1', /^must be JSON/],
+    ['', 'line 1, column 1', /^must be JSON/],
+  ])('%j at %s', (template, place, message) => {
+    const [problem] = validateTemplate(template, 'application/vnd.x+json; charset=utf-8');
+    expect(problem).toEqual({ place, message: expect.stringMatching(message) });
+  });
+
+  test('every problem of its syntax at once', () => {
+    expect(validateTemplate('{{a b}} {{#if}} {{x', 'text/plain')).toHaveLength(3);
+  });
+
+  test('a template that is too long', () => {
+    expect(validateTemplate('x'.repeat(65_537), 'text/plain')).toEqual([
+      { place: 'line 1, column 1', message: 'must have at most 65536 characters' },
+    ]);
+  });
+});
+
+describe('no data can break out of the JSON (R-I1)', () => {
+  const hole = fc.constantFrom('{{data.a}}', '{{json data.a}}', '{{data.b}}');
+  const inText = fc.array(fc.oneof(hole, fc.constantFrom('\\n', '\\\\', '\\"', '\\u0041', 'u', ',', '}')), {
+    maxLength: 6,
+  });
+  const entry = fc.oneof(
+    hole,
+    fc.constantFrom('1', 'null', '[]'),
+    inText.map((parts) => `"${parts.join('')}"`),
+  );
+  const sound = fc.array(entry, { maxLength: 5 }).map((entries) => `{"x": [${entries.join(', ')}], "y": {{data.b}}}`);
+  const cut = fc
+    .tuple(sound, fc.nat(60), fc.constantFrom('"', '\\', '1', '{{data.a}}', ',', '\\u00'))
+    .map(([text, at, what]) => {
+      return text.slice(0, at) + what + text.slice(at);
+    });
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('"', '\\', '}', ',', 'u', '1') }),
+    fc.json(),
+    fc.jsonValue(),
+  );
+  const markText = (data: unknown) => (typeof data === 'string' ? data : MARK);
+  const read = (template: string, data: unknown): unknown => JSON.parse(render(template, true, { data }) ?? '');
+
+  test('a template without problems renders JSON, of one shape for whatever texts', () => {
+    let valid = 0;
+    fc.assert(
+      fc.property(fc.oneof(sound, cut), value, value, (template, a, b) => {
+        if (validateTemplate(template, 'application/json').length > 0) return;
+        valid++;
+        const marked = shapeOf(read(template, { a: MARK, b: MARK }));
+        expect(shapeOf(read(template, { a: markText(a), b: markText(b) }))).toEqual(marked);
+        read(template, { a, b });
+      }),
+      { numRuns: 1500 },
+    );
+    expect(valid).toBeGreaterThan(700);
+  });
+
+  test('a text put between quotes is read back as it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(JSON.parse(render('{"x":"{{data}}","y":{{data}}}', true, { data: text }) ?? '')).toEqual({
+          x: text,
+          y: text,
+        });
+      }),
+    );
+  });
+});
+
+const MARK = 'mark';
+
+/** Kinds and nesting, with every text alike. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(shapeOf);
+  return typeof value;
+}

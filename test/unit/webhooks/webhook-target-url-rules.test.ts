@@ -1,0 +1,111 @@
+/** Addresses of receivers, headers and Retry-After: what is accepted before anything is sent (R-I1, R-I3, R-I4). */
+import { describe, expect, test } from 'vitest';
+import { parseRange } from '../../../src/webhooks/sending/address-rules.ts';
+import { parseRetryAfter } from '../../../src/webhooks/sending/retry-after-rules.ts';
+import { maskCredentials, mergeHeaders } from '../../../src/webhooks/sending/sent-header-rules.ts';
+import { parseTargetUrl } from '../../../src/webhooks/sending/target-url-rules.ts';
+
+const STRICT = { allowHttp: false, allowedRanges: [] };
+
+function problemOf(text: string, policy: Parameters<typeof parseTargetUrl>[1] = STRICT): string | undefined {
+  const parsed = parseTargetUrl(text, policy);
+  return parsed.kind === 'refused' ? parsed.problem : undefined;
+}
+
+test.each([
+  'https://example.com/hook?a=1',
+  'https://example.com:8443/',
+  'HTTPS://EXAMPLE.com',
+  'https://8.8.8.8/',
+  'https://[2606:4700:4700::1111]/hook',
+  'https://bücher.example/',
+])('%s is an address of a receiver (R-I4)', (text) => expect(problemOf(text)).toBeUndefined());
+
+test.each([
+  ['no address', '', 'must be an address such as https://…'],
+  ['no address', 'example.com/hook', 'must be an address such as https://…'],
+  ['http', 'http://example.com/', 'must begin with https://, got http:'],
+  ['another scheme', 'file:///etc/passwd', 'must begin with https://, got file:'],
+  ['credentials', 'https://user:password@example.com/', 'must have no user and password; use a header for them'],
+  ['a user', 'https://user@example.com/', 'must have no user and password; use a header for them'],
+  ['a fragment', 'https://example.com/#x', 'must have no fragment (#…)'],
+  ['an empty fragment', 'https://example.com/#', 'must have no fragment (#…)'],
+  ['a line break', 'https://exam\nple.com/', 'must have no blanks, control characters or backslashes'],
+  ['a backslash', 'https://example.com\\@127.0.0.1/', 'must have no blanks, control characters or backslashes'],
+  ['port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
+  ['too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters'],
+])('%s is refused: %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
+
+test.each([
+  'https://127.0.0.1/',
+  'https://127.1/',
+  'https://2130706433/',
+  'https://0x7f000001/',
+  'https://0177.0.0.1/',
+  'https://127.0.0.1./',
+  'https://[::1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://169.254.169.254/latest/meta-data',
+  'https://0/',
+  'https://①②⑦.0.0.1/',
+  'https://10。0。0。1/',
+])('however it is spelled, %s is not public (R-I4)', (text) => {
+  expect(problemOf(text)).toBe('must lead to a public address');
+});
+
+test('http and ranges of addresses are accepted where the operator allows them (R-I4)', () => {
+  const range = parseRange('127.0.0.0/8');
+  const policy = { allowHttp: true, allowedRanges: range ? [range] : [] };
+  expect(problemOf('http://127.0.0.1:8080/', policy)).toBeUndefined();
+  expect(problemOf('ftp://127.0.0.1/', policy)).toBe('must begin with https:// or http://, got ftp:');
+  expect(problemOf('http://10.0.0.1/', policy)).toBe('must lead to a public address');
+});
+
+describe('headers of a webhook', () => {
+  test('never replace those of the service, whatever was stored (R-I3)', () => {
+    const own = {
+      'Webhook-Id': 'forged',
+      HOST: 'inside',
+      'X-Mine': '1',
+      'x-bad': 'a\r\nb',
+      authorization: 'Bearer abc',
+    };
+    const ours = { 'webhook-id': 'true', 'user-agent': 'Tidemark' };
+    const sent = mergeHeaders(own, ours);
+    expect(sent).toEqual({ 'x-mine': '1', authorization: 'Bearer abc', ...ours });
+    expect(maskCredentials(sent, ours)).toEqual({ ...sent, authorization: '***' });
+  });
+
+  test.each(['Authorization', 'X-Api-Key', 'apikey', 'key', 'cookie', 'x-auth', 'x-token', 'X-Password'])(
+    'the history shows nothing of %s (R-I5)',
+    (name) => expect(maskCredentials({ [name]: 'value' }, {})).toEqual({ [name]: '***' }),
+  );
+
+  test('the history shows others as sent (R-I5)', () => {
+    const sent = { 'content-type': 'application/json', 'x-environment': 'test', 'x-monkey': 'banana' };
+    expect(maskCredentials(sent, {})).toEqual(sent);
+  });
+});
+
+describe('Retry-After (R-I3)', () => {
+  const now = Date.UTC(2026, 2, 1, 12);
+
+  test.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['9999999999', 86_400_000],
+    ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
+    ['Sunday, 01-Mar-26 12:00:30 GMT', 30_000],
+    ['Sun Mar  1 12:00:30 2026', 30_000],
+    ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
+    ['Sun, 01 Mar 2036 12:00:00 GMT', 86_400_000],
+    ['soon', undefined],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['', undefined],
+    ['2026', 2_026_000],
+    ['2026-03-01', undefined],
+    [undefined, undefined],
+  ])('%j is %s ms', (text, expected) => expect(parseRetryAfter(text, now)).toBe(expected));
+});

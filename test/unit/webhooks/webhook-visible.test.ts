@@ -1,0 +1,79 @@
+/** What a USER is shown of a webhook holds for every filter and every reach (R-B9). */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { planVisible, type ReachedPlaces } from '../../../src/webhooks/administration/visible-webhook-rules.ts';
+import type { StoredWebhook, WebhookFilter } from '../../../src/webhooks/webhook.ts';
+
+const SECRET = 'SECRETMARK';
+
+const ids = fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 6 });
+const filter: fc.Arbitrary<WebhookFilter> = fc.record(
+  { siteIds: ids, sourceIds: ids, variableIds: ids },
+  { requiredKeys: [] },
+);
+const places = fc.uniqueArray(fc.integer({ min: 1, max: 6 })).map((list) => new Set(list));
+const reach: fc.Arbitrary<ReachedPlaces> = fc
+  .record({ shownSites: places, wholeSites: places, sources: places, variables: places })
+  .map(({ wholeSites, ...reached }) => ({
+    ...reached,
+    wholeSites: new Set([...wholeSites].filter((id) => reached.shownSites.has(id))),
+  }));
+
+const webhookOf = (given: WebhookFilter): StoredWebhook => ({
+  ...{ id: 'a', name: 'n', eventType: 'DataPointsWritten', isEnabled: true, httpMethod: 'POST', filter: given },
+  url: `https://receiver.example/${SECRET}?${SECRET}`,
+  headers: { Authorization: SECRET },
+  bodyTemplate: SECRET,
+  ...{ disabledReason: null, createdDate: '2026-01-01T00:00:00Z', modifiedDate: '2026-01-01T00:00:00Z' },
+  ...{ lastExecution: null, successCount: 1, failureCount: 2 },
+});
+
+/** Every place of a filter, with whether it is reached: itself, and with all that is in it. */
+function placesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedPlaces) {
+  const inside = (set: ReadonlySet<number>) => (id: number) => ({ id, isShown: set.has(id), isWhole: set.has(id) });
+  return {
+    siteIds: siteIds.map((id) => ({ id, isShown: reached.shownSites.has(id), isWhole: reached.wholeSites.has(id) })),
+    sourceIds: sourceIds.map(inside(reached.sources)),
+    variableIds: variableIds.map(inside(reached.variables)),
+  };
+}
+
+it('places out of reach are never named, those within always; nothing is left of a webhook without any (R-B9)', () => {
+  fc.assert(
+    fc.property(filter, reach, (given, reached) => {
+      const shown = planVisible(webhookOf(given), reached);
+      const named = placesOf(given, reached);
+      const expected = Object.entries(named).flatMap(([list, all]) => {
+        const inReach = all.filter(({ isShown }) => isShown).map(({ id }) => id);
+        return inReach.length > 0 ? [[list, inReach]] : [];
+      });
+      const isAccountWide = Object.keys(given).length === 0;
+      if (!isAccountWide && expected.length === 0) expect(shown).toBeUndefined();
+      else expect(shown?.filter).toEqual(Object.fromEntries(expected));
+    }),
+  );
+});
+
+it('what became of it is there exactly where all that is named is reached with all that is in it (R-B9)', () => {
+  fc.assert(
+    fc.property(filter, reach, (given, reached) => {
+      const shown = planVisible(webhookOf(given), reached);
+      if (!shown) return;
+      const all = Object.values(placesOf(given, reached)).flat();
+      const isWhole = all.length > 0 && all.every((place) => place.isWhole);
+      for (const member of ['lastExecution', 'successCount', 'failureCount']) {
+        expect(Object.hasOwn(shown, member)).toBe(isWhole);
+      }
+    }),
+  );
+});
+
+it('nothing of what may be a credential is in it, and the address is still one (R-B9)', () => {
+  fc.assert(
+    fc.property(filter, reach, (given, reached) => {
+      const shown = planVisible(webhookOf(given), reached);
+      expect(JSON.stringify(shown ?? {})).not.toContain(SECRET);
+      if (shown) expect(new URL(shown.url).origin).toBe('https://receiver.example');
+    }),
+  );
+});

@@ -14,12 +14,12 @@ function problemsOf(environment: Readonly<Record<string, string>>): readonly str
   }
 }
 
-describe('settings (R-K1)', () => {
-  test('what is not given has its default; an empty text is not given', () => {
+describe('config: settings from the environment (R-K1)', () => {
+  test('an unset or empty variable takes the default', () => {
     expect(readConfig({ ...NEEDED, HTTP_PORT: '' })).toMatchObject({ HTTP_PORT: 8080, REALM_ALIASES: ['opinum'] });
   });
 
-  test('all problems are named at once, and no value of a secret', () => {
+  test('reports every problem at once, without the value of a secret', () => {
     const problems = problemsOf({ DATABASE_URL: 'mysql://user:secret@host/db', HTTP_PORT: '99999', SANDBOX: 'jail' });
     expect(problems).toHaveLength(4);
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
@@ -31,17 +31,29 @@ describe('settings (R-K1)', () => {
     expect(problems.join()).not.toContain('secret@');
   });
 
-  test('a life of a token that shipped clients would renew on every call is refused (R-B3)', () => {
+  test.each([
+    ['HTTP_PORT', '99999', 'must be an integer from 0 to 65535, got "99999"'],
+    ['CALC_CONCURRENCY', '1.5', 'must be an integer from 1 to 64, got "1.5"'],
+    ['SANDBOX', 'jail', 'must be one of bwrap, oci, none, got "jail"'],
+    ['API_URL', 'localhost:8080', 'must be an http:// or https:// URL, got "localhost:8080"'],
+    ['WEBHOOK_RETRY_SEC', '5,soon', 'must be comma-separated numbers from 0 to 604800, got "5,soon"'],
+    ['WEBHOOK_ALLOWED_RANGES', '127.0.0', 'must be comma-separated CIDR ranges such as 127.0.0.0/8,::1, got "127.0.0"'],
+    ['REDIS_URL', 'http://:secret@host', 'must be a URL that starts with redis:// or rediss://'],
+  ])('%s=%s is refused with the rule it breaks', (name, value, rule) => {
+    expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([`${name} ${rule}`]);
+  });
+
+  test('refuses an access token lifetime of 120 s or less, which shipped clients would renew on every call (R-B3)', () => {
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '120' })).toHaveLength(1);
     expect(problemsOf({ ...NEEDED, ACCESS_TOKEN_TTL_SEC: '121' })).toEqual([]);
   });
 
-  test('a pool too small for what a calculator holds at once is refused, before it stalls', () => {
+  test('refuses a database pool smaller than the connections that calculations, ingests and files hold at once', () => {
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8' })).toEqual([expect.stringContaining('at least 24')]);
     expect(problemsOf({ ...NEEDED, CALC_CONCURRENCY: '8', DATABASE_POOL_SIZE: '24' })).toEqual([]);
   });
 
-  test('trusted issuers are a JSON array of three members (R-B1)', () => {
+  test('TRUSTED_ISSUERS is a JSON array of objects with issuer, jwksUri and audience (R-B1)', () => {
     const issuers = [
       { issuer: 'https://id.example.com', jwksUri: 'https://id.example.com/jwks', audience: 'tidemark' },
     ];
@@ -50,7 +62,7 @@ describe('settings (R-K1)', () => {
     expect(problemsOf({ ...NEEDED, TRUSTED_ISSUERS: '[{"issuer":"https://id.example.com"}]' })).toHaveLength(1);
   });
 
-  test('.env.example is what the settings generate', () => {
+  test('.env.example is generated from the settings', () => {
     expect(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')).toBe(envExample());
   });
 });

@@ -1,0 +1,65 @@
+/** Types of settings. Each says what an invalid value must be ("must be an integer from …"). Used by config.ts only. */
+import { z } from 'zod';
+import { parseRange } from './webhooks/sending/address-rules.ts';
+
+/** A setting: its type with default, and the sentence that documents it. */
+export interface Setting<T extends z.ZodType> {
+  readonly schema: T;
+  readonly doc: string;
+  readonly isSecret?: true;
+}
+
+export const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc });
+/** Errors do not show the value of a secret. */
+export const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
+
+export const integer = (min: number, max: number) => {
+  const error = `must be an integer from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+};
+export const choice = <const T extends readonly string[]>(names: T) =>
+  z.enum(names, { error: `must be one of ${names.join(', ')}` });
+export const flag = choice(['true', 'false']).transform((text) => text === 'true');
+export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
+/** Comma-separated; empty elements are dropped. */
+export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+export const numbers = (min: number, max: number) =>
+  list
+    .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {
+      error: `must be comma-separated numbers from ${min} to ${max}`,
+    })
+    .transform((texts) => texts.map(Number));
+export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
+export const serverUrl = (...schemes: readonly string[]) =>
+  z.url({
+    protocol: new RegExp(`^(${schemes.join('|')})$`),
+    error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+  });
+
+/** Comma-separated CIDR ranges; an address alone is a range of one. */
+export const addressRanges = list.transform((texts, context) =>
+  texts.flatMap((text) => {
+    const range = parseRange(text);
+    if (!range) {
+      context.addIssue({ code: 'custom', message: 'must be comma-separated CIDR ranges such as 127.0.0.0/8,::1' });
+    }
+    return range ?? [];
+  }),
+);
+
+const issuers = z.array(z.strictObject({ issuer: z.url(), jwksUri: z.url(), audience: z.string().min(1) }));
+export const trustedIssuers = z.string().transform((text, context) => {
+  const { data } = issuers.safeParse(parseJson(text));
+  if (data) return data;
+  const message = 'must be a JSON array of objects with the members issuer, jwksUri (URLs) and audience';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

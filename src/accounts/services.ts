@@ -1,5 +1,5 @@
 /** What the routes of accounts and users work with. */
-import type { AccessNews } from '../identity/caller/access-news.ts';
+import type { AccessInvalidation } from '../identity/caller/access-invalidation.ts';
 import type { UserDirectory } from '../identity/directory/user-directory.ts';
 import type { Database } from '../platform/database/database.ts';
 
@@ -7,7 +7,7 @@ export interface AccountServices {
   readonly database: Database;
   readonly directory: UserDirectory;
   /** Told of every change to what users may do, after its commit. */
-  readonly accessNews: Pick<AccessNews, 'announce'>;
+  readonly accessInvalidation: Pick<AccessInvalidation, 'publish'>;
   /** Has waiting mails sent now. */
   readonly wakeMail: () => void;
 }

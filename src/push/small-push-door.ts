@@ -4,8 +4,8 @@
  * committed; all others it leaves to the app, with the body it has read, to be judged and answered there.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FindCachedCaller } from '../identity/caller/cached-caller.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import type { RecallCaller } from '../identity/caller/recall-caller.ts';
 import { API_VERSION, isApiVersion } from '../platform/http/api-version.ts';
 import { isJsonType } from '../platform/http/http-body.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
@@ -18,7 +18,7 @@ import type { PushMetrics } from './push-metrics.ts';
 import type { GroupCommit } from './store/group-commit.ts';
 
 export interface SmallPushServices extends SmallPushParts {
-  readonly recallCaller: RecallCaller;
+  readonly findCachedCaller: FindCachedCaller;
   readonly group: GroupCommit;
   readonly admission: Admission;
   /** Asks for the ingester's attention. */
@@ -53,12 +53,15 @@ export function smallPushDoor(services: SmallPushServices, otherwise: RawHandler
 }
 
 /** @returns undefined where the request is not one for this door, or is for the app to refuse. */
-function admit({ recallCaller, admission }: SmallPushServices, { method, url, headers, rawHeaders }: IncomingMessage) {
+function admit(
+  { findCachedCaller, admission }: SmallPushServices,
+  { method, url, headers, rawHeaders }: IncomingMessage,
+) {
   if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isGivenTwice(rawHeaders, 'authorization') || isGivenTwice(rawHeaders, 'content-type')) return undefined;
-  const caller = recallCaller(headers.authorization, 'push-data');
+  const caller = findCachedCaller(headers.authorization, 'push-data');
   return caller?.permissions.has('datapusher.standard') && admission.hasRoom() ? caller : undefined;
 }
 

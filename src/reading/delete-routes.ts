@@ -1,7 +1,7 @@
 /** `DELETE /data` (R-G5): removes the points of a period for good, every version of them, or tells what that would be. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { AuditAct } from '../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../platform/database/database.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
@@ -43,7 +43,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 interface Parts {
   readonly database: Database;
-  readonly audit: AuditAct<'PointsDeleted'>;
+  readonly audit: WriteAuditEntry<'PointsDeleted'>;
 }
 
 /** To be mounted at `/data`. For MANAGER and ADMIN: what is removed cannot be brought back. */

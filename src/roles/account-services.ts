@@ -27,12 +27,12 @@ export interface AccountRole {
   readonly open: AppParts['open'];
   readonly services: AccountServices;
   /** What the issuer does through accounts. */
-  readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'announceAccess' | 'onImpersonation'>;
+  readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'invalidateAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }
 
 export function startAccounts(parts: Parts): AccountRole {
-  const { config, database, log, accessNews } = parts;
+  const { config, database, log, accessInvalidation } = parts;
   const issuer = issuerUrl(config);
   const directory = createDirectory(config);
   const mail = startMailSender({
@@ -47,7 +47,7 @@ export function startAccounts(parts: Parts): AccountRole {
     intervalMs: config.SWEEP_INTERVAL_MS,
     log,
   });
-  const services: AccountServices = { database, directory, accessNews, wakeMail: () => mail.wake() };
+  const services: AccountServices = { database, directory, accessInvalidation, wakeMail: () => mail.wake() };
   const returnUrls = config.RETURN_URLS.length > 0 ? config.RETURN_URLS : [directory.signInLink()];
   const mounted = [
     accountRoutes(services),
@@ -65,7 +65,7 @@ export function startAccounts(parts: Parts): AccountRole {
     issuerHooks: {
       directory,
       wakeMail: services.wakeMail,
-      announceAccess: (userIds) => accessNews.announce(userIds),
+      invalidateAccess: (userIds) => accessInvalidation.publish(userIds),
       onImpersonation: (impersonation) => auditImpersonation(database, impersonation),
     },
     mail,
@@ -79,8 +79,8 @@ function auditImpersonation(
 ): Promise<void> {
   const nothing = new Set<string>();
   const caller = { ...user, accountId, actor, role: 'USER', permissions: nothing, scopes: nothing, sites: [] } as const;
-  const act = { action: 'ImpersonationStarted', targetId: user.userId, targetName: user.userName } as const;
-  return writeAudit(database, { caller, requestId }, act);
+  const entry = { action: 'ImpersonationStarted', targetId: user.userId, targetName: user.userName } as const;
+  return writeAudit(database, { caller, requestId }, entry);
 }
 
 /** Public address of the API, without a slash at the end. */

@@ -109,7 +109,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     listener.inFlight,
   );
   const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });
-  const door = { ...push, recallCaller: parts.recallCaller, requestSeconds, log };
+  const door = { ...push, findCachedCaller: parts.findCachedCaller, requestSeconds, log };
   listener.serve(app.fetch, (otherwise) => smallPushDoor(door, otherwise));
   return {
     routes: app.routes,

@@ -4,12 +4,12 @@ import { calculationTrigger } from '../calculation/schedule/request-calculations
 import type { Config } from '../config.ts';
 import { FILE_QUEUE } from '../files/processing/file-ingester.ts';
 import type { Authentication } from '../identity/authentication/authenticate.ts';
-import { rememberVerified } from '../identity/authentication/remember-verified.ts';
 import { trustedIssuers } from '../identity/authentication/trusted-issuers.ts';
+import { cacheVerifiedTokens } from '../identity/authentication/verified-token-cache.ts';
 import { createTokenVerifier } from '../identity/authentication/verify-token.ts';
-import { type AccessNews, openAccessNews } from '../identity/caller/access-news.ts';
-import { createCallers } from '../identity/caller/find-caller.ts';
-import { createRecallCaller, type RecallCaller } from '../identity/caller/recall-caller.ts';
+import { type AccessInvalidation, openAccessInvalidation } from '../identity/caller/access-invalidation.ts';
+import { createCachedCallerLookup, type FindCachedCaller } from '../identity/caller/cached-caller.ts';
+import { createCallerCache } from '../identity/caller/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
 import { type Database, openDatabase } from '../platform/database/database.ts';
@@ -41,9 +41,9 @@ export interface Parts {
   readonly webhookTestQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
-  readonly recallCaller: RecallCaller;
+  readonly findCachedCaller: FindCachedCaller;
   /** To be told of every change to what users may do (R-B5). */
-  readonly accessNews: AccessNews;
+  readonly accessInvalidation: AccessInvalidation;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
 }
@@ -75,14 +75,14 @@ export function openParts(config: Config, log: Log): Parts {
     calculationTrigger(calculationQueue),
     webhookFanOut({ queue: webhookQueue, maxPending: config.WEBHOOK_MAX_PENDING }),
   ];
-  const callers = createCallers({
+  const callers = createCallerCache({
     database,
     cacheSec: config.ACCESS_CACHE_SEC,
     ownIssuer: issuerUrl(config),
     externalUsers: config.EXTERNAL_USERS,
   });
-  const verifier = rememberVerified(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
-  const accessNews = openAccessNews({ ...queueOptions, onChange: callers.forget });
+  const verifier = cacheVerifiedTokens(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
+  const accessInvalidation = openAccessInvalidation({ ...queueOptions, onChange: callers.invalidate });
   const healthChecks = { database: () => database.query('select 1'), queue: () => ingestQueue.ping() };
   watchPlatform(metrics, {
     database,
@@ -110,11 +110,11 @@ export function openParts(config: Config, log: Log): Parts {
     webhookTestQueue,
     outbox: createOutboxRelay(database, consumers, log),
     authentication: { verifier, callers },
-    recallCaller: createRecallCaller(verifier, callers),
-    accessNews,
+    findCachedCaller: createCachedCallerLookup(verifier, callers),
+    accessInvalidation,
     healthChecks,
     close: async () => {
-      accessNews.close();
+      accessInvalidation.close();
       pointNews.close();
       const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, webhookTestQueue];
       await Promise.all(queues.map((queue) => queue.close()));

@@ -1,6 +1,6 @@
 /** The routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
 import { type Context, Hono } from 'hono';
-import type { AuditAct } from '../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
@@ -31,7 +31,7 @@ export interface Declarations {
 }
 
 /** What removes something for good is told of in the audit trail; other changes are events. */
-export type AuditRemoval = AuditAct<`${Resource['kind']}Deleted`>;
+export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 type Env = CallerEnv & RequestIdEnv;
 

@@ -10,7 +10,6 @@ import { parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import { parsePaging } from '../../platform/http/paging.ts';
 import { parseQuery, type Query, queryChoice, queryEnumeration, queryError } from '../../platform/http/query-string.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
 import {
   AUDIT_ACTIONS,
   AUDIT_SCOPES,
@@ -20,6 +19,7 @@ import {
   MAX_AUDIT_PAGE,
   writeAudit,
 } from '../audit/audit.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { INSTANT_RULE, parseInstant } from '../instant-rules.ts';
 import { listAccountFeatures } from '../members/features.ts';
 import { parsePathNumber } from '../path-number.ts';
@@ -68,7 +68,7 @@ async function putAccount(c: Context<AccountEnv>, { database }: AccountServices)
     const members = await saveAccount(transaction, caller.accountId, written);
     if (members.length > 0) {
       const targetId = String(caller.accountId);
-      await writeAudit(transaction, actOf(c), { action: 'AccountUpdated', targetId, details: { members } });
+      await writeAudit(transaction, auditContextOf(c), { action: 'AccountUpdated', targetId, details: { members } });
     }
     return getAccount(transaction, caller, ACCOUNT_LEVELS.Normal);
   });
@@ -85,7 +85,7 @@ async function postActiveAccount(c: Context<AccountEnv>, services: AccountServic
     await transaction.query('update app_user set active_account_id = $2 where id = $1', [caller.userId, accountId]);
     await services.directory.setActiveAccount(transaction, caller.userId, accountId);
   });
-  await services.accessNews.announce([caller.userId]);
+  await services.accessInvalidation.publish([caller.userId]);
   return c.body(null, 200);
 }
 

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { parseQuery, queryError } from '../../platform/http/query-string.ts';
-import type { AccountEnv } from '../audit/act.ts';
+import type { AccountEnv } from '../audit/audit-context.ts';
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;

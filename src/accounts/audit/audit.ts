@@ -48,7 +48,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-export interface AuditedAct {
+export interface NewAuditEntry {
   readonly action: AuditAction;
   readonly targetId?: string;
   readonly targetName?: string;
@@ -59,7 +59,7 @@ export interface AuditedAct {
 }
 
 /** Who acts; on the operator's command line within no request, and in no account unless one is meant. */
-export interface Auditor {
+export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
 }
@@ -102,10 +102,10 @@ export interface AuditEntry {
 
 export async function writeAudit(
   transaction: Queryable,
-  { caller, requestId }: Auditor,
-  act: AuditedAct,
+  { caller, requestId }: AuditActor,
+  entry: NewAuditEntry,
 ): Promise<void> {
-  const { accountIds = caller.accountId === null ? [] : [caller.accountId] } = act;
+  const { accountIds = caller.accountId === null ? [] : [caller.accountId] } = entry;
   await transaction.query(
     `insert into audit_entry (account_id, user_id, user_name, actor_user_id, actor_user_name, action, target_id,
        target_name, details, request_id)
@@ -116,10 +116,10 @@ export async function writeAudit(
       caller.userName,
       caller.actor?.userId,
       caller.actor?.userName,
-      act.action,
-      act.targetId,
-      act.targetName,
-      JSON.stringify(act.details ?? {}),
+      entry.action,
+      entry.targetId,
+      entry.targetName,
+      JSON.stringify(entry.details ?? {}),
       requestId,
     ],
   );

@@ -41,7 +41,7 @@ async function show(c: Context<Env>, { database }: AccountServices): Promise<Res
 }
 
 async function accept(c: Context<Env>, services: AccountServices): Promise<Response> {
-  const { database, directory, accessNews, wakeMail } = services;
+  const { database, directory, accessInvalidation, wakeMail } = services;
   const token = tokenOf(c);
   const invitation = await findOpenInvitation(database, token);
   if (!invitation) return sendExpired(c);
@@ -50,7 +50,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
       acceptInvitation(transaction, directory, token, c.var.requestId),
     );
     wakeMail();
-    await accessNews.announce([userId]);
+    await accessInvalidation.publish([userId]);
   } catch (error) {
     // Somebody was faster, perhaps by pressing twice.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);

@@ -8,7 +8,7 @@ import { setTotalCount } from '../../platform/http/listing-response.ts';
 import { parsePaging } from '../../platform/http/paging.ts';
 import { parseQuery, queryError } from '../../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation, type RegisterUserResult } from './accept-invitation.ts';
 import {
@@ -35,18 +35,24 @@ export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
     })
     .post('/', async (c) => {
       const written = parseInput(invitationSchema, await readJsonBody(c.req.raw));
-      const made = await withTransaction(database, (transaction) => createInvitation(transaction, actOf(c), written));
+      const made = await withTransaction(database, (transaction) =>
+        createInvitation(transaction, auditContextOf(c), written),
+      );
       wakeMail();
       return c.json(made);
     })
     .get('/:id', async (c) => c.json(await getInvitation(database, c.var.caller, c.req.param('id'))))
     .post('/:id/resend', async (c) => {
-      await withTransaction(database, (transaction) => resendInvitation(transaction, actOf(c), c.req.param('id')));
+      await withTransaction(database, (transaction) =>
+        resendInvitation(transaction, auditContextOf(c), c.req.param('id')),
+      );
       wakeMail();
       return c.body(null, 200);
     })
     .delete('/:id', async (c) => {
-      await withTransaction(database, (transaction) => deleteInvitation(transaction, actOf(c), c.req.param('id')));
+      await withTransaction(database, (transaction) =>
+        deleteInvitation(transaction, auditContextOf(c), c.req.param('id')),
+      );
       return c.body(null, 200);
     });
 }
@@ -63,6 +69,6 @@ async function register(c: Context<RequestIdEnv>, services: AccountServices): Pr
     acceptInvitation(transaction, services.directory, token, c.var.requestId),
   );
   services.wakeMail();
-  await services.accessNews.announce([result.userId]);
+  await services.accessInvalidation.publish([result.userId]);
   return result;
 }

@@ -8,8 +8,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
 import type { Paging } from '../../platform/http/paging.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
-import type { Act } from '../audit/act.ts';
 import { writeAudit } from '../audit/audit.ts';
+import type { AuditContext } from '../audit/audit-context.ts';
 import {
   claimsSchema,
   emailSchema,
@@ -90,10 +90,10 @@ export async function getInvitation(database: Queryable, { accountId }: Caller, 
 /** Asks somebody, and for the mail. @throws DomainError permission_denied for a role above one's own, invalid_input. */
 export async function createInvitation(
   transaction: Transaction,
-  act: Act,
+  context: AuditContext,
   written: WrittenInvitation,
 ): Promise<Invitation> {
-  const { caller } = act;
+  const { caller } = context;
   const role = written.role ?? highestRole(written.roles ?? []);
   assertAllowed(planRoleGrant(caller, role));
   await assertSites(transaction, caller.accountId, written.sites ?? [], '$.sites');
@@ -115,33 +115,33 @@ export async function createInvitation(
   );
   const [invitation] = rows;
   if (!invitation) throw new DomainError('not_found', `account ${caller.accountId} does not exist`);
-  await mailInvitation(transaction, act, invitation, 'InvitationCreated');
+  await mailInvitation(transaction, context, invitation, 'InvitationCreated');
   return invitation;
 }
 
 /** Mails again, with a new token. @throws DomainError not_found, conflict when it was accepted. */
-export async function resendInvitation(transaction: Transaction, act: Act, id: string): Promise<void> {
-  const invitation = await getInvitation(transaction, act.caller, id);
+export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
+  const invitation = await getInvitation(transaction, context.caller, id);
   if (invitation.state === 'Accepted') throw new DomainError('conflict', `invitation ${id} was accepted already`);
-  await mailInvitation(transaction, act, invitation, 'InvitationResent');
+  await mailInvitation(transaction, context, invitation, 'InvitationResent');
 }
 
 /** Takes it back: its link no longer works, and what was to be mailed is not. @throws DomainError not_found. */
-export async function deleteInvitation(transaction: Transaction, act: Act, id: string): Promise<void> {
-  const { email } = await getInvitation(transaction, act.caller, id);
+export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
+  const { email } = await getInvitation(transaction, context.caller, id);
   await transaction.query('delete from invitation where id = $1', [id]);
-  await writeAudit(transaction, act, { action: 'InvitationDeleted', targetId: id, targetName: email });
+  await writeAudit(transaction, context, { action: 'InvitationDeleted', targetId: id, targetName: email });
 }
 
 async function mailInvitation(
   transaction: Transaction,
-  act: Act,
+  context: AuditContext,
   { id, email, language, role }: Invitation,
   action: 'InvitationCreated' | 'InvitationResent',
 ): Promise<void> {
-  const { accountId } = act.caller;
+  const { accountId } = context.caller;
   await queueMail(transaction, { kind: 'invitation', to: email, language, accountId, invitationId: id });
-  await writeAudit(transaction, act, { action, targetId: id, targetName: email, details: { role } });
+  await writeAudit(transaction, context, { action, targetId: id, targetName: email, details: { role } });
 }
 
 export interface OpenInvitation extends Invitation {

@@ -10,8 +10,8 @@ import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/l
 import { pageOffset, parsePaging } from '../../platform/http/paging.ts';
 import { parseQuery, queryIds } from '../../platform/http/query-string.ts';
 import { accountExists } from '../account/account.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { nameSchema } from '../field-schemas.ts';
 import { parsePathNumber } from '../path-number.ts';
 import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
@@ -85,7 +85,7 @@ function changeView(
 ): Promise<View> {
   return withTransaction(database, async (transaction) => {
     const view = await work(transaction);
-    await writeAudit(transaction, actOf(c), { action, targetId: view.id, targetName: view.name });
+    await writeAudit(transaction, auditContextOf(c), { action, targetId: view.id, targetName: view.name });
     return view;
   });
 }

@@ -6,8 +6,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { invalidInput, parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole } from '../../platform/http/listing-response.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
 import { type AuditAction, writeAudit } from '../audit/audit.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { claimSchema, claimsSchema, type WrittenClaim } from '../field-schemas.ts';
 import type { AccountServices } from '../services.ts';
 import { assertMember, getTargetUser, lockTargetUser, lockUsers } from '../users/target-user.ts';
@@ -65,13 +65,13 @@ async function removeFromSeveral(c: Context<AccountEnv>, services: AccountServic
       await changeInTransaction(transaction, c, userId, 'ClaimsRemoved', byUser.get(userId) ?? []);
     }
   });
-  await services.accessNews.announce([...byUser.keys()]);
+  await services.accessInvalidation.publish([...byUser.keys()]);
   return c.body(null, 200);
 }
 
 async function changeClaims(
   c: Context<AccountEnv>,
-  { database, accessNews }: AccountServices,
+  { database, accessInvalidation }: AccountServices,
   userId: string,
   action: AuditAction,
   claims: readonly WrittenClaim[],
@@ -79,7 +79,7 @@ async function changeClaims(
   const changed = await withTransaction(database, (transaction) =>
     changeInTransaction(transaction, c, userId, action, claims),
   );
-  await accessNews.announce([userId]);
+  await accessInvalidation.publish([userId]);
   return changed;
 }
 
@@ -96,7 +96,7 @@ async function changeInTransaction(
   assertMember(target, accountId);
   if (action === 'ClaimsEdited') await assertClaims(transaction, accountId, userId, claims);
   const details = { claims: claims.map(({ claimType, claimValue }) => ({ claimType, claimValue })) };
-  await writeAudit(transaction, actOf(c), { action, targetId: userId, targetName: target.userName, details });
+  await writeAudit(transaction, auditContextOf(c), { action, targetId: userId, targetName: target.userName, details });
   if (action === 'ClaimsRemoved') return removeClaims(transaction, accountId, userId, claims);
   await writeClaims(transaction, accountId, userId, claims);
   const types = new Set(claims.map(({ claimType }) => claimType));

@@ -7,8 +7,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { idSchema, lenientObject, parseInput } from '../../platform/http/lenient.ts';
 import { isAllowedOn } from '../account/account.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { nameSchema } from '../field-schemas.ts';
 import type { AccountServices } from '../services.ts';
 import { settleActiveAccount } from '../users/settle-active-account.ts';
@@ -51,10 +51,10 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
       await settleActiveAccount(transaction, services.directory, userId);
       const action = work === addMember ? 'UserAddedToAccount' : 'UserRemovedFromAccount';
       const whom = { targetId: userId, targetName: target.userName };
-      await writeAudit(transaction, actOf(c), { action, accountIds: [accountId], ...whom });
+      await writeAudit(transaction, auditContextOf(c), { action, accountIds: [accountId], ...whom });
     }
   });
-  await services.accessNews.announce(userIds);
+  await services.accessInvalidation.publish(userIds);
   return c.body(null, 200);
 }
 

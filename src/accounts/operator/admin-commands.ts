@@ -10,7 +10,7 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 import { DomainError } from '../../platform/errors.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { accountExists, accountSchema, saveAccount } from '../account/account.ts';
-import { type Auditor, writeAudit } from '../audit/audit.ts';
+import { type AuditActor, writeAudit } from '../audit/audit.ts';
 import { emailSchema, nameSchema } from '../field-schemas.ts';
 import { insertUser } from '../users/save-user.ts';
 import { getProfile } from '../users/user-profile.ts';
@@ -70,7 +70,7 @@ type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
   /** Who runs it; what concerns no account is for the operator alone to read. */
-  readonly auditor: (accountId?: number) => Auditor;
+  readonly auditor: (accountId?: number) => AuditActor;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -212,7 +212,7 @@ interface MadeClient {
   readonly isPublic?: boolean | undefined;
 }
 
-async function makeClient(transaction: Transaction, auditor: Auditor, client: MadeClient): Promise<string> {
+async function makeClient(transaction: Transaction, auditor: AuditActor, client: MadeClient): Promise<string> {
   const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
   const byBrowser = redirectUris.length > 0 ? ['authorization_code'] : [];
   const grantTypes = client.grantTypes ?? [...(isPublic ? ['refresh_token'] : GRANTS), ...byBrowser];

@@ -6,8 +6,8 @@ import { appendEvents } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
 import { queueMail, redirectMails } from '../../platform/mail/mail-outbox.ts';
-import type { Act } from '../audit/act.ts';
-import { type AuditedAct, writeAudit } from '../audit/audit.ts';
+import { type NewAuditEntry, writeAudit } from '../audit/audit.ts';
+import type { AuditContext } from '../audit/audit-context.ts';
 import type { lockSchema } from '../field-schemas.ts';
 import { replaceClaims } from '../members/claims.ts';
 import { saveUserFeatures } from '../members/features.ts';
@@ -23,18 +23,18 @@ export type WrittenLock = z.output<typeof lockSchema>;
 export async function saveUser(
   transaction: Transaction,
   directory: UserDirectory,
-  act: Act,
+  context: AuditContext,
   userId: string,
   written: WrittenUser,
 ): Promise<void> {
-  const target = await lockTargetUser(transaction, act.caller, userId);
+  const target = await lockTargetUser(transaction, context.caller, userId);
   const role = written.roles ? highestRole(written.roles) : target.role;
-  if (role !== target.role) await changeRole(transaction, act, target, role);
+  if (role !== target.role) await changeRole(transaction, context, target, role);
   await writeUserColumns(transaction, userId, written);
   if (written.email && written.email !== target.email) await redirectMails(transaction, userId, written.email);
-  await writeAccountParts(transaction, act.caller.accountId, target, written);
+  await writeAccountParts(transaction, context.caller.accountId, target, written);
   if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
-  await auditWhole(transaction, act, target, {
+  await auditWhole(transaction, context, target, {
     action: 'UserUpdated',
     details: { members: namesOf(written), ...(role !== target.role && { role: { from: target.role, to: role } }) },
   });
@@ -48,11 +48,11 @@ export async function saveUser(
 export async function createMember(
   transaction: Transaction,
   directory: UserDirectory,
-  act: Act,
+  context: AuditContext,
   written: WrittenUser,
   delayHours: number,
 ): Promise<string> {
-  const { caller } = act;
+  const { caller } = context;
   if (!written.email) {
     throw invalidInput([{ path: '$.email', message: 'is needed: the temporary password is sent there' }]);
   }
@@ -63,7 +63,7 @@ export async function createMember(
   const target = { userId, userName, accountIds: [caller.accountId] };
   await writeAccountParts(transaction, caller.accountId, target, written);
   await finishNewUser(transaction, directory, userId, caller.accountId, delayHours);
-  await writeAudit(transaction, act, {
+  await writeAudit(transaction, context, {
     action: 'UserCreated',
     targetId: userId,
     targetName: userName,
@@ -117,12 +117,12 @@ export async function finishNewUser(
 export async function saveLock(
   transaction: Transaction,
   directory: UserDirectory,
-  act: Act,
+  context: AuditContext,
   userId: string,
   { isLocked, until, reason }: WrittenLock,
 ): Promise<void> {
-  const target = await lockTargetUser(transaction, act.caller, userId);
-  if (isLocked) assertOther(act.caller, target, 'lock');
+  const target = await lockTargetUser(transaction, context.caller, userId);
+  if (isLocked) assertOther(context.caller, target, 'lock');
   const { rowCount } = await transaction.query(
     `update app_user set is_locked = $2, locked_until = case when $2 then $3::timestamptz end,
        lock_reason = case when $2 then $4 end, failed_password_count = 0,
@@ -136,7 +136,7 @@ export async function saveLock(
   const payload = { id: userId, userName: target.userName, until: until ?? null, reason: reason ?? null };
   const events = target.accountIds.map((accountId) => ({ accountId, type: 'UserLocked', payload }) as const);
   if (isLocked) await appendEvents(transaction, events);
-  await auditWhole(transaction, act, target, {
+  await auditWhole(transaction, context, target, {
     action: isLocked ? 'UserLocked' : 'UserUnlocked',
     details: isLocked ? { until: until ?? null, reason: reason ?? null } : {},
   });
@@ -145,42 +145,42 @@ export async function saveLock(
 export async function deleteUser(
   transaction: Transaction,
   directory: UserDirectory,
-  act: Act,
+  context: AuditContext,
   userId: string,
 ): Promise<void> {
-  const target = await lockTargetUser(transaction, act.caller, userId);
-  assertOther(act.caller, target, 'delete');
+  const target = await lockTargetUser(transaction, context.caller, userId);
+  assertOther(context.caller, target, 'delete');
   await directory.remove(transaction, userId);
   await transaction.query('delete from app_user where id = $1', [userId]);
-  await auditWhole(transaction, act, target, { action: 'UserDeleted' });
+  await auditWhole(transaction, context, target, { action: 'UserDeleted' });
 }
 
 /** @throws DomainError conflict for a user without an address. */
 export async function requestPasswordReset(
   transaction: Transaction,
   directory: UserDirectory,
-  act: Act,
+  context: AuditContext,
   userId: string,
 ): Promise<void> {
-  const target = await lockTargetUser(transaction, act.caller, userId);
+  const target = await lockTargetUser(transaction, context.caller, userId);
   if (!target.email) throw new DomainError('conflict', `the user ${target.userName} has no mail address`);
   await directory.sendPasswordReset(transaction, target);
-  await auditWhole(transaction, act, target, { action: 'PasswordResetRequested' });
+  await auditWhole(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
 /** What reaches over all accounts of a user is told in these, not in the one it was done from: an ADMIN has others. */
 function auditWhole(
   transaction: Transaction,
-  act: Act,
+  context: AuditContext,
   { userId, userName, accountIds }: TargetUser,
-  what: Pick<AuditedAct, 'action' | 'details'>,
+  what: Pick<NewAuditEntry, 'action' | 'details'>,
 ): Promise<void> {
-  return writeAudit(transaction, act, { ...what, accountIds, targetId: userId, targetName: userName });
+  return writeAudit(transaction, context, { ...what, accountIds, targetId: userId, targetName: userName });
 }
 
 async function changeRole(
   transaction: Transaction,
-  { caller }: Act,
+  { caller }: AuditContext,
   target: TargetUser,
   role: RoleName,
 ): Promise<void> {

@@ -7,8 +7,8 @@ import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole } from '../../platform/http/listing-response.ts';
 import { parseQuery, queryError, queryInteger } from '../../platform/http/query-string.ts';
-import { type AccountEnv, actOf } from '../audit/act.ts';
 import { writeAudit } from '../audit/audit.ts';
+import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { featuresSchema, lockSchema, siteIdsSchema, sitesSchema } from '../field-schemas.ts';
 import { type FeatureKind, listUserFeatures, saveUserFeatures } from '../members/features.ts';
 import type { AccountServices } from '../services.ts';
@@ -36,7 +36,7 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
     .delete(
       '/account/user/:userId',
       manager,
-      change((transaction, c) => deleteUser(transaction, services.directory, actOf(c), idOf(c))),
+      change((transaction, c) => deleteUser(transaction, services.directory, auditContextOf(c), idOf(c))),
     )
     .get('/account/user/:userId/features', manager, featuresOf(services, 'Feature'))
     .post('/account/user/:userId/features', manager, saveFeatures(services, 'Feature'))
@@ -44,11 +44,11 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
     .post('/account/user/:userId/secondaryAccesses', manager, saveFeatures(services, 'SecondaryAccess'))
     .post('/account/user/:userId/lock', manager, async (c) => {
       const lock = await readBody(c, lockSchema);
-      return change((transaction) => saveLock(transaction, services.directory, actOf(c), idOf(c), lock))(c);
+      return change((transaction) => saveLock(transaction, services.directory, auditContextOf(c), idOf(c), lock))(c);
     })
     .post('/account/user/:userId/resetpassword', manager, async (c) => {
       const answer = await change((transaction) =>
-        requestPasswordReset(transaction, services.directory, actOf(c), idOf(c)),
+        requestPasswordReset(transaction, services.directory, auditContextOf(c), idOf(c)),
       )(c);
       services.wakeMail();
       return answer;
@@ -72,10 +72,10 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
 type ChangeWork = (transaction: Transaction, c: Context<AccountEnv>) => Promise<void>;
 
 /** Does the work in a transaction, tells of it, and answers with nothing. */
-function changeHandler({ database, accessNews }: AccountServices, work: ChangeWork): Handler {
+function changeHandler({ database, accessInvalidation }: AccountServices, work: ChangeWork): Handler {
   return async (c) => {
     await withTransaction(database, (transaction) => work(transaction, c));
-    await accessNews.announce([idOf(c)]);
+    await accessInvalidation.publish([idOf(c)]);
     return c.body(null, 200);
   };
 }
@@ -94,7 +94,7 @@ function changeMember(services: AccountServices, c: Context<AccountEnv>, work: M
     const target = await lockTargetUser(transaction, c.var.caller, idOf(c));
     assertMember(target, c.var.caller.accountId);
     const done = await work(transaction, target);
-    await writeAudit(transaction, actOf(c), { ...done, targetId: target.userId, targetName: target.userName });
+    await writeAudit(transaction, auditContextOf(c), { ...done, targetId: target.userId, targetName: target.userName });
   })(c);
 }
 
@@ -102,7 +102,7 @@ async function postCreate(c: Context<AccountEnv>, services: AccountServices): Pr
   const delayHours = parseDelay(c.req.url);
   const written = await readBody(c, userSchema);
   const userId = await withTransaction(services.database, (transaction) =>
-    createMember(transaction, services.directory, actOf(c), written, delayHours),
+    createMember(transaction, services.directory, auditContextOf(c), written, delayHours),
   );
   services.wakeMail();
   // The answer is empty (§4.2); where the new user is, is said all the same.
@@ -120,10 +120,10 @@ function parseDelay(address: string): number {
 async function postUser(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {
   const written = await readBody(c, userSchema);
   const info = await withTransaction(services.database, async (transaction) => {
-    await saveUser(transaction, services.directory, actOf(c), idOf(c), written);
+    await saveUser(transaction, services.directory, auditContextOf(c), idOf(c), written);
     return getUserInfo(transaction, scopeOf(c), idOf(c));
   });
-  await services.accessNews.announce([idOf(c)]);
+  await services.accessInvalidation.publish([idOf(c)]);
   return c.json(info);
 }
 

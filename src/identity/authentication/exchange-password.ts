@@ -56,7 +56,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
     if (!user || user.isLocked) throw refused('the user is locked');
     if (user.accountId === undefined) throw refused('the user has no access to any account');
     const verified = {
-      ...{ issuer, subject: user.userId, accountId: user.accountId, passwordMark: result.passwordMark },
+      ...{ issuer, subject: user.userId, accountId: user.accountId, passwordFingerprint: result.passwordFingerprint },
       ...{ scopes: new Set([SCOPE]), roles: new Set([user.role]) },
       ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
     };

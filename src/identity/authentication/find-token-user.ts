@@ -1,7 +1,7 @@
 /** Who a token is for, and which account it names (R-B4). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Role } from '../caller/caller.ts';
-import { tokensValidFromSql } from '../passwords/password-mark.ts';
+import { tokensValidFromSql } from '../passwords/password-fingerprint.ts';
 
 export interface TokenUser {
   readonly userId: string;

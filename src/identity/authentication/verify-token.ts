@@ -29,7 +29,7 @@ export interface VerifiedToken {
   /** Claim `iat`, in seconds; undefined: not said. */
   readonly issuedSec?: number | undefined;
   /** Of what stands for a password (R-B7): good while this is the mark of the user's password. */
-  readonly passwordMark?: string | undefined;
+  readonly passwordFingerprint?: string | undefined;
   /** Claim `account`; undefined when the issuer does not set it. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;

@@ -8,7 +8,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { type ExternalUsers, findExternalUser } from '../authentication/find-external-user.ts';
 import type { VerifiedToken } from '../authentication/verify-token.ts';
-import { passwordMarkSql, tokensValidFromSql } from '../passwords/password-mark.ts';
+import { passwordFingerprintSql, tokensValidFromSql } from '../passwords/password-fingerprint.ts';
 import type { Actor, Caller, Role, SiteGrant } from './caller.ts';
 
 const MAX_CACHED = 10_000;
@@ -16,14 +16,14 @@ const MAX_CACHED = 10_000;
 /** @throws DomainError invalid_token (removed, locked, of a password that was changed), permission_denied (no member). */
 export type FindCaller = (token: VerifiedToken) => Promise<Caller>;
 
-export interface Callers extends FindCaller {
+export interface CallerCache extends FindCaller {
   /** The caller as remembered; undefined: the database has to be asked. */
-  recall(token: VerifiedToken): Caller | undefined;
+  findCached(token: VerifiedToken): Caller | undefined;
   /** Looks again at these users before the next answer, or at all; call it once their change is committed. */
-  forget(userIds: readonly string[] | undefined): void;
+  invalidate(userIds: readonly string[] | undefined): void;
 }
 
-export interface CallersOptions {
+export interface CallerCacheOptions {
   readonly database: Queryable;
   /** Seconds an answer may be reused: config.ACCESS_CACHE_SEC. */
   readonly cacheSec: number;
@@ -44,7 +44,7 @@ interface Standing {
   /** In seconds; tokens of before are void. */
   readonly tokensValidFromSec: number;
   /** null: the user has no password of their own choosing. */
-  readonly passwordMark: string | null;
+  readonly passwordFingerprint: string | null;
 }
 
 interface Entry {
@@ -63,11 +63,11 @@ interface AccessRow {
   readonly permissions: readonly string[];
   readonly sites: readonly SiteGrant[];
   readonly tokens_valid_from_sec: number;
-  readonly password_mark: string | null;
+  readonly password_fingerprint: string | null;
 }
 
 /** Looks callers up; one user and account is asked for once at a time. Refusals are not kept. */
-export function createCallers(options: CallersOptions): Callers {
+export function createCallerCache(options: CallerCacheOptions): CallerCache {
   const { cacheSec, clock = systemClock } = options;
   const cache = new Map<string, Entry>();
   const find: FindCaller = async (token) => {
@@ -93,17 +93,20 @@ export function createCallers(options: CallersOptions): Callers {
     if (isVoid(token, standing)) throw new DomainError('invalid_token', 'the password has been changed since');
     return { ...caller, scopes: token.scopes };
   };
-  const recall = (token: VerifiedToken): Caller | undefined => {
+  const findCached = (token: VerifiedToken): Caller | undefined => {
     const { known, untilMs = 0 } = cache.get(keyOf(token)) ?? {};
     if (!known || clock.nowMillis() >= untilMs || isVoid(token, known.standing)) return undefined;
     return { ...known.caller, scopes: token.scopes };
   };
-  return Object.assign(find, { recall, forget: (userIds: readonly string[] | undefined) => forget(cache, userIds) });
+  return Object.assign(find, {
+    findCached,
+    invalidate: (userIds: readonly string[] | undefined) => invalidate(cache, userIds),
+  });
 }
 
 /** Of a second in which the password was changed tokens are believed: it may have been the new one. */
-function isVoid({ issuedSec, passwordMark }: VerifiedToken, standing: Standing): boolean {
-  if (passwordMark !== undefined && passwordMark !== standing.passwordMark) return true;
+function isVoid({ issuedSec, passwordFingerprint }: VerifiedToken, standing: Standing): boolean {
+  if (passwordFingerprint !== undefined && passwordFingerprint !== standing.passwordFingerprint) return true;
   return issuedSec !== undefined && issuedSec < standing.tokensValidFromSec;
 }
 
@@ -119,14 +122,14 @@ function keyOf(token: VerifiedToken): string {
 }
 
 /** What is still being looked up may have been read before the change: it goes too. */
-function forget(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
+function invalidate(cache: Map<string, Entry>, userIds: readonly string[] | undefined): void {
   for (const [key, { known }] of cache) {
     const concerns = (id: string) => id === known?.caller.userId || id === known?.caller.actor?.userId;
     if (userIds === undefined || known === undefined || userIds.some(concerns)) cache.delete(key);
   }
 }
 
-async function findAccess(options: CallersOptions, token: VerifiedToken, now: Date): Promise<Access> {
+async function findAccess(options: CallerCacheOptions, token: VerifiedToken, now: Date): Promise<Access> {
   const { database } = options;
   const userId = await findUserId(options, token);
   const { rows } = await database.query<AccessRow>(ACCESS_SQL, [userId ?? null, token.accountId ?? null, now]);
@@ -138,7 +141,7 @@ async function findAccess(options: CallersOptions, token: VerifiedToken, now: Da
   const tokensValidFromSec = Math.max(row.tokens_valid_from_sec, found?.tokensValidFromSec ?? 0);
   return {
     caller: { ...toCaller(row), accountId: row.account_id, ...(found && { actor: found.actor }) },
-    standing: { tokensValidFromSec, passwordMark: row.password_mark },
+    standing: { tokensValidFromSec, passwordFingerprint: row.password_fingerprint },
   };
 }
 
@@ -152,7 +155,7 @@ function toCaller(row: AccessRow) {
   };
 }
 
-async function findUserId(options: CallersOptions, token: VerifiedToken): Promise<string | undefined> {
+async function findUserId(options: CallerCacheOptions, token: VerifiedToken): Promise<string | undefined> {
   const { database, ownIssuer, externalUsers = 'sub' } = options;
   if (ownIssuer === undefined || token.issuer === ownIssuer) return token.subject;
   return findExternalUser(database, token, externalUsers);
@@ -160,7 +163,7 @@ async function findUserId(options: CallersOptions, token: VerifiedToken): Promis
 
 /** Whoever acts as somebody else must still be allowed to (R-B14). @throws DomainError invalid_token. */
 async function findActor(
-  { database, ownIssuer }: CallersOptions,
+  { database, ownIssuer }: CallerCacheOptions,
   { actorSubject, issuer }: VerifiedToken,
   now: Date,
 ): Promise<{ readonly actor: Actor; readonly tokensValidFromSec: number } | undefined> {
@@ -180,7 +183,7 @@ async function findActor(
 // The account of the token, or the active one for issuers that name none; membership is needed except for an ADMIN.
 const ACCESS_SQL = `
   select u.id, u.user_name, u.role, u.is_locked and coalesce(u.locked_until > $3, true) as is_locked,
-         a.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec, ${passwordMarkSql('u')} as password_mark,
+         a.id as account_id, ${tokensValidFromSql('u')} as tokens_valid_from_sec, ${passwordFingerprintSql('u')} as password_fingerprint,
          array(select c.claim_type from user_claim c
                where c.account_id = a.id and c.user_id = u.id and lower(c.claim_value) <> 'false') as permissions,
          coalesce((select jsonb_agg(jsonb_build_object('siteId', s.site_id, 'level', s.level, 'sourceIds',

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
 import { makeTemporaryPassword } from '../passwords/choose-password.ts';
-import { endSessions } from '../passwords/end-sessions.ts';
 import { deletePasswordReset } from '../passwords/password-reset.ts';
+import { revokeSessions } from '../passwords/revoke-sessions.ts';
 import type { UserDirectory } from './user-directory.ts';
 
 /** The issuer's own client: its pages sign in through it, and it is given no token worth having. */
@@ -20,9 +20,9 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
     create: nothing,
     update: nothing,
     setActiveAccount: nothing,
-    remove: (transaction, userId) => endSessions(transaction, userId),
+    remove: (transaction, userId) => revokeSessions(transaction, userId),
     setLock: async (transaction, userId, lock) => {
-      if (lock !== 'unlocked') await endSessions(transaction, userId);
+      if (lock !== 'unlocked') await revokeSessions(transaction, userId);
     },
     setTemporaryPassword: async (transaction, userId) => {
       const password = makeTemporaryPassword();
@@ -41,7 +41,7 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
       );
       if (rowCount === 0) return false;
       await deletePasswordReset(transaction, userId);
-      await endSessions(transaction, userId);
+      await revokeSessions(transaction, userId);
       return true;
     },
     sendPasswordReset: async (transaction, { userId, email, language, firstName, userName }) => {

@@ -52,7 +52,7 @@ export interface IssuerOptions {
   /** Has waiting mails sent now. */
   readonly wakeMail?: () => void;
   /** Told of every change to what users sign in with, after its commit. */
-  readonly announceAccess?: (userIds: readonly string[]) => Promise<void>;
+  readonly invalidateAccess?: (userIds: readonly string[]) => Promise<void>;
   /** Told of every impersonation before it begins. */
   readonly onImpersonation?: ExchangeContext['onImpersonation'];
 }
@@ -93,7 +93,7 @@ function createContext(options: IssuerOptions): Context {
     passwordMinLength: config.PASSWORD_MIN_LENGTH,
     directory: options.directory ?? createEmbeddedDirectory(issuer),
     wakeMail: options.wakeMail ?? (() => {}),
-    announceAccess: options.announceAccess ?? (async () => {}),
+    invalidateAccess: options.invalidateAccess ?? (async () => {}),
     onImpersonation: options.onImpersonation ?? (async () => {}),
     verifier: createTokenVerifier({ issuers: [{ issuer, audience: config.TOKEN_AUDIENCE, keys }], clock }),
   };

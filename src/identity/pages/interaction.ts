@@ -2,7 +2,7 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { findTokenUser, type TokenUser } from '../authentication/find-token-user.ts';
-import type { KeptSession } from '../passwords/end-sessions.ts';
+import type { KeptSession } from '../passwords/revoke-sessions.ts';
 import { languageOf, type PageContext, type PageRequest, sendExpired } from './page-context.ts';
 import type { PageLanguage } from './texts/page-texts.ts';
 

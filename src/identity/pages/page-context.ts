@@ -20,7 +20,7 @@ export interface PageContext {
   /** Has waiting mails sent now. */
   readonly wakeMail: () => void;
   /** Tells all processes that what these users sign in with has changed; call it once that is committed. */
-  readonly announceAccess: (userIds: readonly string[]) => Promise<void>;
+  readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
 }
 
 export type PageRequest = KoaContextWithOIDC;

@@ -69,7 +69,7 @@ export async function takePassword(
   const problem = await withTransaction(database, (transaction) => choosePassword(transaction, chosen));
   if (problem === 'gone') return sendUnknownInteraction(ctx);
   if (problem) return showPassword(context, provider, ctx, details, problem);
-  await context.announceAccess([user.userId]);
+  await context.invalidateAccess([user.userId]);
   context.wakeMail();
   // Somebody who has just replaced a temporary password is not asked for another.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });

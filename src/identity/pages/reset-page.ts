@@ -76,7 +76,7 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
 
 /** A password that will not do leaves the link as it was. */
 async function changeByLink(
-  { database, announceAccess }: PageContext,
+  { database, invalidateAccess }: PageContext,
   token: string,
   chosen: { readonly password: string; readonly repeated: string; readonly minLength: number },
 ) {
@@ -89,7 +89,7 @@ async function changeByLink(
     await deletePasswordReset(transaction, userId);
     return { problem: undefined, changed: [userId] };
   });
-  await announceAccess(changed);
+  await invalidateAccess(changed);
   return problem;
 }
 

@@ -6,8 +6,8 @@ import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret, verifySecret } from '../../platform/secret-hash.ts';
-import { endSessions, type KeptSession } from './end-sessions.ts';
 import { findPasswordProblem, type PasswordProblem } from './password-rules.ts';
+import { type KeptSession, revokeSessions } from './revoke-sessions.ts';
 
 export interface NewPassword {
   readonly userId: string;
@@ -62,7 +62,7 @@ export async function choosePassword(
        tokens_valid_from = case when $3::text is null then tokens_valid_from else clock_timestamp() end where id = $1`,
     [userId, await hashSecret(password), sentTo],
   );
-  await endSessions(transaction, userId, kept);
+  await revokeSessions(transaction, userId, kept);
   // The first password was chosen with a secret from a mail: another mail would only tell what they just did.
   if (user.email && !user.must_change_password) await tellOfChange(transaction, userId, user, user.email);
   return undefined;

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { verifySecret } from '../../platform/secret-hash.ts';
-import { passwordMark } from './password-mark.ts';
+import { passwordFingerprint } from './password-fingerprint.ts';
 
 export interface SignInPolicy {
   /** Wrong passwords in a row that lock. */
@@ -16,7 +16,7 @@ export interface SignInPolicy {
 }
 
 export type SignInResult =
-  | { readonly kind: 'signed_in'; readonly userId: string; readonly passwordMark: string }
+  | { readonly kind: 'signed_in'; readonly userId: string; readonly passwordFingerprint: string }
   /** The password is right, and temporary: it opens the page that changes it, nothing else (R-B10). */
   | { readonly kind: 'must_change_password'; readonly userId: string }
   | { readonly kind: 'wrong_credentials' };
@@ -46,7 +46,7 @@ export async function signIn(
   const hash = user?.password_hash ?? '';
   if (isRight && user && (await writeSuccess(database, user.id, hash, now))) {
     if (user.must_change_password) return { kind: 'must_change_password', userId: user.id };
-    return { kind: 'signed_in', userId: user.id, passwordMark: passwordMark(hash) };
+    return { kind: 'signed_in', userId: user.id, passwordFingerprint: passwordFingerprint(hash) };
   }
   if (!isRight) await writeFailure(database, user?.is_waiting ? undefined : user?.id, policy, now);
   return { kind: 'wrong_credentials' };

@@ -1,6 +1,6 @@
 /** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
 import { Hono } from 'hono';
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -30,7 +30,7 @@ export interface MapperServices {
   readonly database: Database;
   readonly runner: MapperRunner;
   readonly limits: PushLimits;
-  readonly audit: AuditAct<MapperAction>;
+  readonly audit: WriteAuditEntry<MapperAction>;
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;

@@ -1,6 +1,6 @@
 /** What versions a variable has (R-F8), and cutting them to a limit that was lowered (R-F7). */
 import { type Context, Hono } from 'hono';
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
@@ -21,7 +21,7 @@ type Env = CallerEnv & RequestIdEnv;
 export interface VersionRouteParts {
   readonly database: Database;
   /** Purged versions are gone for good: who did it is written down. */
-  readonly audit: AuditAct<'VersionsPurged'>;
+  readonly audit: WriteAuditEntry<'VersionsPurged'>;
 }
 
 export function versionRoutes(parts: VersionRouteParts): Hono<Env> {

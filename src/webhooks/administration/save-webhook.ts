@@ -1,6 +1,6 @@
 /** Making, changing and deleting webhooks, each with its entry in the audit trail: names of fields, never what is in them. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { endPending } from '../delivery/end-pending.ts';
@@ -13,7 +13,7 @@ import { makeSecret } from './webhook-secret.ts';
 export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDeleted';
 
 export interface SaveServices {
-  readonly audit: AuditAct<WebhookAction>;
+  readonly audit: WriteAuditEntry<WebhookAction>;
   /** How long a secret that was replaced stays valid: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }

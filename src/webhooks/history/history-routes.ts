@@ -1,6 +1,6 @@
 /** `/account/webhooks/{id}/history` (§4.4, R-I5): MANAGER, ADMIN. */
 import { type Context, Hono } from 'hono';
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
@@ -26,7 +26,7 @@ export interface HistoryServices {
   readonly database: Database;
   /** Of the deliverer: keys are webhook ids. */
   readonly queue: WakeQueue;
-  readonly audit: AuditAct<'WebhookReplayed'>;
+  readonly audit: WriteAuditEntry<'WebhookReplayed'>;
   readonly log: Log;
 }
 

@@ -1,5 +1,5 @@
 /** Sends the message of an entry of the history again, under the same webhook-id, because a manager asks for it (R-I5). */
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { By } from '../administration/save-webhook.ts';
@@ -39,7 +39,7 @@ export async function replayEntry(
   by: By,
   webhookId: string,
   historyId: string,
-  audit: AuditAct<'WebhookReplayed'>,
+  audit: WriteAuditEntry<'WebhookReplayed'>,
 ): Promise<WebhookHistory> {
   const { webhook } = await lockWebhook(transaction, by.caller.accountId, webhookId);
   const { eventId, lastAttempt, isPending } = await getOrigin(transaction, webhook.id, historyId);

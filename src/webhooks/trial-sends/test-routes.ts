@@ -1,6 +1,6 @@
 /** `/account/webhooks/test` (§4.4, R-I7): MANAGER, ADMIN. Nothing is sent from here: the deliverer does that. */
 import { type Context, Hono } from 'hono';
-import type { AuditAct } from '../../identity/audit-act.ts';
+import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -25,7 +25,7 @@ export interface TestServices {
   /** Keys are made by `testKey`. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
-  readonly audit: AuditAct<'WebhookTested'>;
+  readonly audit: WriteAuditEntry<'WebhookTested'>;
   /** Counts a test of the account. @returns milliseconds to wait; 0 lets it pass. */
   readonly countTest: (accountId: number) => Promise<number>;
   readonly log: Log;

@@ -5,7 +5,7 @@ import { addClaim } from '../../../src/accounts/members/add-claim.ts';
 import { grantSiteAccess } from '../../../src/accounts/members/grant-site-access.ts';
 import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { authenticateBearer } from '../../../src/identity/authentication/authenticate.ts';
-import { createCallers } from '../../../src/identity/caller/find-caller.ts';
+import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { basic, CLIENT, type IdentityFixture, PASSWORD, startIdentity } from './identity-fixture.ts';
 
 let identity: IdentityFixture;
@@ -115,7 +115,7 @@ describe('a bearer token', () => {
   });
 
   it('is understood without HTTP too, for gRPC (R-J2)', async () => {
-    const callers = createCallers({ database: identity.database, cacheSec: 0 });
+    const callers = createCallerCache({ database: identity.database, cacheSec: 0 });
     const authentication = { verifier: identity.verifier, callers };
     const caller = await authenticateBearer(authentication, `bearer ${await tokenOf('max')}`, 'datahub-api');
     expect(caller.userName).toBe('max');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/add-claim.ts';
 import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
 import { writeTokenGrant } from '../../../src/identity/issuer/grants/token-grant.ts';
-import { passwordMark } from '../../../src/identity/passwords/password-mark.ts';
+import { passwordFingerprint } from '../../../src/identity/passwords/password-fingerprint.ts';
 import { makePasswordReset } from '../../../src/identity/passwords/password-reset.ts';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
@@ -98,7 +98,7 @@ describe('name and password on push, remembered', () => {
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
     await api.database.query('update app_user set must_change_password = true where id = $1', [void_]);
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
-    await api.parts.accessNews.announce([changed, void_]);
+    await api.parts.accessInvalidation.publish([changed, void_]);
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(401);
   });
 
@@ -170,9 +170,11 @@ describe('what else the old password opened', () => {
       [userId],
     );
     const grant = { userId, accountId: api.accountId, ttlSec: 60 };
-    const mark = passwordMark(rows[0]?.hash ?? '');
-    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g1', passwordMark: mark })).toBe(true);
-    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g2', passwordMark: 'another' })).toBe(false);
+    const mark = passwordFingerprint(rows[0]?.hash ?? '');
+    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g1', passwordFingerprint: mark })).toBe(true);
+    expect(await writeTokenGrant(api.database, { ...grant, grantId: 'g2', passwordFingerprint: 'another' })).toBe(
+      false,
+    );
     expect((await findTokenUser(api.database, userId, undefined, new Date()))?.tokensValidFromSec).toBe(0);
   });
 });

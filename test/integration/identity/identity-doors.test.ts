@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerClient } from '../../../src/accounts/operator/register-client.ts';
 import { openRateLimiter } from '../../../src/http/rate-limiter.ts';
-import { openAccessNews } from '../../../src/identity/caller/access-news.ts';
-import { createCallers } from '../../../src/identity/caller/find-caller.ts';
+import { openAccessInvalidation } from '../../../src/identity/caller/access-invalidation.ts';
+import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
@@ -50,13 +50,13 @@ describe('a change of access', () => {
 
   it('is told to other processes through Redis (R-B5)', async () => {
     const { config, authentication } = api.parts;
-    const elsewhere = createCallers({ database: api.database, cacheSec: 30 });
+    const elsewhere = createCallerCache({ database: api.database, cacheSec: 30 });
     let isListening = false;
-    const news = openAccessNews({
+    const news = openAccessInvalidation({
       ...{ redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log: LOG },
       onChange: (userIds) => {
         isListening = true;
-        elsewhere.forget(userIds);
+        elsewhere.invalidate(userIds);
       },
     });
     try {
@@ -68,7 +68,7 @@ describe('a change of access', () => {
       await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
       expect((await elsewhere(token)).role).toBe('MANAGER');
       await eventually('the news', async () => {
-        await api.parts.accessNews.announce([id]);
+        await api.parts.accessInvalidation.publish([id]);
         return (await elsewhere(token)).role === 'USER';
       });
     } finally {
@@ -90,11 +90,11 @@ describe('a change of access', () => {
         return answer;
       },
     } as unknown as typeof api.database;
-    const callers = createCallers({ database, cacheSec: 30 });
+    const callers = createCallerCache({ database, cacheSec: 30 });
     const early = callers(token);
     await eventually('the first look', async () => looks === 1);
     await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
-    callers.forget([id]);
+    callers.invalidate([id]);
     release();
     await early;
     expect((await callers(token)).role).toBe('USER');

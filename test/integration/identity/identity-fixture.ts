@@ -15,7 +15,7 @@ import {
 } from '../../../src/identity/authentication/authenticate.ts';
 import { trustedIssuers } from '../../../src/identity/authentication/trusted-issuers.ts';
 import { createTokenVerifier, type VerifyToken } from '../../../src/identity/authentication/verify-token.ts';
-import { createCallers } from '../../../src/identity/caller/find-caller.ts';
+import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { createIssuer, type Issuer } from '../../../src/identity/issuer/issuer.ts';
 import { issuerRoutes } from '../../../src/identity/issuer/issuer-routes.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
@@ -81,7 +81,7 @@ export async function startIdentity(): Promise<IdentityFixture> {
   const clock = createTestClock();
   const issuer = await createIssuer({ config, database, log: SILENT, clock });
   const verifier = createTokenVerifier({ issuers: trustedIssuers(config, database), clock });
-  const callers = createCallers({ database, cacheSec: config.ACCESS_CACHE_SEC, clock });
+  const callers = createCallerCache({ database, cacheSec: config.ACCESS_CACHE_SEC, clock });
   const server = await listen(createApp(issuer, verifier, callers), port);
   const seeded = await seed(database);
   return {
@@ -111,7 +111,11 @@ async function requestToken(
   return { status: response.status, headers: response.headers, body: (await response.json()) as TokenAnswer['body'] };
 }
 
-function createApp(issuer: Issuer, verifier: VerifyToken, callers: ReturnType<typeof createCallers>): Hono<CallerEnv> {
+function createApp(
+  issuer: Issuer,
+  verifier: VerifyToken,
+  callers: ReturnType<typeof createCallerCache>,
+): Hono<CallerEnv> {
   const app = new Hono<CallerEnv>();
   app.use(async (c, next) => {
     c.header('Api-Version', '1.7');

@@ -5,7 +5,7 @@ import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../../src/config.ts';
 import { authenticatePush } from '../../../src/identity/authentication/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../../src/identity/authentication/exchange-password.ts';
-import { rememberVerified } from '../../../src/identity/authentication/remember-verified.ts';
+import { cacheVerifiedTokens } from '../../../src/identity/authentication/verified-token-cache.ts';
 import type { VerifiedToken } from '../../../src/identity/authentication/verify-token.ts';
 import { signIn } from '../../../src/identity/passwords/sign-in.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -218,7 +218,7 @@ describe('a token that was verified', () => {
   it('is verified again after a minute, and when it has expired (R-B1)', async () => {
     let now = Date.UTC(2026, 0, 1);
     let asked = 0;
-    const verifier = rememberVerified(
+    const verifier = cacheVerifiedTokens(
       async () => {
         asked += 1;
         return VERIFIED;

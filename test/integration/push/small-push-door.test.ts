@@ -17,7 +17,7 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Callers are remembered, as they are by default: who is not takes the long way.
+  // CallerCache are remembered, as they are by default: who is not takes the long way.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -49,7 +49,7 @@ async function told(way: string, raw: string, headers: Record<string, string> = 
 
 /** The door alone, in front of an app that only says that it was asked. */
 async function openDoor() {
-  const { database, dictionary, metrics, log, recallCaller } = api.parts;
+  const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({
     ...{ database, dictionary, metrics, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
     mappers: { timeoutMs: 1000, memoryMebibytes: 128, processes: 1 },
@@ -61,12 +61,12 @@ async function openDoor() {
   const requestSeconds = { observe: () => {} };
   const listener = await listenHttp('127.0.0.1', 0);
   const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202 });
-  listener.serve(app, (otherwise) => smallPushDoor({ ...service, recallCaller, requestSeconds, log }, otherwise));
+  listener.serve(app, (otherwise) => smallPushDoor({ ...service, findCachedCaller, requestSeconds, log }, otherwise));
   const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
   return {
     push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),
     remember: async () => {
-      const caller = recallCaller(`Bearer ${api.manager.token}`, 'push-data');
+      const caller = findCachedCaller(`Bearer ${api.manager.token}`, 'push-data');
       if (!caller) throw new Error('nobody is remembered');
       await service.targets.resolve(caller, [{ variableId }], false);
       await service.admission.assertQueueHasRoom();
@@ -199,10 +199,10 @@ describe('what is remembered', () => {
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'lea'`);
     const userId = rows[0]?.id ?? '';
     await api.database.query(`delete from user_claim where user_id = $1`, [userId]);
-    await api.parts.accessNews.announce([userId]);
+    await api.parts.accessInvalidation.publish([userId]);
     expect(await push(one(), '', user)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
     await api.database.query('update app_user set is_locked = true where id = $1', [userId]);
-    await api.parts.accessNews.announce([userId]);
+    await api.parts.accessInvalidation.publish([userId]);
     expect(await push(one(), '', user)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 

@@ -63,7 +63,7 @@ export async function answerPasswordGrant(
   if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
   if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
   const holder = await getHolder(context, ctx, result.userId, undefined);
-  ctx.body = await issueTokens(context, ctx, { ...holder, passwordMark: result.passwordMark }, scope);
+  ctx.body = await issueTokens(context, ctx, { ...holder, passwordFingerprint: result.passwordFingerprint }, scope);
 }
 
 /**
@@ -141,14 +141,20 @@ export async function getHolder(
 async function issueTokens(
   context: GrantContext,
   ctx: TokenEndpointGrantContext<PasswordForm>,
-  holder: TokenHolder & { readonly passwordMark: string },
+  holder: TokenHolder & { readonly passwordFingerprint: string },
   scope: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { client, provider } = ctx.oidc;
   const { grantId, token, tokenType, expiresIn } = await issueAccessToken(context, ctx, holder, scope);
-  const { userId, accountId, passwordMark } = holder;
+  const { userId, accountId, passwordFingerprint } = holder;
   const { refreshTokenTtlSec: ttlSec } = context.policy;
-  const isGranted = await writeTokenGrant(context.database, { grantId, userId, accountId, ttlSec, passwordMark });
+  const isGranted = await writeTokenGrant(context.database, {
+    grantId,
+    userId,
+    accountId,
+    ttlSec,
+    passwordFingerprint,
+  });
   if (!isGranted) throw invalidGrant(WRONG_CREDENTIALS);
   const source = { client, accountId: userId, grantId, gty: 'password', scope };
   const refreshToken = client.grantTypeAllowed('refresh_token')

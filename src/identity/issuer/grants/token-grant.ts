@@ -1,6 +1,6 @@
 /** The account each sign-in was for (R-B4). */
 import type { Queryable } from '../../../platform/database/database.ts';
-import { passwordMarkSql } from '../../passwords/password-mark.ts';
+import { passwordFingerprintSql } from '../../passwords/password-fingerprint.ts';
 
 interface TokenGrant {
   readonly grantId: string;
@@ -8,7 +8,7 @@ interface TokenGrant {
   readonly accountId: number;
   readonly ttlSec: number;
   /** Of the password it was given for; default: any. */
-  readonly passwordMark?: string;
+  readonly passwordFingerprint?: string;
 }
 
 /**
@@ -19,9 +19,9 @@ export async function writeTokenGrant(database: Queryable, grant: TokenGrant): P
   const { rowCount } = await database.query(
     `insert into token_grant (grant_id, user_id, account_id, expires_date)
      select $1, u.id, $3, now() + make_interval(secs => $4) from app_user u
-     where u.id = $2 and ($5::text is null or $5 = ${passwordMarkSql('u')})
+     where u.id = $2 and ($5::text is null or $5 = ${passwordFingerprintSql('u')})
      for share of u`,
-    [grant.grantId, grant.userId, grant.accountId, grant.ttlSec, grant.passwordMark ?? null],
+    [grant.grantId, grant.userId, grant.accountId, grant.ttlSec, grant.passwordFingerprint ?? null],
   );
   return rowCount === 1;
 }

@@ -8,7 +8,7 @@ export interface KeptSession {
 }
 
 /** Access tokens live on until they expire; whether they still work is decided by find-caller. @param kept stays open. */
-export async function endSessions(database: Queryable, userId: string, kept?: KeptSession): Promise<void> {
+export async function revokeSessions(database: Queryable, userId: string, kept?: KeptSession): Promise<void> {
   const isKept = `(model = 'Interaction' and id = $2) or (model = 'Session' and uid = $3)`;
   await database.query(
     `delete from oidc_payload where payload ->> 'accountId' = $1 and not coalesce(${isKept}, false)`,

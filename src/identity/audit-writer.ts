@@ -3,10 +3,10 @@ import type { Transaction } from '../platform/database/database.ts';
 import type { Caller } from './caller/caller.ts';
 
 /** Writes an act into the audit trail of the caller's account, in the transaction of the act (R-B14). */
-export type AuditAct<Action extends string> = (
+export type WriteAuditEntry<Action extends string> = (
   transaction: Transaction,
-  by: { readonly caller: Caller; readonly requestId: string },
-  act: {
+  context: { readonly caller: Caller; readonly requestId: string },
+  entry: {
     readonly action: Action;
     readonly targetId?: string;
     readonly targetName?: string;

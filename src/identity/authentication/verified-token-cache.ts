@@ -16,20 +16,20 @@ interface Remembered {
   readonly untilMs: number;
 }
 
-export interface RememberingVerifier extends VerifyToken {
+export interface CachingTokenVerifier extends VerifyToken {
   /** What is remembered of a token; undefined: it has to be verified. */
-  recall(token: string): VerifiedToken | undefined;
+  findCached(token: string): VerifiedToken | undefined;
 }
 
 /** As `verifier`, which is asked at most once a minute for the same token. Refusals are not remembered. */
-export function rememberVerified(verifier: VerifyToken, clock: Clock = systemClock): RememberingVerifier {
+export function cacheVerifiedTokens(verifier: VerifyToken, clock: Clock = systemClock): CachingTokenVerifier {
   const remembered = new LRUCache<string, Remembered>({ max: MAX_TOKENS });
-  const recall = (token: string): VerifiedToken | undefined => {
+  const findCached = (token: string): VerifiedToken | undefined => {
     const known = remembered.get(token);
     return known && clock.nowMillis() < known.untilMs ? known.verified : undefined;
   };
   const verify: VerifyToken = async (token) => {
-    const known = recall(token);
+    const known = findCached(token);
     if (known) return known;
     const now = clock.nowMillis();
     const verified = await verifier(token);
@@ -37,5 +37,5 @@ export function rememberVerified(verifier: VerifyToken, clock: Clock = systemClo
     remembered.set(token, { verified, untilMs: Math.min(exp * 1000, now + MAX_AGE_MS) });
     return verified;
   };
-  return Object.assign(verify, { recall });
+  return Object.assign(verify, { findCached });
 }

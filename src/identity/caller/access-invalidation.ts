@@ -5,13 +5,13 @@
 import { Redis } from 'ioredis';
 import type { Log } from '../../platform/log.ts';
 
-export interface AccessNews {
+export interface AccessInvalidation {
   /** Call after the commit of the change. Never fails. */
-  announce(userIds: readonly string[]): Promise<void>;
+  publish(userIds: readonly string[]): Promise<void>;
   close(): void;
 }
 
-export interface AccessNewsOptions {
+export interface AccessInvalidationOptions {
   readonly redisUrl: string;
   readonly prefix: string;
   /** Called for every announcement, one's own too; undefined: anybody may have changed. */
@@ -21,7 +21,12 @@ export interface AccessNewsOptions {
 
 const COMMAND_TIMEOUT_MS = 2000;
 
-export function openAccessNews({ redisUrl, prefix, onChange, log }: AccessNewsOptions): AccessNews {
+export function openAccessInvalidation({
+  redisUrl,
+  prefix,
+  onChange,
+  log,
+}: AccessInvalidationOptions): AccessInvalidation {
   const channel = `${prefix}:access`;
   const warn = (error: unknown) => log.warn({ err: error }, 'news of access cannot be told; others see them later');
   const publisher = new Redis(redisUrl, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
@@ -32,7 +37,7 @@ export function openAccessNews({ redisUrl, prefix, onChange, log }: AccessNewsOp
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
   subscriber.subscribe(channel).catch(warn);
   return {
-    announce: async (userIds) => {
+    publish: async (userIds) => {
       if (userIds.length === 0) return;
       onChange(userIds);
       // Without waiting for a Redis that is away: its time-out is not the caller's.

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 
 /** @param hash as stored: salted, so that the same password chosen again has another mark. */
-export function passwordMark(hash: string): string {
+export function passwordFingerprint(hash: string): string {
   return createHash('sha256').update(hash).digest('hex');
 }
 
 /** The same mark in SQL, of a row of app_user; null where there is none, or only a temporary one. */
-export function passwordMarkSql(user: string): string {
+export function passwordFingerprintSql(user: string): string {
   return `case when not ${user}.must_change_password
                then encode(sha256(convert_to(${user}.password_hash, 'UTF8')), 'hex') end`;
 }

@@ -6,11 +6,11 @@ import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 
 export type AccountEnv = CallerEnv & RequestIdEnv;
 
-export interface Act {
+export interface AuditContext {
   readonly caller: Caller;
   readonly requestId: string;
 }
 
-export function actOf(c: Context<AccountEnv>): Act {
+export function auditContextOf(c: Context<AccountEnv>): AuditContext {
   return { caller: c.var.caller, requestId: c.var.requestId };
 }

@@ -3,14 +3,14 @@
  * anything. Whoever is not remembered, or may not pass, is left to `authenticate`, which says why.
  */
 import { BEARER } from '../authentication/authenticate.ts';
-import type { RememberingVerifier } from '../authentication/remember-verified.ts';
+import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';
 import type { Scope } from '../issuer/grants/token-request-rules.ts';
 import type { Caller } from './caller.ts';
-import type { Callers } from './find-caller.ts';
+import type { CallerCache } from './find-caller.ts';
 
-export type RecallCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
+export type FindCachedCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
 
-export function createRecallCaller(verifier: RememberingVerifier, callers: Callers): RecallCaller {
+export function createCachedCallerLookup(verifier: CachingTokenVerifier, callers: CallerCache): FindCachedCaller {
   // Clients come again with the same header: comparing it takes less than taking it apart and hashing what it holds.
   let lastHeader: string | undefined;
   let lastToken: string | undefined;
@@ -23,7 +23,7 @@ export function createRecallCaller(verifier: RememberingVerifier, callers: Calle
   };
   return (authorization, scope) => {
     const token = tokenOf(authorization);
-    const verified = token === undefined ? undefined : verifier.recall(token);
-    return verified?.scopes.has(scope) ? callers.recall(verified) : undefined;
+    const verified = token === undefined ? undefined : verifier.findCached(token);
+    return verified?.scopes.has(scope) ? callers.findCached(verified) : undefined;
   };
 }

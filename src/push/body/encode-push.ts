@@ -1,7 +1,7 @@
 /**
- * The contents of a push whose targets and labels are known → COPY tuples. Local dates become instants here (R-D4),
- * repeats of one variable, date and VersionTag within the body are settled, the last wins (R-D5). Readings of a variable
- * that do not come in the order of their dates are sorted: nothing depends on their order, and the writer appends them.
+ * Encodes the readings of a push as COPY tuples, once its targets and labels are known. Converts local dates to instants
+ * (R-D4) and removes repeats of one variable, date and VersionTag within the body: the last wins (R-D5). Sorts readings
+ * of a variable that are out of date order, so that the point writer can append them.
  */
 import { TupleWriter } from '../../points/copy-codec.ts';
 import { formatInstant } from '../../points/instant-rules.ts';
@@ -10,11 +10,11 @@ import type { PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';
 
 export interface EncodeInput {
-  /** Per element its variable, 0 when it has no target: its readings are left out. */
+  /** One per element; 0: the element has no target and its readings are left out. */
   readonly variableIds: readonly number[];
-  /** Per element the IANA zone of its dates without one. */
+  /** One per element: the IANA zone that applies to dates without an offset. */
   readonly timeZoneIds: readonly string[];
-  /** Per entry of the table of labels. */
+  /** One per entry of `PushContents.labelTable`. */
   readonly labelIds: readonly LabelIds[];
 }
 
@@ -24,20 +24,20 @@ export interface LabelIds {
 }
 
 export interface EncodedPush {
-  /** Less the repeats. */
+  /** One per reading, without repeats. */
   readonly tuples: Buffer;
-  /** Readings of the elements that have a target, with the repeats. */
+  /** Readings of the elements that have a target, including repeats. */
   readonly readingCount: number;
-  /** The first 100 dates that met a change of the clock. */
+  /** The first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
-  /** First date of each variable; undefined where the dates of one do not strictly ascend, even when sorted. */
+  /** First date of each variable, in microseconds; undefined if a variable has one date under several VersionTags. */
   readonly firstDates: ReadonlyMap<number, number> | undefined;
   readonly hasVersionTags: boolean;
 }
 
 const MAX_WARNINGS = 100;
 
-/** The contents stay as they are: they may be encoded again for other targets. */
+/** Leaves `given` unchanged, so that it can be encoded again for other targets. */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings } = settleLocalDates(given, input);
   const contents = { ...given, dates };
@@ -61,7 +61,7 @@ export function encodePush(given: PushContents, input: EncodeInput): EncodedPush
   };
 }
 
-/** Calls `visit` for the readings of elements that have a target. */
+/** Calls `visit` for each reading of the elements that have a target. */
 function eachRow(
   { readingCounts }: PushContents,
   variableIds: readonly number[],
@@ -78,9 +78,9 @@ function eachRow(
 
 interface OrderScan {
   readonly readingCount: number;
-  /** Whether the dates of every variable strictly ascend: then there is no repeat and nothing to sort. */
+  /** Whether the dates of every variable strictly ascend: no repeats, nothing to sort. */
   readonly isAscending: boolean;
-  /** The least date of each variable. */
+  /** Earliest date of each variable. */
   readonly firstDates: ReadonlyMap<number, number>;
 }
 
@@ -116,13 +116,13 @@ function scanOrder(contents: PushContents, variableIds: readonly number[]): Orde
 
 interface OrderedRows {
   readonly rows: readonly number[];
-  /** Of each of the rows. */
+  /** One per row. */
   readonly variableIds: readonly number[];
-  /** No date of a variable is there twice. */
+  /** Whether each variable has each date only once. */
   readonly isStrict: boolean;
 }
 
-/** By variable and date; of one date in the order they were sent, less the repeats. */
+/** Orders rows by variable and date, rows of one date as they were sent, and removes repeats. */
 function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInput): OrderedRows {
   const { dates, labels } = contents;
   const rowsOf = new Map<number, number[]>();
@@ -152,7 +152,7 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
   return { rows, variableIds: variables, isStrict };
 }
 
-/** Moves the last row of every VersionTag, in their order, to the end of the range. @returns how many there are. */
+/** Moves the last row of every VersionTag, in order, to the end of the range. @returns the number of rows moved. */
 function keepLast(rows: number[], start: number, end: number, tagOf: (row: number) => number): number {
   const seen = new Set<number>();
   let write = end;

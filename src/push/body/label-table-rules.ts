@@ -1,6 +1,6 @@
 /**
- * The VersionTag and tags of every reading (R-D3, §9.2): the reading's version wins over the element's; the reading's
- * tags add to the element's and never replace one. Each different pair is kept once.
+ * VersionTag and tags of every reading (R-D3, §9.2). The reading's version wins over the element's; the reading's tags
+ * add to the element's and never replace one. Each distinct pair is stored once.
  */
 import { type Labels, type Tags, toLabels } from '../../points/label-rules.ts';
 
@@ -13,7 +13,10 @@ export class LabelTable {
   readonly table: Labels[] = [];
   readonly #places = new Map<string, number>();
 
-  /** The place of the labels of a reading in `table`; without the reading's, those of readings that have none of their own. */
+  /**
+   * @param reading labels of the reading itself; undefined: it has none.
+   * @returns the index in `table` of the labels that apply to the reading.
+   */
   placeOf(element: GivenLabels, reading?: GivenLabels): number {
     const labels = toLabels(reading?.version ?? element.version, { ...reading?.tags, ...element.tags });
     const key = JSON.stringify([labels.version, labels.tags]);

@@ -1,8 +1,7 @@
-/** Push elements as they are understood (§2, R-D2, R-D3). */
-
+/** Parsed push elements and the limits of a push (§2, R-D2, R-D3, R-D10). */
 import type { Labels } from '../../points/label-rules.ts';
 
-/** What may identify a target. Given members must all agree. */
+/** Identifiers of a target variable. All given members must match the same variable (R-D2). */
 export interface TargetIdentifiers {
   readonly variableId?: number;
   readonly sourceId?: number;
@@ -14,19 +13,19 @@ export interface TargetIdentifiers {
   readonly variableTypeId?: number;
 }
 
-/** The elements of a push, their readings as columns of one length: those of the first element, of the second, … */
+/** The elements of a push. Their readings are columns of equal length, in element order. */
 export interface PushContents {
   readonly targets: readonly TargetIdentifiers[];
-  /** Of each element; they add up to the length of the columns. */
+  /** Readings of each element; the sum is the length of the columns. */
   readonly readingCounts: readonly number[];
-  /** Microseconds since 1970-01-01: UTC, or of the local clock where `isLocal`. */
+  /** Microseconds since 1970-01-01: UTC, or local clock time where `isLocal` is 1. */
   readonly dates: Float64Array;
-  /** 1: the date had no zone; undefined when all had one. */
+  /** 1: the date has no zone; undefined: every date has one. */
   readonly isLocal: Uint8Array | undefined;
   readonly values: Float64Array;
-  /** Place in `labelTable` of each reading's VersionTag and tags. */
+  /** Index into `labelTable` of each reading's VersionTag and tags. */
   readonly labels: Int32Array;
-  /** Each different pair once. */
+  /** Distinct pairs of VersionTag and tags. */
   readonly labelTable: readonly Labels[];
 }
 
@@ -35,13 +34,15 @@ export interface PushLimits {
   readonly maxReadings: number;
 }
 
-/** Limits of the texts of a push, in UTF-16 units, and of its tags. */
+/** Maximum length of identifiers and tag values, in UTF-16 units. */
 export const MAX_TEXT = 1000;
+/** Maximum length of a VersionTag and of a tag key, in UTF-16 units. */
 export const MAX_VERSION = 200;
+/** Maximum number of tags of an element or a reading. */
 export const MAX_TAGS = 50;
 export const MAX_ID = 2_147_483_647;
 
-/** Problems a refusal names (R-D1). */
+/** Maximum number of problems that one error lists (R-D1). */
 export const MAX_DETAILS = 100;
 
 export const TEXT_IDENTIFIERS = [
@@ -58,5 +59,5 @@ export const ID_IDENTIFIERS = [
   'variableTypeId',
 ] as const satisfies readonly (keyof TargetIdentifiers)[];
 
-/** §2: these come from the token, never from the body. */
+/** Members that a body must not contain: they come from the token (§2). */
 export const FORBIDDEN = ['accountId', 'userId', 'role'] as const;

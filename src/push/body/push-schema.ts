@@ -1,6 +1,6 @@
 /**
- * What a push may look like, for those who describe the interface and for the proof that `parsePush` reads just this. It
- * sees a reading about thirty times slower, so it reads none that is pushed.
+ * The zod schema of a push, used for OpenAPI and as the reference of the property test of `parsePush`. It is about thirty
+ * times slower than `parsePush`, so no pushed body goes through it.
  */
 import { z } from 'zod';
 import { lenientObject } from '../../platform/http/lenient.ts';
@@ -25,7 +25,7 @@ import {
   toId,
   toNumber,
   tooManyTags,
-} from './push-message-rules.ts';
+} from './push-messages.ts';
 
 const said = (rule: string) => ({
   error: (issue: { readonly input?: unknown }) => got(rule, issue.input ?? undefined),
@@ -34,7 +34,7 @@ const absent = <T>(value: T | null | undefined): T | undefined => value ?? undef
 
 const forbidden = z
   .custom<undefined>((value) => value === undefined || value === null, FORBIDDEN_RULE)
-  .meta({ type: 'null', description: 'Not in a body: it is taken from the token.' })
+  .meta({ type: 'null', description: 'Must not be sent: the service takes it from the token.' })
   .optional();
 
 const id = z
@@ -76,7 +76,7 @@ const tags = z
     additionalProperties: { type: 'string', maxLength: MAX_TEXT },
     propertyNames: { maxLength: MAX_VERSION },
     maxProperties: MAX_TAGS,
-    description: 'Labels; those of a reading add to those of its element.',
+    description: 'Labels. Tags of a reading add to the tags of its element.',
   })
   .transform((object, context) => {
     const entries = Object.entries(object).filter(([, value]) => value !== null);
@@ -98,7 +98,7 @@ const reading = lenientObject(
       .custom<string>((text) => typeof text === 'string' && parseDate(text) !== undefined, said(DATE_RULE))
       .meta({
         type: 'string',
-        description: 'ISO 8601, to the microsecond; without a zone on the clock of the source.',
+        description: 'ISO 8601, up to microseconds. A date without an offset is local time of the source.',
         examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00'],
       })
       .transform((text) => parseDate(text)),

@@ -1,4 +1,4 @@
-/** A thread that reads large pushes (push-readers.ts). What it was asked to read it keeps until it is told to forget it. */
+/** Worker thread that reads large pushes for push-readers.ts. It keeps each push until it receives `forget`. */
 import { parentPort } from 'node:worker_threads';
 import { DomainError } from '../../platform/errors.ts';
 import type { EncodedPush, EncodeInput } from './encode-push.ts';
@@ -59,6 +59,6 @@ function answer(request: Exclude<PushRequest, { kind: 'forget' }>): PushReply {
 
 function get(id: number): ReadPush {
   const push = pushes.get(id);
-  if (!push) throw new Error(`push ${id} was not read, or forgotten`);
+  if (!push) throw new Error(`push ${id} was not read or is already forgotten`);
   return push;
 }

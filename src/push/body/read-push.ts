@@ -1,6 +1,6 @@
 /**
- * A push from its bytes to its tuples, in two steps: between them the caller finds out what its identifiers and labels
- * mean. Runs where it is called: small ones on the event loop, large ones in a worker (push-readers.ts).
+ * Reads a push from bytes to COPY tuples in two steps: parse, then encode. Between the steps the caller resolves targets
+ * and labels. Runs on the calling thread: the event loop for small bodies, a worker for large ones (push-readers.ts).
  */
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../platform/errors.ts';
@@ -8,28 +8,30 @@ import { decodeText, parseJson } from '../../platform/http/http-body.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
 import type { Labels } from '../../points/label-rules.ts';
 import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts';
-import { parsePush } from './parse-push-rules.ts';
+import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
-import { scanPush } from './scan-push-rules.ts';
+import { scanPush } from './push-scanner.ts';
 
-/** What of a push is asked about elsewhere. */
+/** The parts of a push that the caller must resolve. */
 export interface PushSummary {
   readonly targets: readonly TargetIdentifiers[];
   readonly labelTable: readonly Labels[];
-  /** SHA-256 of the body, where it was asked for. */
+  /** SHA-256 of the body; undefined unless requested. */
   readonly bodyHash: Buffer | undefined;
 }
 
 export interface ReadPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): EncodedPush;
-  /** Elements as JSON, by their places in the body. */
+  /** @param places indexes of elements in the body. @returns these elements as JSON. */
   elementTexts(places: readonly number[]): readonly string[];
 }
 
 /**
- * @param withHash whether the body may be sent again under the same label.
- * @throws DomainError malformed_json, invalid_input naming every place, body_too_large naming the limit (R-D1, R-D10).
+ * Parses and validates a body.
+ * @param withHash whether to compute `bodyHash`, for pushes with a label of the client (R-D7).
+ * @throws {DomainError} malformed_json; invalid_input listing the first 100 problems; body_too_large naming the limit
+ *   (R-D1, R-D10).
  */
 export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolean): ReadPush {
   const { contents, elementText } = readContents(bytes, limits);
@@ -59,7 +61,7 @@ function readContents(bytes: Uint8Array, limits: PushLimits): BodyContents {
   return { contents, elementText };
 }
 
-/** Names every place that is wrong. */
+/** @throws {DomainError} malformed_json, invalid_input, body_too_large. */
 function readWhole(bytes: Uint8Array, limits: PushLimits): BodyContents {
   assertContainers(bytes, limits);
   const body = parseJson(decodeText(bytes)) as readonly unknown[];
@@ -74,21 +76,21 @@ function readWhole(bytes: Uint8Array, limits: PushLimits): BodyContents {
   }
 }
 
-// What is wrong with a smaller body is found by reading it.
+// Parsing reports the problems of bodies below this number of extra containers.
 const ALLOWANCE = 200_000;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
 /**
- * Refuses a body of more objects and arrays than a push of the largest size has, before they are made: 50 MiB of `{}` would
- * take 1.1 GB of memory and 17 s, and running out of memory cannot be survived. Brackets inside texts count as well.
+ * Rejects a body with more objects and arrays than the largest allowed push, before JSON.parse creates them: 50 MiB of
+ * `{}` would take 1.1 GB and 17 s, and running out of memory ends the process. Counts brackets inside strings too.
  */
 function assertContainers(bytes: Uint8Array, { maxElements, maxReadings }: PushLimits): void {
-  // Reading and tags; element, its readings and tags; the body.
+  // A reading has 2 containers (itself, tags), an element 3 (itself, data, tags).
   const max = 2 * maxReadings + 3 * maxElements + ALLOWANCE;
   if (bytes.length <= max) return;
   let count = 0;
-  // An iterator takes seven times as long.
+  // A for…of loop takes seven times as long.
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index];
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) count += 1;

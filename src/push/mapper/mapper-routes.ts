@@ -8,7 +8,7 @@ import { readBytes, readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { parsePush } from '../body/parse-push-rules.ts';
+import { parsePush } from '../body/parse-push.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { bodyFormat } from './body-format.ts';
 import {

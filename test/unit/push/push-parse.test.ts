@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonPath } from '../../../src/platform/http/lenient.ts';
 import { toLabels } from '../../../src/points/label-rules.ts';
-import { parsePush } from '../../../src/push/body/parse-push-rules.ts';
+import { parsePush } from '../../../src/push/body/parse-push.ts';
 import { MAX_DETAILS, type PushContents } from '../../../src/push/body/push-element.ts';
+import { scanPush } from '../../../src/push/body/push-scanner.ts';
 import { pushSchema } from '../../../src/push/body/push-schema.ts';
-import { scanPush } from '../../../src/push/body/scan-push-rules.ts';
 
 const LIMITS = { maxElements: 1000, maxReadings: 1000 };
 

@@ -1,4 +1,4 @@
-/** What is said of a member of a push that is not right: the rule, and what was there instead. */
+/** Error messages of push bodies, `rule, got value`, and the checks of single members that the parser and the schema share. */
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { MAX_TAGS, MAX_TEXT } from './push-element.ts';
 
@@ -20,12 +20,12 @@ export function isText(value: unknown, maxLength: number): value is string {
   return typeof value === 'string' && value.length <= maxLength && isStorableText(value);
 }
 
-/** A number, also as text; what is neither is returned as it is. */
+/** @returns a number for a number or numeric text; any other value unchanged. */
 export function toNumber(value: unknown): unknown {
   return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : value;
 }
 
-/** An id, also as text of digits; what is neither is returned as it is. */
+/** @returns a number for a text of up to ten digits; any other value unchanged. */
 export function toId(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
 }
@@ -36,7 +36,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Arrays and objects are only named: they may be as large and as deep as the body. */
+/** Names the kind of arrays and objects instead of printing them: they may be as large as the body. */
 function show(value: unknown): string {
   if (typeof value === 'object' || value === undefined) return kindOf(value);
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);

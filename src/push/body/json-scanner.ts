@@ -1,6 +1,6 @@
 /**
- * Ways through the bytes of JSON without making anything of them. What is passed over is not checked: whoever uses it has
- * JSON.parse read it. All return the place after what was passed, -1 where it does not end or is something else.
+ * Skips JSON tokens in bytes without decoding or validating them; callers pass the skipped bytes to JSON.parse. Each `skip…`
+ * returns the position after the token, or -1 if the token is of another kind or does not end.
  */
 
 export const QUOTE = 0x22;
@@ -17,20 +17,20 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB;
 }
 
-/** @returns the place of the first byte at or after `at` that is no white space. */
+/** @returns the position of the first byte at or after `at` that is not white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let place = at;
   while (isSpace(bytes[place])) place += 1;
   return place;
 }
 
-/** @param at of a member's name. @returns the place of its value. */
+/** @param at position after a member's name. @returns the position of its value. */
 export function skipColon(bytes: Uint8Array, at: number): number {
   const colon = skipSpace(bytes, at);
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
 }
 
-/** @param at of the opening quote. */
+/** @param at position of the opening quote. */
 export function skipText(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return -1;
   for (let place = at + 1; place < bytes.length; place += 1) {
@@ -41,7 +41,7 @@ export function skipText(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** An object or array, whatever is in it. */
+/** Skips an object or array with its contents. */
 export function skipNested(bytes: Uint8Array, at: number): number {
   let depth = 0;
   let place = at;
@@ -74,13 +74,13 @@ function endsWord(byte: number | undefined): boolean {
 }
 
 /**
- * Whether a text in quotes stands there, in any case.
- * @param lower letters of ASCII, in lower case.
+ * Whether the quoted string at `at` equals `lower`, ignoring case.
+ * @param lower ASCII letters in lower case.
  */
 export function hasName(bytes: Uint8Array, at: number, lower: Uint8Array): boolean {
   if (bytes[at] !== QUOTE || bytes[at + 1 + lower.length] !== QUOTE) return false;
   for (let index = 0; index < lower.length; index += 1) {
-    // Of all bytes only the letter itself and its capital give the letter.
+    // Only a letter and its capital become that letter when bit 0x20 is set.
     if (((bytes[at + 1 + index] as number) | 0x20) !== lower[index]) return false;
   }
   return true;

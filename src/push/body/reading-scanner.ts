@@ -1,23 +1,23 @@
 /**
- * A date and a value, read from bytes. Both return the place after it; -1 for what is not of the common form, though it
- * may well be right.
+ * Scans dates and values of readings from bytes. Each scan returns the position after the token, or -1 for a token that is
+ * not of the common form; such a token may still be valid.
  */
 import { parseDate } from '../../points/date-rules.ts';
-import type { PushReader } from './parse-push-rules.ts';
-import { BACKSLASH, QUOTE } from './scan-json-rules.ts';
+import { BACKSLASH, QUOTE } from './json-scanner.ts';
+import type { PushReader } from './parse-push.ts';
 
 const [ZERO, PLUS, MINUS, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2b, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const [UPPER_E, LOWER_E, SPACE, DELETE] = [0x45, 0x65, 0x20, 0x7f];
-// Greater than every number of a date. NaN would do as well, but make numbers of 64 bits of all of them.
+// Greater than every number in a date. NaN would work too, but turn all of them into 64-bit floats.
 const NO_DIGIT = 10_000;
 const MAX_DATE_CHARACTERS = 40;
 const MAX_NUMBER_CHARACTERS = 400;
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-// Up to so many digits a number and its power of ten are exact, and so their quotient is the nearest double.
+// With at most this many digits, the integer and the power of ten are exact, so their quotient is the nearest double.
 const EXACT_DIGITS = 15;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
 
-/** Writes a number into the column of values. */
+/** Writes a number into `reader.values`. @param at position of its first byte. */
 export function scanValue(bytes: Uint8Array, at: number, reader: PushReader): number {
   let place = bytes[at] === MINUS ? at + 1 : at;
   const first = place;
@@ -39,7 +39,7 @@ export function scanValue(bytes: Uint8Array, at: number, reader: PushReader): nu
   return place;
 }
 
-/** A number of many digits or with an exponent. */
+/** Scans a number of more than 15 digits or with an exponent. */
 function scanLongValue(bytes: Uint8Array, at: number, reader: PushReader): number {
   let place = at;
   while (isOfNumber(bytes[place] as number)) place += 1;
@@ -56,12 +56,12 @@ function isOfNumber(byte: number): boolean {
   return byte === DOT || byte === MINUS || byte === PLUS || byte === UPPER_E || byte === LOWER_E;
 }
 
-/** Reads dates; knows the day of the last one, which most others share. */
+/** Scans dates; caches the last day, which most dates of a push share. */
 export class DateScanner {
   #lastDay = -1;
   #dayMillis = 0;
 
-  /** Writes a date into the column of dates. @param at of the opening quote. */
+  /** Writes a date into `reader.dates`. @param at position of the opening quote. */
   scan(bytes: Uint8Array, at: number, reader: PushReader): number {
     if (bytes[at] !== QUOTE) return -1;
     const first = at + 1;
@@ -79,7 +79,7 @@ export class DateScanner {
     return this.#scanPlain(bytes, first, millis, true, reader) ? first + 25 : scanOther(bytes, at, reader);
   }
 
-  /** `2026-03-01T00:15:00`. */
+  /** Scans `2026-03-01T00:15:00`. */
   #scanPlain(bytes: Uint8Array, at: number, millis: number, isUtc: boolean, reader: PushReader): boolean {
     const hour = twoDigits(bytes, at + 11);
     const minute = twoDigits(bytes, at + 14);
@@ -107,7 +107,7 @@ export class DateScanner {
   }
 }
 
-/** A date of another form, such as one with an offset. */
+/** Scans a date of another form, such as one with an offset. */
 function scanOther(bytes: Uint8Array, at: number, reader: PushReader): number {
   let end = at + 1;
   while (isPlainCharacter(bytes[end] as number)) end += 1;

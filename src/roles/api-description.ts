@@ -19,10 +19,9 @@ import { READING_OPERATIONS } from '../reading/reading-docs.ts';
 import { CATALOGUE_OPERATIONS } from '../structure/catalogue/catalogue-docs.ts';
 import { structureOperations } from '../structure/structure-docs.ts';
 import { VERSION_OPERATIONS } from '../structure/versions/version-docs.ts';
-import { WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
-import { SENT_EVENTS } from '../webhooks/event-docs.ts';
+import { SENT_EVENTS, WEBHOOK_OPERATIONS } from '../webhooks/administration/webhook-docs.ts';
 import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
-import { WEBHOOK_TEST_OPERATIONS } from '../webhooks/trial-sends/webhook-test-docs.ts';
+import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
 import { apiUrl } from './account-services.ts';
 
 /** In the order they are shown. */
@@ -90,7 +89,7 @@ function listOperations({ USER_DIRECTORY, REALM }: Config): readonly Operation[]
     ...INVITATION_OPERATIONS,
     ...WEBHOOK_OPERATIONS,
     ...HISTORY_OPERATIONS,
-    ...WEBHOOK_TEST_OPERATIONS,
+    ...TRIAL_OPERATIONS,
     ...HEALTH_OPERATIONS,
     ...SERVICE_OPERATIONS,
   ];

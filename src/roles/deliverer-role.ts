@@ -2,12 +2,12 @@
 import { systemClock } from '../platform/clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';
-import { startTester } from '../webhooks/trial-sends/tester.ts';
+import { startTrialSender } from '../webhooks/trial-sends/trial-sender.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 
 export function startDelivererRole(parts: Parts): Role {
-  const { config, database, log, metrics, outbox, queueOptions, webhookQueue, webhookTestQueue } = parts;
+  const { config, database, log, metrics, outbox, queueOptions, webhookQueue, trialQueue } = parts;
   const sender = openSender({
     allowHttp: config.WEBHOOK_ALLOW_HTTP,
     allowedRanges: config.WEBHOOK_ALLOWED_RANGES,
@@ -32,10 +32,10 @@ export function startDelivererRole(parts: Parts): Role {
     },
     log,
   });
-  const tester = startTester({
+  const trialSender = startTrialSender({
     database,
     send: sender.send,
-    queue: webhookTestQueue,
+    queue: trialQueue,
     queueOptions,
     settings: { timeoutMs: config.WEBHOOK_TIMEOUT_MS, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
     log,
@@ -43,7 +43,7 @@ export function startDelivererRole(parts: Parts): Role {
   return {
     stop: async () => {
       const graceMs = config.SHUTDOWN_TIMEOUT_MS / 4;
-      await Promise.all([deliverer.stop(graceMs), tester.stop(graceMs)]);
+      await Promise.all([deliverer.stop(graceMs), trialSender.stop(graceMs)]);
       sender.close();
     },
   };

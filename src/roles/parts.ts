@@ -22,7 +22,7 @@ import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointNewsSender } from '../points/read/point-news.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
-import { WEBHOOK_TEST_QUEUE } from '../webhooks/trial-sends/tester.ts';
+import { TRIAL_QUEUE } from '../webhooks/trial-sends/trial-sender.ts';
 import { watchPlatform } from './watch-platform.ts';
 
 export interface Parts {
@@ -38,7 +38,7 @@ export interface Parts {
   readonly calculationQueue: WakeQueue;
   readonly fileQueue: WakeQueue;
   readonly webhookQueue: WakeQueue;
-  readonly webhookTestQueue: WakeQueue;
+  readonly trialQueue: WakeQueue;
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   readonly findCachedCaller: FindCachedCaller;
@@ -68,7 +68,7 @@ export function openParts(config: Config, log: Log): Parts {
   const calculationQueue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
-  const webhookTestQueue = openWakeQueue(WEBHOOK_TEST_QUEUE, queueOptions);
+  const trialQueue = openWakeQueue(TRIAL_QUEUE, queueOptions);
   const pointNews = openPointNewsSender(queueOptions);
   const consumers = [
     pointNews.consume,
@@ -92,7 +92,7 @@ export function openParts(config: Config, log: Log): Parts {
       [CALCULATION_QUEUE]: calculationQueue,
       [FILE_QUEUE]: fileQueue,
       [WEBHOOK_QUEUE]: webhookQueue,
-      [WEBHOOK_TEST_QUEUE]: webhookTestQueue,
+      [TRIAL_QUEUE]: trialQueue,
     },
   });
   return {
@@ -107,7 +107,7 @@ export function openParts(config: Config, log: Log): Parts {
     calculationQueue,
     fileQueue,
     webhookQueue,
-    webhookTestQueue,
+    trialQueue,
     outbox: createOutboxRelay(database, consumers, log),
     authentication: { verifier, callers },
     findCachedCaller: createCachedCallerLookup(verifier, callers),
@@ -116,7 +116,7 @@ export function openParts(config: Config, log: Log): Parts {
     close: async () => {
       accessInvalidation.close();
       pointNews.close();
-      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, webhookTestQueue];
+      const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([database.end(), readDatabase.end()]);
     },

@@ -8,7 +8,6 @@ import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
-import type { EventType } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
 import { applyOperations, parseOperations, withMemberNames } from '../platform/http/json-patch.ts';
 import { lenientObject, parseInput } from '../platform/http/lenient.ts';
@@ -238,7 +237,7 @@ async function announce(
   ids: readonly number[],
   former: Place = {},
 ): Promise<void> {
-  const type: EventType = `${resource.kind}${what}`;
+  const type = `${resource.kind}${what}`;
   await transaction.query(
     `insert into outbox_event (account_id, type, payload)
      select $1, $2, ${placeObject(resource, { id: `${resource.table}.id`, name: `${resource.table}.name` })} || $4::jsonb

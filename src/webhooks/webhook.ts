@@ -1,5 +1,5 @@
 /** A webhook: where an account wants to be told of events of one type (R-I1). */
-import type { EventType } from '../platform/database/outbox.ts';
+import type { EventType } from './event-type.ts';
 
 export const HTTP_METHODS = ['POST', 'PUT'] as const;
 

@@ -1,8 +1,8 @@
 /** The webhooks of an account as they are stored (R-I1). Who may see what of them: visible-webhooks.ts. */
 import type { Queryable, Transaction } from '../platform/database/database.ts';
-import type { EventType } from '../platform/database/outbox.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
+import type { EventType } from './event-type.ts';
 import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
 
 /** Columns as members of a StoredWebhook. */
@@ -86,7 +86,7 @@ export async function insertWebhook(
   fields: WebhookFields,
   secret: string,
 ): Promise<StoredWebhook> {
-  await assertRoom(transaction, accountId);
+  await assertBelowLimit(transaction, accountId);
   const { rows } = await transaction.query<StoredWebhook>(
     `insert into webhook (account_id, secret, name, url, event_type, is_enabled, http_method, headers, site_ids,
        source_ids, variable_ids, body_template)
@@ -145,7 +145,7 @@ export async function deleteWebhook(transaction: Transaction, accountId: number,
 }
 
 /** Those who create at the same time take turns, so that together they keep within the limit. */
-async function assertRoom(transaction: Transaction, accountId: number): Promise<void> {
+async function assertBelowLimit(transaction: Transaction, accountId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1::int, 0))`, [accountId]);
   const { rows } = await transaction.query<{ count: number }>(
     'select count(*) from webhook where account_id = $1 and deleted_date is null',

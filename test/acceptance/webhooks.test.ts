@@ -1,9 +1,9 @@
 /** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashLinkToken, makeLinkToken } from '../../src/identity/passwords/password-reset.ts';
-import type { EventType } from '../../src/platform/database/outbox.ts';
-import { EVENT_TYPES } from '../../src/webhooks/event-type-rules.ts';
-import { SAMPLE_DATA } from '../../src/webhooks/trial-sends/sample-data-rules.ts';
+import type { EventType } from '../../src/webhooks/event-type.ts';
+import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';
+import { SAMPLE_DATA } from '../../src/webhooks/trial-sends/sample-data.ts';
 import {
   openReceiver,
   type ReceivedMessage,

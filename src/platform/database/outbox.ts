@@ -7,30 +7,10 @@
 import type { Log } from '../log.ts';
 import { type Database, type Transaction, withTransaction } from './database.ts';
 
-/** Events known today, named as in R-I2. */
-export type EventType =
-  | 'DataPushCompleted'
-  | 'DataPointsWritten'
-  | 'FileIngested'
-  | 'CalculationCompleted'
-  | 'CalculationFailed'
-  | 'CalculationForceUpdate'
-  | 'SiteCreated'
-  | 'SiteUpdated'
-  | 'SiteDeleted'
-  | 'SourceCreated'
-  | 'SourceUpdated'
-  | 'SourceDeleted'
-  | 'VariableCreated'
-  | 'VariableUpdated'
-  | 'VariableDeleted'
-  | 'UserCreated'
-  | 'UserLocked'
-  | 'InvitationAccepted';
-
 export interface NewEvent {
   readonly accountId: number;
-  readonly type: EventType;
+  /** Name of the event, defined by the feature that writes it. */
+  readonly type: string;
   /** Plain JSON. */
   readonly payload: unknown;
 }

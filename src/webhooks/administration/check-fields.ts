@@ -5,8 +5,8 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
-import { happensAtAPlace } from '../event-type-rules.ts';
-import { contentTypeOf } from '../sending/sent-header-rules.ts';
+import { isFilterable } from '../event-type.ts';
+import { contentTypeOf } from '../sending/message-headers.ts';
 import { validateTemplate } from '../sending/validate-template.ts';
 import type { WebhookFields, WebhookFilter } from '../webhook.ts';
 
@@ -55,7 +55,7 @@ function findTemplateProblems(fields: WebhookFields, stored: WebhookFields | und
 }
 
 function describeType({ eventType, filter }: WebhookFields): readonly ErrorDetail[] {
-  if (Object.keys(filter).length === 0 || happensAtAPlace(eventType)) return [];
+  if (Object.keys(filter).length === 0 || isFilterable(eventType)) return [];
   const isOfPoints = eventType === 'DataPushCompleted' || eventType === 'FileIngested';
   const otherwise = isOfPoints ? '; subscribe to DataPointsWritten to be told of points of some places' : '';
   return [{ path: '$.filter', message: `must be empty for ${eventType}, which is not of one place${otherwise}` }];

@@ -19,7 +19,7 @@ export interface SaveServices {
 }
 
 /** Who does it, in which request. */
-export interface By {
+export interface Requester {
   readonly caller: Caller;
   readonly requestId: string;
 }
@@ -28,7 +28,7 @@ export interface By {
 export async function createWebhook(
   { audit }: SaveServices,
   transaction: Transaction,
-  by: By,
+  by: Requester,
   { secret, ...fields }: NewWebhook,
 ): Promise<{ readonly webhook: StoredWebhook; readonly madeSecret: string | undefined }> {
   const { accountId } = by.caller;
@@ -48,7 +48,7 @@ export async function createWebhook(
 export async function changeWebhook(
   { audit, secretOverlapHours }: SaveServices,
   transaction: Transaction,
-  by: By,
+  by: Requester,
   id: string,
   plan: (current: StoredWebhook) => WebhookChange,
 ): Promise<StoredWebhook> {
@@ -70,7 +70,7 @@ export async function changeWebhook(
 export async function removeWebhook(
   { audit }: SaveServices,
   transaction: Transaction,
-  by: By,
+  by: Requester,
   id: string,
 ): Promise<void> {
   const targetName = await deleteWebhook(transaction, by.caller.accountId, id);

@@ -5,7 +5,7 @@
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
 /** Of the places the filters name, those the user reaches. */
-export interface ReachedPlaces {
+export interface ReachedEntities {
   /** Sites to be shown themselves. */
   readonly shownSites: ReadonlySet<number>;
   /** Of these, the ones with all that is in them. */
@@ -22,7 +22,7 @@ type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCo
 const HIDDEN = '…';
 
 /** @returns undefined where it must be as if it did not exist. */
-export function planVisible(webhook: StoredWebhook, reached: ReachedPlaces): VisibleWebhook | undefined {
+export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): VisibleWebhook | undefined {
   const filter = narrow(webhook.filter, reached, reached.shownSites);
   if (isEmpty(filter) && !isEmpty(webhook.filter)) return undefined;
   const { lastExecution, successCount, failureCount, ...rest } = webhook;
@@ -38,13 +38,13 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedPlaces): Vis
 }
 
 /** Otherwise what became of it would tell of other places. */
-function isReachedAsAWhole(filter: WebhookFilter, reached: ReachedPlaces): boolean {
+function isReachedAsAWhole(filter: WebhookFilter, reached: ReachedEntities): boolean {
   return !isEmpty(filter) && countPlaces(narrow(filter, reached, reached.wholeSites)) === countPlaces(filter);
 }
 
 function narrow(
   { siteIds, sourceIds, variableIds }: WebhookFilter,
-  { sources, variables }: ReachedPlaces,
+  { sources, variables }: ReachedEntities,
   sites: ReadonlySet<number>,
 ): WebhookFilter {
   const lists = { siteIds: within(siteIds, sites), sourceIds: within(sourceIds, sources) };

@@ -2,10 +2,10 @@
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
-import type { EventType } from '../../platform/database/outbox.ts';
+import type { EventType } from '../event-type.ts';
 import type { StoredWebhook } from '../webhook.ts';
 import { getWebhook, listWebhooks, noSuchWebhook } from '../webhooks.ts';
-import { planVisible, type ReachedPlaces, type VisibleWebhook } from './visible-webhook-rules.ts';
+import { planVisible, type ReachedEntities, type VisibleWebhook } from './visible-webhook-rules.ts';
 
 /** In order of name. @param eventTypes none: of all types. */
 export async function listVisible(
@@ -52,7 +52,7 @@ async function findReached(
   accountId: number,
   { siteIds, sourceIds, shownSiteIds }: Reach,
   webhooks: readonly StoredWebhook[],
-): Promise<ReachedPlaces> {
+): Promise<ReachedEntities> {
   const named = (list: keyof StoredWebhook['filter']) => [
     ...new Set(webhooks.flatMap(({ filter }) => filter[list] ?? [])),
   ];

@@ -14,10 +14,12 @@ import {
   PAGING,
   type Parameter,
   patchBody,
+  type SentEvent,
   textId,
 } from '../../platform/openapi/operation.ts';
-import { EVENT_TYPES } from '../event-type-rules.ts';
+import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import { SAMPLE_DATA } from '../trial-sends/sample-data.ts';
 import { HTTP_METHODS, type StoredWebhook } from '../webhook.ts';
 import { LEVELS } from './webhook-routes.ts';
 import { newWebhookSchema, webhookChangeSchema } from './webhook-schema.ts';
@@ -120,3 +122,6 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     answers: [answersNothing('Deleted.', 200)],
   },
 ];
+
+/** What receivers get, for the description (R-I2, R-I3). */
+export const SENT_EVENTS: readonly SentEvent[] = EVENT_TYPES.map((type) => ({ type, data: SAMPLE_DATA[type] }));

@@ -15,7 +15,7 @@ import {
   queryEnumeration,
 } from '../../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { EVENT_TYPES } from '../event-type-rules.ts';
+import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 import type { StoredWebhook } from '../webhook.ts';
 import { planPatch } from './patch-webhook.ts';

@@ -4,12 +4,12 @@
  * absent from a change keeps its value.
  */
 import { z } from 'zod';
-import type { EventType } from '../../platform/database/outbox.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { booleanSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { EVENT_TYPES } from '../event-type-rules.ts';
+import type { EventType } from '../event-type.ts';
+import { EVENT_TYPES } from '../event-type.ts';
 import { findHeaderProblems } from '../header-rules.ts';
-import { MAX_TEMPLATE_LENGTH } from '../sending/body-template-rules.ts';
+import { MAX_TEMPLATE_LENGTH } from '../sending/body-template.ts';
 import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from '../sending/target-url-rules.ts';
 import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from '../webhook.ts';
 import { isSecret, SECRET_RULE } from './webhook-secret.ts';

@@ -111,7 +111,7 @@ export async function claimAttempts(
 }
 
 /** Lets others have what was claimed and not begun (R-K2). */
-export async function handBack(queryable: Queryable, attempts: readonly ClaimedAttempt[]): Promise<void> {
+export async function releaseClaims(queryable: Queryable, attempts: readonly ClaimedAttempt[]): Promise<void> {
   if (attempts.length === 0) return;
   await queryable.query(HAND_BACK, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
 }

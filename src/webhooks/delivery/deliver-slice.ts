@@ -7,8 +7,8 @@ import type { Log } from '../../platform/log.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { WebhookMetrics } from '../webhook-metrics.ts';
-import { type Due, openSupply, type Supply } from './attempt-supply.ts';
-import { handBack, type Receiver } from './claim-attempts.ts';
+import { type AttemptPrefetch, type DueAttempt, openPrefetch } from './attempt-prefetch.ts';
+import { type Receiver, releaseClaims } from './claim-attempts.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import { planNextStep, planPause, type RetryPolicy } from './retry-rules.ts';
 
@@ -50,14 +50,14 @@ export async function deliverSlice(
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
   const isOver = () => isStopped() || performance.now() > endMs;
-  const supply = openSupply({ database, webhookId, leaseMs, lanes, isOver });
+  const supply = openPrefetch({ database, webhookId, leaseMs, lanes, isOver });
   const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, supply)));
-  await handBack(database, await supply.end());
+  await releaseClaims(database, await supply.end());
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return supply.isMoreDue();
 }
 
-async function runLane(services: DeliveryServices, supply: Supply): Promise<void> {
+async function runLane(services: DeliveryServices, supply: AttemptPrefetch): Promise<void> {
   const writes: Promise<void>[] = [];
   try {
     for (let due = await supply.take(); due; due = await supply.take()) {
@@ -70,8 +70,8 @@ async function runLane(services: DeliveryServices, supply: Supply): Promise<void
   }
 }
 
-async function release({ database, log }: DeliveryServices, { claimed }: Due): Promise<void> {
-  await handBack(database, [claimed]).catch((error: unknown) => {
+async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
+  await releaseClaims(database, [claimed]).catch((error: unknown) => {
     log.warn({ err: error, webhookId: claimed.webhookId }, 'a claim could not be handed back; it runs out');
   });
 }
@@ -79,7 +79,7 @@ async function release({ database, log }: DeliveryServices, { claimed }: Due): P
 /** @returns undefined when the process stops before the receiver has answered. */
 async function sendUnlessStopped(
   { send, givingUp, log }: DeliveryServices,
-  { claimed, target }: Due,
+  { claimed, target }: DueAttempt,
 ): Promise<TryOutcome | undefined> {
   const stopped = Promise.withResolvers<undefined>();
   if (givingUp.aborted) return undefined;
@@ -101,7 +101,7 @@ async function sendUnlessStopped(
 
 function writeEnd(
   { writer, retries, chance, metrics }: DeliveryServices,
-  { claimed }: Due,
+  { claimed }: DueAttempt,
   outcome: TryOutcome,
 ): Promise<void> {
   metrics.attempted(

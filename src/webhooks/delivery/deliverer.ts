@@ -3,7 +3,7 @@ import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
-import { openAccountPlaces } from './account-places.ts';
+import { openAccountSemaphore } from './account-semaphore.ts';
 import { findDueWebhooks, findNextDue, findReceiver } from './claim-attempts.ts';
 import { type DeliveryServices, deliverSlice, SLICE_MS } from './deliver-slice.ts';
 import { openDueTimers } from './due-timers.ts';
@@ -50,7 +50,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   let isStopped = false;
   const givingUp = new AbortController();
   const delivery = toDelivery(services, () => isStopped, givingUp.signal);
-  const places = openAccountPlaces(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
+  const places = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
   const wake = async (webhookId: string): Promise<void> => {
     await queue.wake([webhookId]).catch((error: unknown) => log.warn({ err: error, webhookId }, 'left to the sweeper'));
   };

@@ -6,7 +6,7 @@ import { type Database, type Queryable, type Transaction, withTransaction } from
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome } from '../attempt.ts';
 import type { ClaimedAttempt } from './claim-attempts.ts';
-import type { DisableReason } from './disable-reason-rules.ts';
+import type { DisableReason } from './disable-reason.ts';
 import { disableWebhook } from './disable-webhook.ts';
 import type { NextStep } from './retry-rules.ts';
 

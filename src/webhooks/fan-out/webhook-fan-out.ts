@@ -6,11 +6,11 @@
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
+import { type BacklogLimit, openBacklogLimit } from './backlog-limit.ts';
+import { openDropRecorder } from './drop-recorder.ts';
 import { expandEvents } from './expand-events.ts';
 import { type Occurrence, planMessages } from './filter-rules.ts';
 import { findSubscribers, type Subscribers } from './find-subscribers.ts';
-import { openGaps } from './gaps.ts';
-import { openPendingGauge, type PendingGauge } from './pending-gauge.ts';
 import { openMessageStore } from './store-messages.ts';
 
 /** So that a message of a push to ten thousand variables is of a size that receivers take. */
@@ -23,7 +23,7 @@ export interface FanOutOptions {
 }
 
 export function webhookFanOut({ queue, maxPending }: FanOutOptions): EventConsumer {
-  const gauge = openPendingGauge(maxPending, () => performance.now());
+  const gauge = openBacklogLimit(maxPending, () => performance.now());
   return async (transaction, events) => {
     const subscribers = await findSubscribers(transaction, events);
     if (!subscribers) return undefined;
@@ -37,13 +37,13 @@ async function tell(
   transaction: Transaction,
   events: readonly OutboxEvent[],
   { all, of }: Subscribers,
-  { gauge, maxPending }: { readonly gauge: PendingGauge; readonly maxPending: number },
+  { gauge, maxPending }: { readonly gauge: BacklogLimit; readonly maxPending: number },
 ): Promise<readonly string[]> {
   const wanted = events.filter((event) => of(event).length > 0);
   const expand = await expandEvents(transaction, wanted);
   const rooms = await gauge.measure(transaction, all);
   const store = openMessageStore(transaction);
-  const gaps = openGaps(transaction, maxPending);
+  const gaps = openDropRecorder(transaction, maxPending);
   const told = new Set<string>();
   for (const event of wanted) {
     for (const occurrence of expand(event)) {

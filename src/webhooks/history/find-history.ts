@@ -1,7 +1,7 @@
 /** The history of a webhook: every try of telling it of an event, the newest first (R-I5). */
 import type { Queryable } from '../../platform/database/database.ts';
-import type { EventType } from '../../platform/database/outbox.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
+import type { EventType } from '../event-type.ts';
 
 export const ATTEMPT_STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];

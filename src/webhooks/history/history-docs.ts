@@ -9,7 +9,7 @@ import {
   textId,
 } from '../../platform/openapi/operation.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
-import { EVENT_TYPES } from '../event-type-rules.ts';
+import { EVENT_TYPES } from '../event-type.ts';
 import { ATTEMPT_STATES, type WebhookHistory } from './find-history.ts';
 import { DEFAULT_ITEMS, MAX_ITEMS } from './history-routes.ts';
 

@@ -2,7 +2,7 @@
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { By } from '../administration/save-webhook.ts';
+import type { Requester } from '../administration/save-webhook.ts';
 import { lockWebhook } from '../webhooks.ts';
 import { getEntry, type WebhookHistory } from './find-history.ts';
 
@@ -36,7 +36,7 @@ const INSERT = `
  */
 export async function replayEntry(
   transaction: Transaction,
-  by: By,
+  by: Requester,
   webhookId: string,
   historyId: string,
   audit: WriteAuditEntry<'WebhookReplayed'>,

@@ -3,8 +3,8 @@ import { Webhook as Signer } from 'standardwebhooks';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import type { Message } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
-import { parseTemplate, renderTemplate } from './body-template-rules.ts';
-import { contentTypeOf, mergeHeaders } from './sent-header-rules.ts';
+import { parseTemplate, renderTemplate } from './body-template.ts';
+import { contentTypeOf, mergeHeaders } from './message-headers.ts';
 
 const USER_AGENT = 'Tidemark-Webhooks/1.0';
 

@@ -7,14 +7,13 @@ import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import type { AddressRange } from './address-rules.ts';
-import { MAX_BODY_BYTES } from './body-template-rules.ts';
+import { MAX_BODY_BYTES } from './body-template.ts';
 import { type ComposedRequest, composeBody, composeRequest } from './compose-request.ts';
 import { nameResolver, type Resolve } from './connect-guarded.ts';
+import { describeFailure } from './describe-failure.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { openGuardedAgents } from './guarded-agents.ts';
-import { describeFailure } from './outcome-words.ts';
-import { parseRetryAfter } from './retry-after-rules.ts';
-import { maskCredentials } from './sent-header-rules.ts';
+import { maskCredentials, parseRetryAfter } from './message-headers.ts';
 import { parseTargetUrl } from './target-url-rules.ts';
 
 export interface SenderOptions {

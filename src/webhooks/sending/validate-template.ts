@@ -1,9 +1,9 @@
 /** What is wrong with a template of a body, told before it is stored (R-I1). */
 import { DomainError } from '../../platform/errors.ts';
 import { isJsonType, parseJson } from '../../platform/http/http-body.ts';
-import { MAX_TEMPLATE_LENGTH, parseTemplate, templateSkeleton } from './body-template-rules.ts';
+import { MAX_TEMPLATE_LENGTH, parseTemplate, templateSkeleton } from './body-template.ts';
 
-export interface PlacedProblem {
+export interface LocatedProblem {
   /** `line 2, column 5`. */
   readonly place: string;
   /** Goes on after a path. */
@@ -14,7 +14,7 @@ export interface PlacedProblem {
  * Every fault of its syntax; of a template of JSON otherwise the first place where it can be none. A template without
  * problems renders JSON whatever the message holds, of any event type.
  */
-export function validateTemplate(text: string, contentType: string): readonly PlacedProblem[] {
+export function validateTemplate(text: string, contentType: string): readonly LocatedProblem[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     return [{ place: 'line 1, column 1', message: `must have at most ${MAX_TEMPLATE_LENGTH} characters` }];
   }
@@ -26,7 +26,7 @@ export function validateTemplate(text: string, contentType: string): readonly Pl
   return isJson ? findJsonProblem(templateSkeleton(template)) : [];
 }
 
-function findJsonProblem(skeleton: string): readonly PlacedProblem[] {
+function findJsonProblem(skeleton: string): readonly LocatedProblem[] {
   try {
     parseJson(skeleton);
     return [];

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENT_TYPES, happensAtAPlace } from '../../../src/webhooks/event-type-rules.ts';
+import { EVENT_TYPES, isFilterable } from '../../../src/webhooks/event-type.ts';
 import { startTestApi, type TestApi } from '../../support/start-api.ts';
 import { createStructure } from '../../support/structure.ts';
 import { createWebhook, type SeenWebhook } from '../../support/webhooks.ts';
@@ -51,7 +51,7 @@ const webhook = fc
   .map(({ headers, ...members }) => ({
     ...members,
     headers: Object.fromEntries(headers),
-    filter: happensAtAPlace(members.eventType) ? members.filter : {},
+    filter: isFilterable(members.eventType) ? members.filter : {},
   }));
 
 /** What two webhooks of the same fields share. */

@@ -1,7 +1,7 @@
 /** Templates of bodies: what they put in, and that no data makes anything else of the JSON (R-I1). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template-rules.ts';
+import { parseTemplate, renderTemplate } from '../../../src/webhooks/sending/body-template.ts';
 import { validateTemplate } from '../../../src/webhooks/sending/validate-template.ts';
 
 const MESSAGE = {

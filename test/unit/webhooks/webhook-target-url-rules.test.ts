@@ -1,8 +1,7 @@
 /** Addresses of receivers, headers and Retry-After: what is accepted before anything is sent (R-I1, R-I3, R-I4). */
 import { describe, expect, test } from 'vitest';
 import { parseRange } from '../../../src/webhooks/sending/address-rules.ts';
-import { parseRetryAfter } from '../../../src/webhooks/sending/retry-after-rules.ts';
-import { maskCredentials, mergeHeaders } from '../../../src/webhooks/sending/sent-header-rules.ts';
+import { maskCredentials, mergeHeaders, parseRetryAfter } from '../../../src/webhooks/sending/message-headers.ts';
 import { parseTargetUrl } from '../../../src/webhooks/sending/target-url-rules.ts';
 
 const STRICT = { allowHttp: false, allowedRanges: [] };

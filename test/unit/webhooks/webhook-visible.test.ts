@@ -1,7 +1,7 @@
 /** What a USER is shown of a webhook holds for every filter and every reach (R-B9). */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { planVisible, type ReachedPlaces } from '../../../src/webhooks/administration/visible-webhook-rules.ts';
+import { planVisible, type ReachedEntities } from '../../../src/webhooks/administration/visible-webhook-rules.ts';
 import type { StoredWebhook, WebhookFilter } from '../../../src/webhooks/webhook.ts';
 
 const SECRET = 'SECRETMARK';
@@ -12,7 +12,7 @@ const filter: fc.Arbitrary<WebhookFilter> = fc.record(
   { requiredKeys: [] },
 );
 const places = fc.uniqueArray(fc.integer({ min: 1, max: 6 })).map((list) => new Set(list));
-const reach: fc.Arbitrary<ReachedPlaces> = fc
+const reach: fc.Arbitrary<ReachedEntities> = fc
   .record({ shownSites: places, wholeSites: places, sources: places, variables: places })
   .map(({ wholeSites, ...reached }) => ({
     ...reached,
@@ -29,7 +29,7 @@ const webhookOf = (given: WebhookFilter): StoredWebhook => ({
 });
 
 /** Every place of a filter, with whether it is reached: itself, and with all that is in it. */
-function placesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedPlaces) {
+function placesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedEntities) {
   const inside = (set: ReadonlySet<number>) => (id: number) => ({ id, isShown: set.has(id), isWhole: set.has(id) });
   return {
     siteIds: siteIds.map((id) => ({ id, isShown: reached.shownSites.has(id), isWhole: reached.wholeSites.has(id) })),

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { openAccountPlaces } from '../../../src/webhooks/delivery/account-places.ts';
-import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason-rules.ts';
+import { openAccountSemaphore } from '../../../src/webhooks/delivery/account-semaphore.ts';
+import { disableReason, withoutQuery } from '../../../src/webhooks/delivery/disable-reason.ts';
 import { planNextStep, planPause } from '../../../src/webhooks/delivery/retry-rules.ts';
 import { type Occurrence, planMessages, toFilter } from '../../../src/webhooks/fan-out/filter-rules.ts';
 
@@ -117,7 +117,7 @@ describe('why a webhook was disabled', () => {
 });
 
 test('an account gets its places and no more; who is turned away is called when one gets free (R-I3)', () => {
-  const places = openAccountPlaces(2);
+  const places = openAccountSemaphore(2);
   expect(['a', 'b', 'c', 'c', 'd'].map((id) => places.enter(1, id))).toEqual([true, true, false, false, false]);
   expect(places.enter(2, 'e')).toBe(true);
   expect([places.leave(1), places.leave(1), places.leave(2)]).toEqual(['c', 'd', undefined]);

@@ -12,7 +12,7 @@ export interface Gap {
   last: Occurrence;
 }
 
-export interface Gaps {
+export interface DropRecorder {
   note(webhookId: string, message: Occurrence): void;
   /** Writes into the history what was noted, and ends the gaps of the webhooks given. */
   write(ended: readonly string[]): Promise<void>;
@@ -57,7 +57,7 @@ const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) a
 // In one order, so that two that hold several do not wait for each other in a circle.
 const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no key update';
 
-export function openGaps(transaction: Transaction, maxPending: number): Gaps {
+export function openDropRecorder(transaction: Transaction, maxPending: number): DropRecorder {
   const gaps = new Map<string, Gap>();
   return {
     note: (webhookId, message) => {

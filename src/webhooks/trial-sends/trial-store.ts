@@ -1,18 +1,18 @@
 /** Tests as they are stored: what is to be tried, by whom it is being tried, and what came of it; for 24 h (R-I7). */
 import type { Queryable } from '../../platform/database/database.ts';
-import type { EventType } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
+import type { EventType } from '../event-type.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { TARGET_COLUMNS } from '../webhooks.ts';
 
-export interface TriedWebhook extends WebhookTarget {
+export interface TrialTarget extends WebhookTarget {
   readonly eventType: EventType;
 }
 
 /** As a client sees it; `request` is null until it was sent. */
-export interface WebhookTest {
+export interface Trial {
   readonly id: string;
   readonly state: 'Pending' | 'Succeeded' | 'Failed';
   readonly request: SentRequest | null;
@@ -20,25 +20,25 @@ export interface WebhookTest {
   readonly error?: string;
 }
 
-export interface ClaimedTest {
-  readonly webhook: TriedWebhook;
+export interface ClaimedTrial {
+  readonly webhook: TrialTarget;
   readonly message: Message;
   /** The proof that the claim is still one's own. */
   readonly claimedUntil: string;
 }
 
 /** How a test ended; without a request nothing was sent. */
-export type TestOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
+export type TrialOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
 
 const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
 const IS_WAITING = `state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp()) and ${IS_KEPT}`;
 const MAX_FOUND = 1000;
 
 /** @returns its id. */
-export async function insertTest(
+export async function insertTrial(
   queryable: Queryable,
   accountId: number,
-  webhook: TriedWebhook,
+  webhook: TrialTarget,
   data: unknown,
 ): Promise<string> {
   const { rows } = await queryable.query<{ id: string }>(
@@ -51,9 +51,9 @@ export async function insertTest(
 }
 
 /** @throws DomainError not_found, for a test of another account and for one of yesterday too. */
-export async function getTest(queryable: Queryable, accountId: number, id: string): Promise<WebhookTest> {
+export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)
-    ? await queryable.query<WebhookTest & { error: string | null }>(
+    ? await queryable.query<Trial & { error: string | null }>(
         `select id, state, request, response, error from webhook_test where id = $1 and account_id = $2 and ${IS_KEPT}`,
         [id, accountId],
       )
@@ -65,7 +65,7 @@ export async function getTest(queryable: Queryable, accountId: number, id: strin
 }
 
 /** The secrets of a webhook of the account, where the test goes where the webhook goes. */
-export async function findLentSecrets(
+export async function findReusableSecrets(
   queryable: Queryable,
   accountId: number,
   id: string,
@@ -79,8 +79,8 @@ export async function findLentSecrets(
 }
 
 /** Takes a test for `leaseMs`; undefined when there is nothing to do, or somebody else is at it. */
-export async function claimTest(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTest | undefined> {
-  const { rows } = await queryable.query<Omit<ClaimedTest, 'message'> & Omit<Message, 'id' | 'type'>>(
+export async function claimTrial(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTrial | undefined> {
+  const { rows } = await queryable.query<Omit<ClaimedTrial, 'message'> & Omit<Message, 'id' | 'type'>>(
     `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
      where id = $1 and ${IS_WAITING}
      returning webhook, data, account_id as "accountId", created_date as timestamp, claimed_until as "claimedUntil"`,
@@ -93,10 +93,10 @@ export async function claimTest(queryable: Queryable, id: string, leaseMs: numbe
 }
 
 /** Writes how it ended, and forgets the secrets, which are of no more use. */
-export async function finishTest(
+export async function finishTrial(
   queryable: Queryable,
-  { message, claimedUntil }: ClaimedTest,
-  { state, request, response, error }: TestOutcome,
+  { message, claimedUntil }: ClaimedTrial,
+  { state, request, response, error }: TrialOutcome,
 ): Promise<void> {
   await queryable.query(
     `update webhook_test
@@ -107,7 +107,7 @@ export async function finishTest(
 }
 
 /** Lets another process try it (R-K2). */
-export async function handBackTest(queryable: Queryable, { message, claimedUntil }: ClaimedTest): Promise<void> {
+export async function releaseTrial(queryable: Queryable, { message, claimedUntil }: ClaimedTrial): Promise<void> {
   await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
     message.id,
     claimedUntil,
@@ -115,7 +115,7 @@ export async function handBackTest(queryable: Queryable, { message, claimedUntil
 }
 
 /** Tests nobody is at, the oldest first. */
-export async function findWaitingTests(
+export async function findWaitingTrials(
   queryable: Queryable,
 ): Promise<readonly { readonly id: string; readonly accountId: number }[]> {
   const { rows } = await queryable.query<{ id: string; accountId: number }>(

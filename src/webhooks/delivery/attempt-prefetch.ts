@@ -8,14 +8,14 @@ import type { Database } from '../../platform/database/database.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { type ClaimedAttempt, claimAttempts, findReceiver } from './claim-attempts.ts';
 
-export interface Due {
+export interface DueAttempt {
   readonly claimed: ClaimedAttempt;
   readonly target: WebhookTarget;
 }
 
-export interface Supply {
+export interface AttemptPrefetch {
   /** The next to send; undefined when the turn is over, or nothing is due and nothing is being sent. */
-  take(): Promise<Due | undefined>;
+  take(): Promise<DueAttempt | undefined>;
   /** What was taken is sent. */
   done(): void;
   /** Takes no more. @returns what was claimed and not taken. */
@@ -24,7 +24,7 @@ export interface Supply {
   isMoreDue(): boolean;
 }
 
-export interface SupplyOptions {
+export interface PrefetchOptions {
   readonly database: Database;
   readonly webhookId: string;
   readonly leaseMs: number;
@@ -38,8 +38,8 @@ const MAX_CLAIM = 64;
 /** While one answer is waited for, what comes meanwhile does not wait for it too. */
 const LOOK_AGAIN_MS = 200;
 
-export function openSupply({ database, webhookId, leaseMs, lanes, isOver }: SupplyOptions): Supply {
-  const ready: Due[] = [];
+export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
+  const ready: DueAttempt[] = [];
   let limit = lanes;
   let isDry = false;
   let refilling: Promise<void> | undefined;

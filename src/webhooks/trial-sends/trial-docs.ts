@@ -4,8 +4,8 @@ import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../p
 import { ANY_TARGET } from '../administration/webhook-docs.ts';
 import { ATTEMPT_STATES } from '../history/find-history.ts';
 import { receivedResponseSchema, sentRequestSchema } from '../history/history-docs.ts';
-import { webhookTestSchema } from './webhook-test-schema.ts';
-import type { WebhookTest } from './webhook-tests.ts';
+import { trialSchema } from './trial-schema.ts';
+import type { Trial } from './trial-store.ts';
 
 const tag = 'Webhooks';
 
@@ -23,14 +23,14 @@ const test = z
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
   })
-  .meta({ id: 'WebhookTest' }) satisfies z.ZodType<WebhookTest>;
+  .meta({ id: 'WebhookTest' }) satisfies z.ZodType<Trial>;
 
-export const WEBHOOK_TEST_OPERATIONS: readonly Operation[] = [
+export const TRIAL_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/webhooks/test', operationId: 'testWebhook', tag, access: MANAGERS },
     summary: 'Send a receiver an example, before there is a webhook',
     body: jsonBody(
-      webhookTestSchema(ANY_TARGET).meta({
+      trialSchema(ANY_TARGET).meta({
         id: 'WebhookTestWritten',
         examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
       }),

@@ -5,12 +5,12 @@ import { lenientObject } from '../../platform/http/lenient.ts';
 import { newWebhookShape } from '../administration/webhook-schema.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 
-export function webhookTestSchema(policy: TargetPolicy) {
+export function trialSchema(policy: TargetPolicy) {
   const { name, ...shape } = newWebhookShape(policy);
   return lenientObject({
     ...shape,
     name: name.nullish().transform((given) => given ?? 'test'),
-    /** Of who tries out a webhook as they read it: it lends its secret, see createTest. */
+    /** Of who tries out a webhook as they read it: it lends its secret, see createTrial. */
     id: z
       .unknown()
       .optional()
@@ -25,4 +25,4 @@ export function webhookTestSchema(policy: TargetPolicy) {
   });
 }
 
-export type WrittenTest = z.output<ReturnType<typeof webhookTestSchema>>;
+export type NewTrial = z.output<ReturnType<typeof trialSchema>>;

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
-import { openGaps } from '../../../../src/webhooks/fan-out/gaps.ts';
-import { openPendingGauge } from '../../../../src/webhooks/fan-out/pending-gauge.ts';
+import { openBacklogLimit } from '../../../../src/webhooks/fan-out/backlog-limit.ts';
+import { openDropRecorder } from '../../../../src/webhooks/fan-out/drop-recorder.ts';
 import { startTestApi, type TestApi } from '../../../support/start-api.ts';
 
 let api: TestApi;
@@ -45,7 +45,7 @@ test('what is not kept for a hundred webhooks is written in as few statements as
   const webhookIds = await addWebhooks(100);
   const write = (minutes: readonly number[]) =>
     countStatements(async (transaction) => {
-      const gaps = openGaps(transaction, 10);
+      const gaps = openDropRecorder(transaction, 10);
       for (const minute of minutes) for (const id of webhookIds) gaps.note(id, messageOf(minute));
       gaps.note(webhookIds[0] ?? '', messageOf(9));
       await gaps.write([]);
@@ -76,7 +76,7 @@ test('a long backlog is counted seldom: counting takes as long as it is long (R-
     [webhookId],
   );
   let nowMillis = 0;
-  const gauge = openPendingGauge(100_000, () => nowMillis);
+  const gauge = openBacklogLimit(100_000, () => nowMillis);
   const measure = (millis: number) => {
     nowMillis = millis;
     return countStatements((transaction) => gauge.measure(transaction, [{ webhookId, isFull: false }]));
@@ -85,7 +85,7 @@ test('a long backlog is counted seldom: counting takes as long as it is long (R-
 });
 
 test('there is room for every webhook with little waiting, however many there are (R-I8)', async () => {
-  const gauge = openPendingGauge(10, () => 0);
+  const gauge = openBacklogLimit(10, () => 0);
   const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
   const known = hooks(10_001);
   const refused = await withTransaction(api.database, async (transaction) => {

@@ -4,14 +4,14 @@ import type { Log } from '../../platform/log.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
-import { openAccountPlaces } from '../delivery/account-places.ts';
+import { openAccountSemaphore } from '../delivery/account-semaphore.ts';
 import type { WebhookTarget } from '../webhook.ts';
-import { claimTest, findWaitingTests, finishTest, handBackTest, type TestOutcome } from './webhook-tests.ts';
+import { claimTrial, findWaitingTrials, finishTrial, releaseTrial, type TrialOutcome } from './trial-store.ts';
 
-/** Queue whose keys are made by `testKey`. */
-export const WEBHOOK_TEST_QUEUE = 'webhook-tests';
+/** Queue whose keys are made by `trialKey`. */
+export const TRIAL_QUEUE = 'webhook-tests';
 
-export interface TesterServices {
+export interface TrialSenderServices {
   readonly database: Database;
   /** Never rejects for anything the receiver does. */
   readonly send: (target: WebhookTarget, message: Message) => Promise<AttemptOutcome>;
@@ -25,7 +25,7 @@ export interface TesterServices {
   readonly log: Log;
 }
 
-export interface Tester {
+export interface TrialSender {
   /** Begins no more tests and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
@@ -37,19 +37,19 @@ const ACCOUNT_PLACES = 4;
 const LEASE_MARGIN_MS = 5000;
 
 /** The account stands in it, so that nothing is claimed only to find out. */
-export function testKey(accountId: number, id: string): string {
+export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }
 
-export function startTester(services: TesterServices): Tester {
+export function startTrialSender(services: TrialSenderServices): TrialSender {
   const { database, queue, queueOptions, settings, log } = services;
   const givingUp = new AbortController();
-  const places = openAccountPlaces(ACCOUNT_PLACES);
+  const places = openAccountSemaphore(ACCOUNT_PLACES);
   const look = async (key: string): Promise<void> => {
     const [account, id = ''] = key.split('/');
     if (!places.enter(Number(account), key)) return;
     try {
-      await runTest(services, id, givingUp.signal);
+      await runTrial(services, id, givingUp.signal);
     } finally {
       const next = places.leave(Number(account));
       if (next !== undefined) {
@@ -58,11 +58,11 @@ export function startTester(services: TesterServices): Tester {
     }
   };
   const sweep = async (): Promise<void> => {
-    const waiting = await findWaitingTests(database);
-    if (waiting.length > 0) await queue.wake(waiting.map(({ accountId, id }) => testKey(accountId, id)));
+    const waiting = await findWaitingTrials(database);
+    if (waiting.length > 0) await queue.wake(waiting.map(({ accountId, id }) => trialKey(accountId, id)));
   };
-  const worker = openWakeWorker(WEBHOOK_TEST_QUEUE, CONCURRENCY, look, queueOptions);
-  const sweeper = startSweeper(WEBHOOK_TEST_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(TRIAL_QUEUE, CONCURRENCY, look, queueOptions);
+  const sweeper = startSweeper(TRIAL_QUEUE, settings.sweepIntervalMs, sweep, log);
   return {
     stop: async (graceMs) => {
       const timer = setTimeout(() => givingUp.abort(), graceMs);
@@ -72,22 +72,22 @@ export function startTester(services: TesterServices): Tester {
   };
 }
 
-async function runTest(services: TesterServices, id: string, givingUp: AbortSignal): Promise<void> {
+async function runTrial(services: TrialSenderServices, id: string, givingUp: AbortSignal): Promise<void> {
   const { database, settings } = services;
   if (givingUp.aborted) return;
-  const claimed = await claimTest(database, id, settings.timeoutMs + LEASE_MARGIN_MS);
+  const claimed = await claimTrial(database, id, settings.timeoutMs + LEASE_MARGIN_MS);
   if (!claimed) return;
   const outcome = await Promise.race([trySend(services, claimed.webhook, claimed.message), aborted(givingUp)]);
-  if (outcome) await finishTest(database, claimed, outcome);
-  else await handBackTest(database, claimed);
+  if (outcome) await finishTrial(database, claimed, outcome);
+  else await releaseTrial(database, claimed);
 }
 
 /** A fault of ours ends the test too: tried again it would be the same. */
 async function trySend(
-  { send, log }: TesterServices,
+  { send, log }: TrialSenderServices,
   webhook: WebhookTarget,
   message: Message,
-): Promise<TestOutcome | undefined> {
+): Promise<TrialOutcome | undefined> {
   try {
     return await send(webhook, message);
   } catch (error) {

@@ -5,18 +5,18 @@
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
-export interface PendingGauge {
+export interface BacklogLimit {
   /** How many more may be stored for each: 0 from the limit on until a tenth of it is free again. */
-  measure(transaction: Transaction, webhooks: readonly GaugedWebhook[]): Promise<Rooms>;
+  measure(transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<Capacity>;
 }
 
-export interface GaugedWebhook {
+export interface LimitedWebhook {
   readonly webhookId: string;
   /** Messages to it are not kept just now. */
   readonly isFull: boolean;
 }
 
-export interface Rooms {
+export interface Capacity {
   /** Takes room for one message. @returns false when there is none. */
   take(webhookId: string): boolean;
 }
@@ -44,7 +44,7 @@ const COUNT = `
   ) counted`;
 
 /** @param nowMillis a clock that only goes forward. */
-export function openPendingGauge(maxPending: number, nowMillis: () => number): PendingGauge {
+export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
   /** What is nearly full is counted often, so that nothing is left out for which there is room by now. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
@@ -55,7 +55,7 @@ export function openPendingGauge(maxPending: number, nowMillis: () => number): P
     !count ||
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
-  const refresh = async (transaction: Transaction, webhooks: readonly GaugedWebhook[]): Promise<void> => {
+  const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
     // First: whatever of these was in it is counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));

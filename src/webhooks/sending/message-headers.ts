@@ -1,6 +1,8 @@
 /** The headers that are sent, and what the history shows of them (R-I3, R-I5). What may be added: ../header-rules.ts. */
 import { findHeaderProblems } from '../header-rules.ts';
 
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|(^|[-_])key|apikey/i;
 
 /** What the history shows in place of a credential. */
@@ -31,4 +33,18 @@ export function maskCredentials(
     return [name, !Object.hasOwn(ours, name) && CREDENTIAL.test(name) ? MASK : value];
   });
   return Object.fromEntries(entries);
+}
+
+/** @returns milliseconds to wait, at most a day; undefined for what is neither. */
+export function parseRetryAfter(text: string | undefined, nowMillis: number): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = /^\s*\d{1,10}\s*$/.test(text) ? Number(text) : (parseHttpDate(text) - nowMillis) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds * 1000), 0), MAX_RETRY_AFTER_MS);
+}
+
+/** All three spellings of HTTP name the day of the week first; anything else Date.parse might take is left alone. */
+function parseHttpDate(text: string): number {
+  const isHttpDate = /^\s*(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(text);
+  if (!isHttpDate) return Number.NaN;
+  return Date.parse(/GMT\s*$/.test(text) ? text : `${text.trim()} GMT`);
 }

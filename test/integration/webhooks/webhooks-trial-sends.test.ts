@@ -3,7 +3,7 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDelivererRole } from '../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../src/roles/parts.ts';
-import { SAMPLE_DATA } from '../../../src/webhooks/trial-sends/sample-data-rules.ts';
+import { SAMPLE_DATA } from '../../../src/webhooks/trial-sends/sample-data.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { type Receiver, startReceiver } from '../../support/doubles/receiver.ts';
 import { eventually } from '../../support/eventually.ts';

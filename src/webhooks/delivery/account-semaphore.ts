@@ -2,7 +2,7 @@
  * How many webhooks of one account a process works on at the same time: an account with hundreds of receivers that hang
  * must leave the others their places. Whoever finds none is called again when one gets free.
  */
-export interface AccountPlaces {
+export interface AccountSemaphore {
   /** @returns false when the account has all of its places taken; the webhook is remembered. */
   enter(accountId: number, webhookId: string): boolean;
   /** Gives a place back. @returns a webhook that was turned away, to be looked at again. */
@@ -14,7 +14,7 @@ interface Account {
   readonly turnedAway: Set<string>;
 }
 
-export function openAccountPlaces(placesPerAccount: number): AccountPlaces {
+export function openAccountSemaphore(placesPerAccount: number): AccountSemaphore {
   const accounts = new Map<number, Account>();
   return {
     enter: (accountId, webhookId) => {

@@ -80,7 +80,7 @@ export function renderTemplate({ parts }: Template, values: unknown): string | u
   const rendered: string[] = [];
   let length = 0;
   for (const part of parts) {
-    const text = part.kind === 'text' ? part.source : insertion(part, findValue(values, part.path));
+    const text = part.kind === 'text' ? part.source : renderPart(part, findValue(values, part.path));
     length += text.length;
     if (length > MAX_BODY_BYTES) return undefined;
     rendered.push(text);
@@ -140,7 +140,7 @@ function findValue(values: unknown, path: readonly (string | number)[]): unknown
   return value;
 }
 
-function insertion({ position, isQuoted }: ValuePart, value: unknown): string {
+function renderPart({ position, isQuoted }: ValuePart, value: unknown): string {
   if (position === 'asValue') return toJson(value);
   if (isQuoted) return position === 'inString' ? escapeText(toJson(value)) : toJson(value);
   if (value === undefined) return '';

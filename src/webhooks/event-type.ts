@@ -1,0 +1,37 @@
+/** The events a webhook can subscribe to (R-I2), and which of them its filter can narrow. */
+
+/**
+ * Whether an event names a site, source or variable, so that a filter applies. Events about users and about many entities
+ * at once name none.
+ */
+const IS_FILTERABLE = {
+  DataPushCompleted: false,
+  FileIngested: false,
+  DataPointsWritten: true,
+  CalculationCompleted: true,
+  CalculationFailed: true,
+  CalculationForceUpdate: true,
+  SiteCreated: true,
+  SiteUpdated: true,
+  SiteDeleted: true,
+  SourceCreated: true,
+  SourceUpdated: true,
+  SourceDeleted: true,
+  VariableCreated: true,
+  VariableUpdated: true,
+  VariableDeleted: true,
+  UserCreated: false,
+  UserLocked: false,
+  InvitationAccepted: false,
+} as const;
+
+/** WebhookEventType. The rooms that write these events name them in the outbox. */
+export type EventType = keyof typeof IS_FILTERABLE;
+
+/** Every event type, in the order of R-I2. */
+export const EVENT_TYPES = Object.keys(IS_FILTERABLE) as readonly EventType[];
+
+/** Whether a webhook for these events may have a filter (R-I1). */
+export function isFilterable(eventType: EventType): boolean {
+  return IS_FILTERABLE[eventType];
+}

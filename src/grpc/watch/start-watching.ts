@@ -3,7 +3,7 @@ import { openDatabase } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNewsOptions } from '../../points/read/point-news.ts';
 import type { BuiltMessage } from './message-builder.ts';
-import { openTurns, shareTurns } from './turns.ts';
+import { coalesceRuns, openSemaphore } from './semaphore.ts';
 import { openWatchHub } from './watch-hub.ts';
 import { type WatchServices, watchPointsHandler } from './watch-points.ts';
 
@@ -46,8 +46,8 @@ export function startWatching(services: WatchingServices): Watching {
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading = {
     ...{ database: watchDatabase, dictionary },
-    short: shareTurns<readonly BuiltMessage[] | undefined>(openTurns(config.WATCH_POOL_SIZE - longCount)),
-    long: openTurns(longCount),
+    short: coalesceRuns<readonly BuiltMessage[] | undefined>(openSemaphore(config.WATCH_POOL_SIZE - longCount)),
+    long: openSemaphore(longCount),
     patienceMs: (workMs: number) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   const hub = openWatchHub({

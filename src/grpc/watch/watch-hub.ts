@@ -1,7 +1,7 @@
 /**
  * What all watches of a process share, so that a thousand idle ones cost nearly nothing: one ear for news, one query for all
  * watched variables every few seconds, since news may get lost, and one look a second at whether readers still may read
- * (R-B5). News only say where to look: what is sent always comes from the database.
+ * (R-B5). Change only say where to look: what is sent always comes from the database.
  */
 import { type Authentication, authenticateBearer } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -11,7 +11,7 @@ import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import { openPointNewsListener, type PointNewsOptions } from '../../points/read/point-news.ts';
-import { findWhereabouts, type Whereabouts } from './find-whereabouts.ts';
+import { findVariableStates, type VariableState } from './find-variable-states.ts';
 import type { Watch } from './watch.ts';
 
 export interface WatchHubOptions {
@@ -50,14 +50,14 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
   const { database, authentication, pollMs, heartbeatMs, maxPerUser, log } = options;
   const entries = new Set<Entry>();
   const byVariable = new Map<number, Set<Entry>>();
-  let whereabouts: ReadonlyMap<number, Whereabouts> = new Map();
+  let whereabouts: ReadonlyMap<number, VariableState> = new Map();
   let isStopped = false;
 
   const poll = async (): Promise<void> => {
     const ids = [...byVariable.keys()];
-    const found = new Map<number, Whereabouts>();
+    const found = new Map<number, VariableState>();
     for (let start = 0; start < ids.length; start += MAX_IDS) {
-      for (const row of (await findWhereabouts(database, ids.slice(start, start + MAX_IDS))).values()) {
+      for (const row of (await findVariableStates(database, ids.slice(start, start + MAX_IDS))).values()) {
         found.set(row.variableId, row);
       }
     }
@@ -140,7 +140,7 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
 }
 
 /** What has not changed since the last look was compared then, or seen by a watch that began since. */
-function isSame(before: Whereabouts | undefined, now: Whereabouts): boolean {
+function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
     before !== undefined &&
     before.lastVersionTimestamp === now.lastVersionTimestamp &&
@@ -151,7 +151,7 @@ function isSame(before: Whereabouts | undefined, now: Whereabouts): boolean {
 }
 
 /** Wakes a watch that has not heard of something, and ends one whose reader may not see the variable any more. */
-function compare({ watch, caller }: Entry, variableId: number, now: Whereabouts | undefined): void {
+function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
     watch.end(hidden(variableId));
     return;
@@ -164,7 +164,7 @@ function applyAccess(
   entry: Entry,
   caller: Caller | Error,
   startMs: number,
-  whereabouts: ReadonlyMap<number, Whereabouts>,
+  whereabouts: ReadonlyMap<number, VariableState>,
 ): void {
   const { watch } = entry;
   if (caller instanceof Error) {
@@ -182,7 +182,7 @@ function applyAccess(
   }
 }
 
-function isVisible(caller: Caller, { accountId, siteId, sourceId }: Whereabouts): boolean {
+function isVisible(caller: Caller, { accountId, siteId, sourceId }: VariableState): boolean {
   return caller.accountId === accountId && reachesSource(readReach(caller), siteId, sourceId);
 }
 

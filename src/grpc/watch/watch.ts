@@ -13,8 +13,8 @@ import type { ReadVariable } from '../../selection/selection.ts';
 import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
 import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
-import { type News, streamNews } from './stream-news.ts';
-import type { SharedTurns, Turns } from './turns.ts';
+import type { CoalescingSemaphore, Semaphore } from './semaphore.ts';
+import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
   /** Absent: nothing new, the cursor alone. */
@@ -27,8 +27,8 @@ export interface WatchReading {
   readonly database: Database;
   readonly dictionary: Dictionary;
   /** Of reading little, shared by those who read the same, and of reading as much as there is. */
-  readonly short: SharedTurns<readonly BuiltMessage[] | undefined>;
-  readonly long: Turns;
+  readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
+  readonly long: Semaphore;
   /** How long a snapshot of the database is kept for a reader that is slow to take what came of so much work. */
   readonly patienceMs: (workMs: number) => number;
 }
@@ -209,14 +209,14 @@ export class Watch {
     return new MessageBuilder(this.#reading.dictionary, (variableId) => variables.get(variableId)?.unitId ?? null);
   }
 
-  #newsOf(wanted: readonly number[], signal: AbortSignal): AsyncGenerator<News> {
+  #newsOf(wanted: readonly number[], signal: AbortSignal): AsyncGenerator<Change> {
     const places = new Map(
       wanted.flatMap((variableId) => {
         const place = this.#places.get(variableId);
         return place ? [[variableId, place] as const] : [];
       }),
     );
-    return streamNews(this.#reading.database, places, this.options.scales, signal);
+    return streamChanges(this.#reading.database, places, this.options.scales, signal);
   }
 
   async #send({ points, places }: BuiltMessage): Promise<void> {
@@ -245,7 +245,7 @@ export class Watch {
   }
 }
 
-async function take(builder: MessageBuilder, news: News): Promise<readonly BuiltMessage[]> {
+async function take(builder: MessageBuilder, news: Change): Promise<readonly BuiltMessage[]> {
   if (news.kind === 'points') return builder.add(news.chunk);
   for (const { variableId, lastVersionTimestamp } of news.changes) {
     builder.reach(variableId, { versionTimestamp: lastVersionTimestamp, dateMicros: Number.POSITIVE_INFINITY });

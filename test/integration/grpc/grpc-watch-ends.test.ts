@@ -3,7 +3,7 @@ import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
 import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { openTurns, shareTurns } from '../../../src/grpc/watch/turns.ts';
+import { coalesceRuns, openSemaphore } from '../../../src/grpc/watch/semaphore.ts';
 import { Watch, type WatchMessage, type WatchOptions } from '../../../src/grpc/watch/watch.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -91,9 +91,9 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   });
   const leaving = new AbortController();
   const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
-  const reading = { database, dictionary, long: openTurns(1), patienceMs: () => STALL_MS };
+  const reading = { database, dictionary, long: openSemaphore(1), patienceMs: () => STALL_MS };
   const watch = new Watch(
-    { ...reading, short: shareTurns(openTurns(1)) },
+    { ...reading, short: coalesceRuns(openSemaphore(1)) },
     {
       ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
       caller: { ...caller, permissions: new Set(), scopes: new Set() },

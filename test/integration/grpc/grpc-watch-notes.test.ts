@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { streamNews } from '../../../src/grpc/watch/stream-news.ts';
+import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import {
   findChanges,
@@ -47,7 +47,7 @@ async function placeOf(variableId: number): Promise<Place> {
 
 async function newsOf(variableId: number, place: Place): Promise<readonly number[]> {
   const values: number[] = [];
-  const news = streamNews(store.database, new Map([[variableId, place]]), undefined, new AbortController().signal);
+  const news = streamChanges(store.database, new Map([[variableId, place]]), undefined, new AbortController().signal);
   for await (const item of news) if (item.kind === 'points') values.push(...item.chunk.values);
   return values;
 }

@@ -1,10 +1,10 @@
 /** Lets a number of readers at the database at once; the others wait for their turn in the order they came. */
-export interface Turns {
+export interface Semaphore {
   /** Runs `work` when it is its turn. @throws the reason of the signal when that is aborted before. */
   take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-export function openTurns(places: number): Turns {
+export function openSemaphore(places: number): Semaphore {
   const waiting = new Set<() => void>();
   let free = places;
   // The place is handed on, not given back and taken again by whoever comes in between.
@@ -45,8 +45,8 @@ async function turnOf(waiting: Set<() => void>, signal: AbortSignal | undefined)
   });
 }
 
-/** Turns in which one works for all that want the same. */
-export interface SharedTurns<Result> {
+/** Semaphore in which one works for all that want the same. */
+export interface CoalescingSemaphore<Result> {
   /**
    * Runs `work` when it is its turn, or gives what another of the same key is going to get, whose turn has not come yet: what
    * was committed before the call is seen by either.
@@ -56,7 +56,7 @@ export interface SharedTurns<Result> {
   take(key: string | undefined, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-export function shareTurns<Result>(turns: Turns): SharedTurns<Result> {
+export function coalesceRuns<Result>(turns: Semaphore): CoalescingSemaphore<Result> {
   const waiting = new Map<string, Promise<Result>>();
   const begin = (key: string, work: () => Promise<Result>): Promise<Result> => {
     let hasBegun = false;

@@ -2,7 +2,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Micros } from '../../points/point.ts';
 
-export interface Whereabouts {
+export interface VariableState {
   readonly variableId: number;
   readonly accountId: number;
   readonly sourceId: number;
@@ -20,10 +20,10 @@ const FIND = `
   where variable.id = any($1::int[])`;
 
 /** Without those that do not exist any more. */
-export async function findWhereabouts(
+export async function findVariableStates(
   queryable: Queryable,
   variableIds: readonly number[],
-): Promise<ReadonlyMap<number, Whereabouts>> {
-  const { rows } = await queryable.query<Whereabouts>(FIND, [variableIds]);
+): Promise<ReadonlyMap<number, VariableState>> {
+  const { rows } = await queryable.query<VariableState>(FIND, [variableIds]);
   return new Map(rows.map((row) => [row.variableId, row]));
 }

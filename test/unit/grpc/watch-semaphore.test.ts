@@ -1,6 +1,6 @@
 /** Who waits for whom when many watches want to read at once (R-J2). */
 import { describe, expect, it } from 'vitest';
-import { openTurns, shareTurns } from '../../../src/grpc/watch/turns.ts';
+import { coalesceRuns, openSemaphore } from '../../../src/grpc/watch/semaphore.ts';
 
 /** Work that ends when it is told to. */
 function openWork() {
@@ -22,7 +22,7 @@ const forever = new AbortController().signal;
 describe('turns', () => {
   it('come in the order they were asked for, and are not taken by who has left (R-J2)', async () => {
     const { begun, named, end } = openWork();
-    const turns = openTurns(1);
+    const turns = openSemaphore(1);
     const leaving = new AbortController();
     const first = turns.take(named('first'));
     const second = turns.take(named('second'), leaving.signal);
@@ -42,7 +42,7 @@ describe('turns', () => {
 describe('shared turns', () => {
   it('let one work for all who came before it began, and for nobody after (R-J2)', async () => {
     const { begun, named, end } = openWork();
-    const turns = shareTurns<string>(openTurns(1));
+    const turns = coalesceRuns<string>(openSemaphore(1));
     const take = (key: string | undefined, name: string, signal = forever) => turns.take(key, named(name), signal);
     const leaving = new AbortController();
     const results = [
@@ -67,7 +67,7 @@ describe('shared turns', () => {
 
   it('fail for all who wait for them, and leave nothing behind (R-J2)', async () => {
     const { named, end } = openWork();
-    const turns = shareTurns<string>(openTurns(1));
+    const turns = coalesceRuns<string>(openSemaphore(1));
     const first = turns.take('a', named('1'), forever);
     const refuse = () => Promise.reject(new Error('away'));
     const failing = [turns.take('a', refuse, forever), turns.take('a', named('2'), forever)];

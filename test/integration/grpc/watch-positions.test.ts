@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
-import { streamNews } from '../../../src/grpc/watch/stream-news.ts';
+import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import type { Place } from '../../../src/points/read/read-changes.ts';
 import { deletePoints } from '../../../src/points/remove/delete-points.ts';
@@ -74,7 +74,7 @@ interface World {
 async function read({ variableId }: World, reader: Reader, count: number): Promise<void> {
   const places = new Map([[variableId, reader.place]]);
   let left = count;
-  for await (const news of streamNews(store.database, places, undefined, new AbortController().signal)) {
+  for await (const news of streamChanges(store.database, places, undefined, new AbortController().signal)) {
     if (news.kind === 'whole') {
       const [change] = news.changes;
       reader.place = { ...AT_BEGINNING, versionTimestamp: change?.lastVersionTimestamp ?? Number.NaN };

@@ -9,20 +9,20 @@ import {
   readChanges,
 } from '../../points/read/read-changes.ts';
 
-export type News =
+export type Change =
   /** The next points of a variable, by VersionTimestamp and date. */
   | { readonly kind: 'points'; readonly chunk: PointChunk }
   /** There is no more of these variables. */
   | { readonly kind: 'whole'; readonly changes: readonly ChangedVariable[] };
 
 /** @param places of the variables that may have news. */
-export function streamNews(
+export function streamChanges(
   database: Database,
   places: ReadonlyMap<number, Place>,
   scales: ReadonlyMap<number, LinearScale> | undefined,
   signal: AbortSignal,
-): AsyncGenerator<News> {
-  const read = async function* (transaction: Transaction): AsyncGenerator<News> {
+): AsyncGenerator<Change> {
+  const read = async function* (transaction: Transaction): AsyncGenerator<Change> {
     for (const changes of groupChanges(await findChanges(transaction, places))) {
       for await (const chunk of readChanges(transaction, changes, scales)) yield { kind: 'points', chunk };
       yield { kind: 'whole', changes };

@@ -1,4 +1,4 @@
-/** The description of Standard Files (R-A9, R-E1). */
+/** OpenAPI description of the Standard File routes (R-A9, R-E1). */
 import { z } from 'zod';
 import {
   type Access,
@@ -14,9 +14,9 @@ import { MAX_FILENAME, XLSX_TYPE } from './upload/receive-upload.ts';
 
 const tag = 'Files';
 const UPLOADERS: Access = { ...ALL_USERS, kind: 'caller', scope: 'datahub-api', permission: 'datapusher.standard' };
-const inPath = { id: textId('The id the upload was answered with.') };
+const inPath = { id: textId('File id, as returned by the upload.') };
 const count = z.int().min(0);
-const rowNumber = z.int().min(1).meta({ description: 'As a spreadsheet numbers rows: the header is row 1.' });
+const rowNumber = z.int().min(1).meta({ description: 'Row number as in a spreadsheet: the header is row 1.' });
 
 const rowError = z
   .object({
@@ -33,7 +33,10 @@ const rowError = z
     ]),
     message: z.string(),
   })
-  .meta({ id: 'RowError', description: 'A row that was not ingested; the others were.' }) satisfies z.ZodType<RowError>;
+  .meta({
+    id: 'RowError',
+    description: 'A rejected row. The other rows of the file are ingested.',
+  }) satisfies z.ZodType<RowError>;
 const rowWarning = z
   .object({ row: rowNumber, code: z.enum(['ambiguous_local_date', 'skipped_local_date']), message: z.string() })
   .meta({ id: 'RowWarning' }) satisfies z.ZodType<RowWarning>;
@@ -47,7 +50,7 @@ const fileStatus = z.object({
   failure: z
     .object({ code: z.string(), message: z.string() })
     .exactOptional()
-    .meta({ description: 'Why it is Failed. Rows before the place where reading stopped are ingested.' }),
+    .meta({ description: 'Why the file failed. Rows read before the failure are ingested.' }),
   ignoredColumns: z.array(z.string()),
   uploadedDate: instantSchema,
   startedDate: instantSchema.exactOptional(),
@@ -56,23 +59,26 @@ const fileStatus = z.object({
 const shownStatus = z
   .object({
     ...fileStatus.shape,
-    errors: z.array(rowError).meta({ description: 'The first 1,000.' }),
+    errors: z
+      .array(rowError)
+      .meta({ description: 'The first 1,000 row errors; `/storage/{id}/errors` has all of them.' }),
     warnings: z.array(rowWarning).exactOptional(),
   })
   .meta({ id: 'FileStatus' });
 
 const bytes = (type: string) => z.string().meta({ contentMediaType: type });
-const DOWNLOAD = { 'Content-Disposition': 'The name of the file.' };
+const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 export const FILE_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/storage', operationId: 'uploadFile', tag, summary: 'Upload a Standard File' },
     description:
-      'CSV, or the first sheet of a workbook, with the columns `date`, `value` and at least one identifier: `variable_id`, or `source_id`, `source_serialnumber`, `source_ean`, `source_name`, `source_meternumber` with `mapping_config` or `variable_type_id`; optional `version` and `tags` (`key:value|key:value`). It is ingested in the background.',
+      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber` together with `mapping_config` or `variable_type_id`. `version` and `tags` (`key:value|key:value`) are optional. The file is ingested in the background; follow it under `/storage/{id}`.',
     access: UPLOADERS,
     query: {
       filename: {
-        description: 'Its name, ending with .csv or .xlsx. Without it that of the form’s part, or one by its type.',
+        description:
+          'File name, ending in .csv or .xlsx. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
         schema: z.string().max(MAX_FILENAME),
       },
     },
@@ -84,22 +90,22 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson('The id of the file.', z.string())],
+    answers: [answersJson('File id.', z.string())],
   },
   {
     ...{ method: 'get', path: '/storage/:id', operationId: 'getFile', tag, access: ALL_USERS },
     summary: 'State, progress and errors of a file',
     inPath,
-    answers: [answersJson('As of now.', shownStatus)],
+    answers: [answersJson('Current state of the file.', shownStatus)],
   },
   {
     ...{ method: 'get', path: '/storage/:id/errors', operationId: 'getFileErrors', tag, access: ALL_USERS },
-    summary: 'Every row of a file that was not ingested',
+    summary: 'List every rejected row of a file',
     inPath,
     answers: [
       {
         status: 200,
-        description: 'Columns `row`, `code` and `message`.',
+        description: 'Rejected rows in file order, with the columns `row`, `code` and `message`.',
         types: { 'text/csv': z.string() },
         headers: DOWNLOAD,
       },
@@ -107,12 +113,12 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/storage/:id/content', operationId: 'getFileContent', tag, access: ALL_USERS },
-    summary: 'The file as it was uploaded',
+    summary: 'Download a file as it was uploaded',
     inPath,
     answers: [
       {
         status: 200,
-        description: 'In its own format.',
+        description: 'Bytes of the file, in the format it was uploaded in.',
         types: { 'text/csv': bytes('text/csv'), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },
@@ -126,7 +132,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'Server-sent events: `progress` for every change, `end` with the last one; the data of each are a FileStatus without its rows.',
+          'Server-sent events: `progress` after each change, then `end` with the final state. The data of each event is a FileStatus without `errors` and `warnings`.',
         types: { 'text/event-stream': z.string() },
       },
     ],

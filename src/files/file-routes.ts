@@ -1,4 +1,4 @@
-/** `/storage` (R-E1): sending Standard Files and following what becomes of them. */
+/** Routes under `/storage` (R-E1): upload a Standard File, follow its ingestion, download it and its row errors. */
 import { Readable } from 'node:stream';
 import { format as formatCsv } from 'fast-csv';
 import { type Context, Hono } from 'hono';
@@ -16,14 +16,14 @@ import { readContent } from './upload/stored-parts.ts';
 
 const SHOWN_ERRORS = 1000;
 const ERRORS_PER_PAGE = 5000;
-const LOOK_INTERVAL_MS = 500;
-// Proxies and our own listener cut connections on which nothing moves.
-const QUIET_MS = 15_000;
+const POLL_INTERVAL_MS = 500;
+// Proxies and our own listener close idle connections, so a comment is sent after this long without a change.
+const KEEP_ALIVE_MS = 15_000;
 
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Wakes the ingester; it may fail, the sweeper finds the file. */
+  /** Wakes the ingester. May reject: the ingester's sweeper finds the file later. */
   readonly wakeFileIngester: (accountId: number) => Promise<void>;
   readonly log: Log;
 }
@@ -37,7 +37,7 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     await wakeFileIngester(caller.accountId).catch((error: unknown) => {
       log.warn(
         { err: error, fileId, requestId: c.var.requestId },
-        'the ingester was not woken; its sweeper finds the file',
+        'could not wake the file ingester; its sweeper will find the file',
       );
     });
     return c.json(fileId);
@@ -82,7 +82,7 @@ function download(c: Context, body: Readable, type: string, filename: string): R
   return c.body(Readable.toWeb(body) as ReadableStream);
 }
 
-/** RFC 8187: what may not stand bare in the parameter is percent-encoded. */
+/** Percent-encodes a file name for a header parameter (RFC 8187). */
 function encodeName(filename: string): string {
   return encodeURIComponent(filename.toWellFormed()).replace(
     /['()*]/g,
@@ -100,18 +100,18 @@ async function* errorRows(database: Database, fileId: string): AsyncGenerator<re
   }
 }
 
-/** An event `progress` for every change, `end` with the last one; a comment when nothing changes for a while. */
-async function follow(stream: SSEStreamingApi, look: () => ReturnType<typeof getFile>): Promise<void> {
+/** Sends `progress` after each change and `end` with the final state; sends a comment every 15 s without a change. */
+async function follow(stream: SSEStreamingApi, readStatus: () => ReturnType<typeof getFile>): Promise<void> {
   let sent = '';
-  let quietMs = 0;
+  let idleMs = 0;
   while (!stream.aborted) {
-    const status = await look();
+    const status = await readStatus();
     const data = JSON.stringify(status);
     if (isOver(status)) return stream.writeSSE({ event: 'end', data });
     if (data !== sent) await stream.writeSSE({ event: 'progress', data });
-    else if (quietMs >= QUIET_MS) await stream.write(': still here\n\n');
-    quietMs = data !== sent || quietMs >= QUIET_MS ? 0 : quietMs + LOOK_INTERVAL_MS;
+    else if (idleMs >= KEEP_ALIVE_MS) await stream.write(': keep-alive\n\n');
+    idleMs = data !== sent || idleMs >= KEEP_ALIVE_MS ? 0 : idleMs + POLL_INTERVAL_MS;
     sent = data;
-    await stream.sleep(LOOK_INTERVAL_MS);
+    await stream.sleep(POLL_INTERVAL_MS);
   }
 }

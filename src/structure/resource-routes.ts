@@ -1,4 +1,4 @@
-/** The handlers sites, sources and variables share: list, read, change by PUT or JSON Patch (R-A6, R-A7, R-C4–C6). */
+/** Handlers shared by sites, sources and variables: list, read, change by PUT or JSON Patch (R-A6, R-A7, R-C4–C6). */
 import type { Context, Handler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -20,16 +20,17 @@ import {
   updateResource,
 } from './resource.ts';
 
+/** Display level → names of the members it shows. */
 export type Levels<Level extends string> = Readonly<Record<Level, readonly string[]>>;
 
 export interface ListOptions<Level extends string> {
   readonly levels: Levels<Level>;
   readonly defaultLevel: Level;
-  /** Query parameter of ids → condition around the ids given. */
+  /** Query parameter of ids → SQL condition, given the placeholder of an `int[]`. */
   readonly filters: Readonly<Record<string, (parameter: string) => string>>;
-  /** What `Site{…}` of a customFilter speaks of; its table must be joined. */
+  /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
   readonly site?: Resource;
-  /** A path parameter that filters too, and names what must exist. */
+  /** Path parameter that also filters; its resource must exist and be visible, else 404. */
   readonly pathFilter?: {
     readonly name: string;
     readonly resource: Resource;
@@ -37,7 +38,7 @@ export interface ListOptions<Level extends string> {
   };
 }
 
-/** Called inside the transaction of a change, before it is written. */
+/** Runs in the transaction of a change, before the change is written; may throw a DomainError to refuse it. */
 export type BeforeChange = (
   transaction: Transaction,
   caller: Caller,
@@ -45,9 +46,13 @@ export type BeforeChange = (
   members: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 
-/** `column = any(…)` */
+/** Builds the condition `column = any(placeholder)`. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
+/**
+ * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level.
+ * @throws {DomainError} invalid_input for a malformed query; not_found when the resource of `pathFilter` is not visible.
+ */
 export function listHandler<Level extends string>(
   database: Database,
   resource: Resource,
@@ -75,6 +80,7 @@ export function listHandler<Level extends string>(
   };
 }
 
+/** `GET` of one resource. @throws {DomainError} not_found, invalid_input for an unknown display level. */
 export function itemHandler<Level extends string>(
   database: Database,
   resource: Resource,
@@ -88,7 +94,10 @@ export function itemHandler<Level extends string>(
   };
 }
 
-/** PUT keeps what the body leaves out; PATCH applies RFC 6902. Answers 204. */
+/**
+ * PUT changes the members in the body and keeps the others; PATCH applies RFC 6902. Answers 204.
+ * @throws {DomainError} not_found, invalid_input; conflict when a `test` of the patch fails.
+ */
 export function changeHandler(
   database: Database,
   resource: Resource,
@@ -110,21 +119,24 @@ export function changeHandler(
   };
 }
 
-/** An id in the path. @throws DomainError not_found: what is no id names nothing. */
+/** Reads an id from the path. @throws {DomainError} not_found when the segment is not an integer from 1 to 2147483647. */
 export function parsePathId(c: Context, name: string): number {
   const text = c.req.param(name) ?? '';
   const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (id < 1 || id > 2_147_483_647) throw new DomainError('not_found', `there is nothing at ${c.req.path}`);
+  if (id < 1 || id > 2_147_483_647) throw new DomainError('not_found', `${c.req.path} does not exist`);
   return id;
 }
 
-/** A variable addressed under a source must be of that source. @throws DomainError not_found. */
+/** Checks that a variable addressed under a source belongs to it. @throws {DomainError} not_found when it does not. */
 export function assertInPath(c: Context, resource: Resource, item: ResourceObject): void {
   if (c.req.param('sourceId') === undefined || item.sourceId === parsePathId(c, 'sourceId')) return;
-  throw new DomainError('not_found', `${resource.kind} ${item.id} is not of source ${c.req.param('sourceId')}`);
+  throw new DomainError(
+    'not_found',
+    `${resource.kind} ${item.id} does not belong to source ${c.req.param('sourceId')}`,
+  );
 }
 
-/** Leaves out what the display level does not show. */
+/** Picks the named members of a resource, in this order. */
 export function selectMembers(item: ResourceObject, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 }

@@ -1,4 +1,4 @@
-/** The description of sites, sources and variables (R-A9, R-C4–C7). */
+/** OpenAPI description of the routes of sites, sources and variables (R-A9, R-C4–C7). */
 import { z } from 'zod';
 import { patchSchema } from '../platform/http/json-patch.ts';
 import { lenientObject } from '../platform/http/lenient.ts';
@@ -24,16 +24,16 @@ import { SOURCE, SOURCE_LEVELS } from './source.ts';
 import { VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 
 const HARD_DELETE = {
-  hardDelete: flagParameter('Also removes what it still holds, the points in the background.'),
+  hardDelete: flagParameter('Also deletes everything below it; points are removed in the background.'),
 };
 const FILTER: Parameter = {
   description:
-    "Conditions on members: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses, such as `name ~ 'oven' AND Form.Group.'Field' = 3`; `Site{…}` inside a filter of sources.",
+    "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
   schema: z.string(),
 };
 const CHANGED = answersNothing('Changed.');
 
-/** Members as they are read: those that every level shows are always there. */
+/** Members as they are read; a member is required in the schema when every display level shows it. */
 function readShape(resource: Resource, levels: Levels<string>): Record<string, z.ZodType> {
   const shown = Object.values(levels);
   const shape: Record<string, z.ZodType> = { id: idSchema };
@@ -45,14 +45,14 @@ function readShape(resource: Resource, levels: Levels<string>): Record<string, z
   return shape;
 }
 
-const levelsOf = (levels: Levels<string>, otherwise: string) =>
-  choiceParameter('Which members are shown.', Object.keys(levels), otherwise);
+const levelsOf = (levels: Levels<string>, defaultLevel: string) =>
+  choiceParameter('Which members the answer shows.', Object.keys(levels), defaultLevel);
 
 const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
 const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
 const variable = z.object(readShape(VARIABLE, VARIABLE_LEVELS)).meta({ id: 'Variable' });
 
-/** @param calculated what the calculation room reads of a declaration. */
+/** @param calculated schema of a declaration, from `calculation`; `structure` cannot import it. */
 export function structureOperations(calculated: z.ZodType): readonly Operation[] {
   const declaration = { calculated: calculated.nullish() };
   const newVariable = lenientObject({ ...writableShape(VARIABLE, []), ...declaration });
@@ -77,13 +77,13 @@ function siteOperations(): readonly Operation[] {
       ...{ method: 'get', path: '/sites', operationId: 'listSites', tag, summary: 'List sites', access: ALL_USERS },
       query: {
         displayLevel: levelsOf(SITE_LEVELS, 'Normal'),
-        siteIds: idsParameter('Only these.'),
-        sourceIds: idsParameter('Only those of these sources.'),
+        siteIds: idsParameter('Site ids to return.'),
+        sourceIds: idsParameter('Return the sites of these sources.'),
         customFilter: FILTER,
         ...PAGING,
       },
       isListing: true,
-      answers: [answersJson('In order of their ids.', z.array(site))],
+      answers: [answersJson('Sites in ascending id order.', z.array(site))],
     },
     {
       ...{ method: 'get', path: '/sites/:id', operationId: 'getSite', tag, summary: 'Read a site', access: ALL_USERS },
@@ -93,18 +93,18 @@ function siteOperations(): readonly Operation[] {
     {
       ...{ method: 'post', path: '/sites', operationId: 'createSite', tag, summary: 'Create a site' },
       access: MANAGERS,
-      description: 'Without a time zone it has that of the account.',
+      description: 'A site without `timeZoneId` takes the time zone of the account.',
       body: jsonBody(
         written(SITE.required).meta({
           id: 'SiteCreated',
           examples: [{ name: 'Bakery', timeZoneId: 'Europe/Brussels' }],
         }),
       ),
-      answers: [answersJson('Its id.', idSchema)],
+      answers: [answersJson('Id of the new site.', idSchema)],
     },
     {
       ...{ method: 'put', path: '/sites/:id', operationId: 'updateSite', summary: 'Change a site', ...change },
-      description: 'What the body leaves out stays; null clears.',
+      description: 'Absent members keep their value; null clears a member.',
       body: jsonBody(written([]).meta({ id: 'SiteUpdated', examples: [{ city: 'Ghent', country: 'Belgium' }] })),
       errors: ['conflict'],
     },
@@ -115,7 +115,7 @@ function siteOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/sites/:id', operationId: 'deleteSite', summary: 'Delete a site', ...change },
-      description: 'One that still has sources is 409 unless `hardDelete` is set.',
+      description: 'Answers 409 while the site has sources, unless `hardDelete` is true.',
       query: HARD_DELETE,
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
@@ -139,15 +139,15 @@ function sourceOperations(): readonly Operation[] {
       },
       query: {
         displayLevel: levelsOf(SOURCE_LEVELS, 'Normal'),
-        id: idsParameter('Only these.'),
-        sourceIds: idsParameter('Only these.'),
-        siteId: idsParameter('Only those of these sites.'),
-        siteIds: idsParameter('Only those of these sites.'),
+        id: idsParameter('Source ids to return.'),
+        sourceIds: idsParameter('Source ids to return.'),
+        siteId: idsParameter('Return the sources of these sites.'),
+        siteIds: idsParameter('Return the sources of these sites.'),
         customFilter: FILTER,
         ...PAGING,
       },
       isListing: true,
-      answers: [answersJson('In order of their ids.', z.array(source))],
+      answers: [answersJson('Sources in ascending id order.', z.array(source))],
     },
     {
       ...{ method: 'get', path: '/sources/:id', operationId: 'getSource', tag, summary: 'Read a source' },
@@ -169,7 +169,7 @@ function sourceOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'put', path: '/sources/:id', operationId: 'updateSource', summary: 'Change a source', ...change },
-      description: 'What the body leaves out stays; null clears.',
+      description: 'Absent members keep their value; null clears a member.',
       body: jsonBody(written([]).meta({ id: 'SourceUpdated', examples: [{ serialNumber: 'OVEN-2' }] })),
       errors: ['conflict'],
     },
@@ -180,7 +180,7 @@ function sourceOperations(): readonly Operation[] {
     },
     {
       ...{ method: 'delete', path: '/sources/:id', operationId: 'deleteSource', summary: 'Delete a source', ...change },
-      description: 'One that still has variables is 409 unless `hardDelete` is set.',
+      description: 'Answers 409 while the source has variables, unless `hardDelete` is true.',
       query: HARD_DELETE,
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],
@@ -194,15 +194,15 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
   const change = { tag, access: MANAGERS, answers: [CHANGED] } as const;
   const query = {
     displayLevel: levelsOf(VARIABLE_LEVELS, 'Normal'),
-    id: idsParameter('Only these.'),
-    variableId: idsParameter('Only these.'),
-    variableIds: idsParameter('Only these.'),
-    sourceId: idsParameter('Only those of these sources.'),
-    sourceIds: idsParameter('Only those of these sources.'),
+    id: idsParameter('Variable ids to return.'),
+    variableId: idsParameter('Variable ids to return.'),
+    variableIds: idsParameter('Variable ids to return.'),
+    sourceId: idsParameter('Return the variables of these sources.'),
+    sourceIds: idsParameter('Return the variables of these sources.'),
     customFilter: FILTER,
     ...PAGING,
   };
-  const listed = [answersJson('In order of their ids.', z.array(variable))] as const;
+  const listed = [answersJson('Variables in ascending id order.', z.array(variable))] as const;
   return [
     {
       ...{ method: 'get', path: '/variables', operationId: 'listVariables', tag, summary: 'List variables' },
@@ -222,7 +222,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     {
       ...{ method: 'post', path: '/variables/source/:sourceId', operationId: 'createVariable', tag },
       summary: 'Create a variable of a source',
-      description: 'The source in the path wins over one in the body.',
+      description: 'The source id in the path takes precedence over `sourceId` in the body.',
       access: MANAGERS,
       body: jsonBody(written),
       answers: [answersJson('The variable.', variable)],
@@ -230,7 +230,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     },
     {
       ...{ method: 'put', path: inSource, operationId: 'updateVariable', summary: 'Change a variable', ...change },
-      description: 'What the body leaves out stays; null clears.',
+      description: 'Absent members keep their value; null clears a member.',
       body: jsonBody(written),
       errors: ['conflict', 'calculation_cycle'],
     },
@@ -242,7 +242,7 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
     {
       ...{ method: 'delete', path: inSource, operationId: 'deleteVariable', summary: 'Delete a variable', ...change },
       description:
-        'Its points are removed in the background. One that others are calculated from is 409 unless `hardDelete` is set.',
+        'The points of the variable are removed in the background. Answers 409 while calculated variables read the variable, unless `hardDelete` is true.',
       query: HARD_DELETE,
       answers: [answersNothing('Deleted.')],
       errors: ['conflict'],

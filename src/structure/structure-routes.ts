@@ -1,4 +1,4 @@
-/** The routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
+/** Routes of sites, sources and variables (R-A6, R-C4–C7). All users read; MANAGER and ADMIN write. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
@@ -21,16 +21,18 @@ import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
 import { deleteSources, SOURCE, SOURCE_LEVELS } from './source.ts';
 import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 
-/** What the calculation room does about a declaration, inside the transaction that saves the variable. */
+/** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
 export interface Declarations {
   /**
-   * Validates the declaration of a calculated variable and keeps its edges of the graph; undefined means unchanged.
-   * @throws DomainError invalid_input, calculation_cycle.
+   * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
+   * the variable.
+   * @param calculated declaration as received; undefined keeps the stored one.
+   * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
 }
 
-/** What removes something for good is told of in the audit trail; other changes are events. */
+/** Writes a deletion to the audit trail; creations and changes are only announced as events. */
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 type Env = CallerEnv & RequestIdEnv;
@@ -200,7 +202,7 @@ function deleteHandler(
   };
 }
 
-/** The source in the path wins over one in the body. */
+/** Replaces `sourceId` of a body, in any case, by the source id of the path. */
 function withSource(body: unknown, sourceId: number): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const others = Object.entries(body).filter(([name]) => name.toLowerCase() !== 'sourceid');

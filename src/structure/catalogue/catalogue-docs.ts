@@ -1,4 +1,4 @@
-/** The description of the catalogues (R-A9, R-C8). */
+/** OpenAPI description of the catalogue routes (R-A9, R-C8). */
 import { z } from 'zod';
 import { ALL_USERS, answersJson, idsParameter, type Operation, PAGING } from '../../platform/openapi/operation.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
@@ -17,9 +17,7 @@ const unit = z
     name: z.string(),
     symbol: z.string(),
     unitFamilyId: z.int(),
-    divisor: z
-      .number()
-      .meta({ description: 'A value divided by it, after the offset, is in the base unit of the family.' }),
+    divisor: z.number().meta({ description: 'Value in the base unit of the family = (value - offset) / divisor.' }),
     offset: z.number(),
   })
   .meta({ id: 'Unit' }) satisfies z.ZodType<Unit>;
@@ -30,7 +28,10 @@ const timeZone = z
   .object({ id: z.string().meta({ description: 'IANA name.' }), name: z.string() })
   .meta({ id: 'TimeZone' }) satisfies z.ZodType<TimeZone>;
 const language = z
-  .object({ id: z.string().meta({ description: 'ISO 639-1.' }), name: z.string().meta({ description: 'In English.' }) })
+  .object({
+    id: z.string().meta({ description: 'ISO 639-1.' }),
+    name: z.string().meta({ description: 'English name.' }),
+  })
   .meta({ id: 'Language' }) satisfies z.ZodType<Language>;
 const variableType = z
   .object({ id: z.int().min(0), name: z.string(), aggregate: namesOf(AGGREGATE) })
@@ -44,35 +45,40 @@ function catalogue(path: string, operationId: string, summary: string, item: z.Z
     access: ALL_USERS,
     query: PAGING,
     isListing: true,
-    answers: [answersJson('The catalogue, or the page of it.', z.array(item))],
+    answers: [answersJson('Catalogue entries, all of them or one page.', z.array(item))],
   };
 }
 
 const listUnits = catalogue('/units', 'listUnits', 'Units of measurement', unit);
 
 export const CATALOGUE_OPERATIONS: readonly Operation[] = [
-  { ...listUnits, query: { unitFamilyId: idsParameter('Only units of these families.'), ...PAGING } },
-  catalogue('/unitFamily', 'listUnitFamilies', 'Families of units that convert into each other', unitFamily),
+  { ...listUnits, query: { unitFamilyId: idsParameter('Return the units of these families.'), ...PAGING } },
+  catalogue(
+    '/unitFamily',
+    'listUnitFamilies',
+    'Unit families; units of one family convert into each other',
+    unitFamily,
+  ),
   catalogue('/timezones', 'listTimeZones', 'Time zones', timeZone),
   catalogue('/languages', 'listLanguages', 'Languages', language),
   catalogue('/variables/types', 'listVariableTypes', 'Types of variables', variableType),
   catalogue(
     '/granularity',
     'listGranularities',
-    'Lengths of the buckets that points are aggregated in',
+    'Bucket lengths for aggregating points',
     numbered(namesOf(GRANULARITY)),
   ),
   catalogue('/timePeriods', 'listTimePeriods', 'Units of time', numbered(namesOf(TIME_PERIOD))),
-  catalogue('/aggregates', 'listAggregates', 'Ways to aggregate', numbered(namesOf(AGGREGATE))),
-  catalogue('/quantityTypes', 'listQuantityTypes', 'What values of a variable are', numbered(namesOf(QUANTITY_TYPE))),
+  catalogue('/aggregates', 'listAggregates', 'Aggregate functions', numbered(namesOf(AGGREGATE))),
+  catalogue('/quantityTypes', 'listQuantityTypes', 'Quantity types of variables', numbered(namesOf(QUANTITY_TYPE))),
   catalogue(
     '/variables/periodTypes',
     'listPeriodTypes',
-    'How far inputs of a calculation reach',
+    'Period types of calculation inputs',
     numbered(namesOf(PERIOD_TYPE)),
   ),
   catalogue('/sitetypes', 'listSiteTypes', 'Types of sites', numbered(z.string())),
   catalogue('/sourceTypes', 'listSourceTypes', 'Types of sources', numbered(z.string())),
   catalogue('/energyTypes', 'listEnergyTypes', 'Types of energy', numbered(z.string())),
-  catalogue('/energyUsages', 'listEnergyUsages', 'What energy is used for', numbered(z.string())),
+  catalogue('/energyUsages', 'listEnergyUsages', 'Energy usages', numbered(z.string())),
 ];

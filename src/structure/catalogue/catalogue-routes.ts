@@ -1,4 +1,4 @@
-/** Catalogues everybody may read (R-C8): units and their families, enumerations, types, time zones, languages. */
+/** Catalogue routes (R-C8): units, unit families, enumerations, types, time zones, languages. All users read them. */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -11,7 +11,7 @@ import { listTimeZones } from './list-time-zones.ts';
 import { ENERGY_TYPES, ENERGY_USAGES, SITE_TYPES, SOURCE_TYPES, VARIABLE_TYPES } from './types.ts';
 import { listUnitFamilies, listUnits } from './units.ts';
 
-/** Enumerations and types by path; each member has its number as `id`. */
+/** Path → catalogue; the number of each member is its `id`. */
 const ENUMERATIONS = {
   '/granularity': GRANULARITY,
   '/timePeriods': TIME_PERIOD,
@@ -24,9 +24,9 @@ const ENUMERATIONS = {
   '/energyUsages': ENERGY_USAGES,
 } as const;
 
-/** To be mounted before the routes of variables: `/variables/periodTypes` and `/variables/types` are no variables. */
+/** Mount these before the variable routes, which would read `/variables/types` and `/variables/periodTypes` as ids. */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
-  const timeZones = remember(() => listTimeZones(database));
+  const timeZones = memoize(() => listTimeZones(database));
   const routes = new Hono<CallerEnv>()
     .get('/units', async (c) => {
       const families = new Set(queryIds(parseQuery(c.req.url), 'unitFamilyId'));
@@ -49,8 +49,8 @@ export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
 
 const LANGUAGES = listLanguages();
 
-/** What `find` gave the first time it gave anything. */
-function remember<Value>(find: () => Promise<Value>): () => Promise<Value> {
+/** Calls `find` until it succeeds once, then returns that result. */
+function memoize<Value>(find: () => Promise<Value>): () => Promise<Value> {
   let known: Value | undefined;
   return async () => {
     known ??= await find();
@@ -58,7 +58,7 @@ function remember<Value>(find: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** One page of a catalogue. */
+/** Answers a catalogue, or one page of it, with its total count. */
 function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
   const { limit, offset } = parsePaging(parseQuery(c.req.url));
   setTotalCount(c, items.length);

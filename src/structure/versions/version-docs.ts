@@ -1,4 +1,4 @@
-/** The description of versions (R-A9, R-F7, R-F8). */
+/** OpenAPI description of the version routes (R-A9, R-F7, R-F8). */
 import { z } from 'zod';
 import {
   ADMINS,
@@ -15,34 +15,36 @@ const tag = 'Versions';
 
 const versionInUse = z
   .object({
-    version: z.string().nullable().meta({ description: 'VersionTag; null for what has none.' }),
+    version: z.string().nullable().meta({ description: 'VersionTag; null for values written without one.' }),
     firstVersionTimestamp: instantSchema,
     lastVersionTimestamp: instantSchema,
-    pointCount: z.int().min(0).meta({ description: 'Stored values under it.' }),
+    pointCount: z.int().min(0).meta({ description: 'Stored values with this VersionTag.' }),
   })
   .meta({ id: 'VersionInUse' }) satisfies z.ZodType<VersionInUse>;
 
 export const VERSION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/variables/:id/versions', operationId: 'listVersions', tag, access: ALL_USERS },
-    summary: 'List the VersionTags of a variable, and from when to when each was written',
+    summary: 'List the VersionTags of a variable with the first and last VersionTimestamp of each',
     query: PAGING,
     isListing: true,
-    answers: [answersJson('The newest first.', z.array(versionInUse))],
+    answers: [answersJson('VersionTags, last written first.', z.array(versionInUse))],
   },
   {
     ...{ method: 'post', path: '/variables/:id/purgeVersions', operationId: 'purgeVersions', tag, access: ADMINS },
-    summary: 'Cut the versions of a variable to its limit, at once',
+    summary: 'Remove the versions of a variable beyond its version limit, at once',
     answers: [
       answersJson(
-        'How many versions were removed.',
+        'Number of versions removed.',
         z.object({ variableId: idSchema, removedVersionCount: z.int().min(0) }),
       ),
     ],
   },
   {
     ...{ method: 'post', path: '/variables/purgeVersions', operationId: 'purgeVersionsOfAccount', tag, access: ADMINS },
-    summary: 'Cut the versions of every variable of the account to its limit, in the background',
-    answers: [answersJson('How many variables that concerns.', z.object({ variableCount: z.int().min(0) }))],
+    summary: 'Remove the versions beyond the version limit of every variable of the account, in the background',
+    answers: [
+      answersJson('Number of versioned variables that will be purged.', z.object({ variableCount: z.int().min(0) })),
+    ],
   },
 ];

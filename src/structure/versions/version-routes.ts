@@ -1,4 +1,4 @@
-/** What versions a variable has (R-F8), and cutting them to a limit that was lowered (R-F7). */
+/** Routes that list the VersionTags of a variable (R-F8) and purge versions beyond a lowered limit (R-F7). */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -13,14 +13,14 @@ import { parsePathId } from '../resource-routes.ts';
 import { VARIABLE } from '../variable.ts';
 import { listVersions } from './list-versions.ts';
 
-// Below what makes the server cut the connection; the account's purge runs in the background instead.
+// Shorter than the server's request time-out. The purge of an account has no such limit: it runs in the background.
 const PURGE_TIMEOUT_MS = 280_000;
 
 type Env = CallerEnv & RequestIdEnv;
 
 export interface VersionRouteParts {
   readonly database: Database;
-  /** Purged versions are gone for good: who did it is written down. */
+  /** Writes the purge to the audit trail: purged versions cannot be restored. */
   readonly audit: WriteAuditEntry<'VersionsPurged'>;
 }
 
@@ -42,7 +42,7 @@ async function answerVersions(database: Database, c: Context<Env>): Promise<Resp
   return c.json(versions.slice(offset, limit === undefined ? undefined : offset + limit));
 }
 
-/** Removes at once what is beyond the variable's limit. Answers how many versions that were. */
+/** Purges the versions of one variable beyond its limit and answers how many were removed. */
 async function answerPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableId = parsePathId(c, 'id');
   const removed = await withTransaction(
@@ -60,7 +60,7 @@ async function answerPurge({ database, audit }: VersionRouteParts, c: Context<En
   return c.json({ variableId, removedVersionCount: removed.get(variableId) ?? 0 });
 }
 
-/** Has all versioned variables of the account purged in the background. Answers how many they are. */
+/** Requests a background purge of every versioned variable of the account and answers how many there are. */
 async function answerAccountPurge({ database, audit }: VersionRouteParts, c: Context<Env>): Promise<Response> {
   const variableCount = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ id: number }>(

@@ -1,9 +1,10 @@
 /**
- * Starts the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`, or
- * `migrate` to bring the schema up to date and end, or `admin` with a command of the operator's. Stops them on SIGTERM and SIGINT (R-K2).
+ * Runs the roles named on the command line in this process: `main.ts api grpc ingester calculator deliverer`. Instead of
+ * roles, `migrate` updates the schema and exits, and `admin <command>` runs a command of the operator. SIGTERM and SIGINT
+ * stop the roles in order (R-K2). How each role is built from its parts: `roles/`.
  */
+import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { startGrpcServer } from './grpc/start-grpc-server.ts';
 import { purgeExpired } from './identity/issuer/purge-expired.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
@@ -19,8 +20,10 @@ import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
 import { startDelivererRole } from './roles/deliverer-role.ts';
 import { startFileRole } from './roles/file-role.ts';
-import { healthApp } from './roles/health-app.ts';
+import { startGrpcRole } from './roles/grpc-role.ts';
+import { startHealth } from './roles/health-role.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
+import { ListenError, toListenError } from './roles/listen-error.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 import { warmTimeZones } from './structure/catalogue/time-zones.ts';
 
@@ -29,13 +32,19 @@ type RoleName = (typeof ROLES)[number];
 
 const PURGE_INTERVAL_MS = 600_000;
 
-/** Sent to the parent process once every role is up. */
+/** Sent to the parent process, if there is one, once every role is up. */
 interface Ready {
   readonly kind: 'ready';
   readonly http?: string;
   readonly grpc?: string;
   /** Address of HEALTH_PORT. */
   readonly health?: string;
+}
+
+/** Sent to the parent process instead, when a role cannot start for a reason the operator can correct. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly message: string;
 }
 
 async function main(names: readonly string[]): Promise<void> {
@@ -46,14 +55,14 @@ async function main(names: readonly string[]): Promise<void> {
   const unknown = names.filter((name) => !ROLES.includes(name as RoleName));
   if (names.length === 0 || unknown.length > 0) {
     throw new ConfigError([
-      `the roles to start must be named: ${ROLES.join(', ')}, or migrate; got "${names.join(' ')}"`,
+      `the command line must name roles (${ROLES.join(', ')}), or migrate, or admin with a command, got "${names.join(' ')}"`,
     ]);
   }
   await run(config, log, new Set(names as RoleName[]));
 }
 
 async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promise<void> {
-  const listener = names.has('api') ? await listenHttp(given.HTTP_HOST, given.HTTP_PORT) : undefined;
+  const listener = names.has('api') ? await listenApi(given) : undefined;
   const config = listener ? { ...given, HTTP_PORT: listener.port } : given;
   const parts = openParts(config, log);
   const roles: Role[] = [];
@@ -64,14 +73,22 @@ async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promi
   await stopping;
 }
 
-/** Starts in the order data flow; what has started is in `roles`, so that it can be stopped whatever comes next. */
+async function listenApi({ HTTP_HOST: host, HTTP_PORT: port }: Config): Promise<HttpListener> {
+  try {
+    return await listenHttp(host, port);
+  } catch (error) {
+    throw toListenError(error, { host, port, prefix: 'HTTP' });
+  }
+}
+
+/** Starts the roles downstream first. Each started role is pushed to `roles` at once, so that a signal can stop it. */
 async function startRoles(
   parts: Parts,
   names: ReadonlySet<RoleName>,
   roles: Role[],
   listener: HttpListener | undefined,
 ): Promise<Ready> {
-  // Now, while nobody waits for an answer.
+  // Takes some milliseconds, so it happens before the first request.
   warmTimeZones();
   const { config, log, database } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
@@ -92,9 +109,9 @@ async function startRoles(
     roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
   }
   if (names.has('grpc')) {
-    const server = await startGrpcServer(parts, config.GRPC_HOST, config.GRPC_PORT);
-    roles.push({ stop: () => server.stop(config.SHUTDOWN_TIMEOUT_MS / 4) });
-    ready = { ...ready, grpc: server.address };
+    const grpc = await startGrpcRole(parts);
+    roles.push(grpc);
+    ready = { ...ready, grpc: grpc.address };
   }
   if (listener) {
     roles.push(await startApi({ ...parts, healthChecks }, listener));
@@ -103,10 +120,9 @@ async function startRoles(
   parts.metrics.watchProcess();
   watchDependencies(parts.metrics, healthChecks);
   if (config.HEALTH_PORT !== undefined) {
-    const health = await listenHttp(config.HEALTH_HOST, config.HEALTH_PORT);
-    health.serve(healthApp(parts, healthChecks).fetch);
-    roles.push({ stop: () => health.stop(config.SHUTDOWN_TIMEOUT_MS / 10) });
-    ready = { ...ready, health: `http://${config.HEALTH_HOST}:${health.port}` };
+    const health = await startHealth(parts, config.HEALTH_PORT, healthChecks);
+    roles.push(health);
+    ready = { ...ready, health: health.address };
   }
   return ready;
 }
@@ -121,7 +137,7 @@ function startIngesterRole(parts: Parts): Role {
   return startIngester({ ...parts, queue: ingestQueue, settings });
 }
 
-/** Resolves when everything has stopped; a stop that takes too long ends the process. */
+/** Resolves when every role has stopped after a signal. After SHUTDOWN_TIMEOUT_MS the process exits with 1 instead. */
 function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = async (signal: string): Promise<void> => {
@@ -130,7 +146,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Pr
         log.error('stopping took too long');
         process.exit(1);
       }, config.SHUTDOWN_TIMEOUT_MS).unref();
-      // The doors first, then the workers behind them.
+      // Servers first, then the workers behind them.
       for (const role of [...roles].reverse()) await role.stop();
       await close();
       log.info('stopped');
@@ -146,11 +162,25 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Pr
   });
 }
 
+/** Errors the operator can correct: their message is all that is shown. */
+const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
+
+/** Shows why the process cannot start: a sentence for what the operator can correct, else a log line with the stack. */
+function report(error: unknown): void {
+  if (!EXPECTED.some((kind) => error instanceof kind)) {
+    createLog('info', 'main').fatal({ err: error }, 'cannot start');
+    return;
+  }
+  const { message } = error as Error;
+  process.stderr.write(`${message}\n`);
+  const refused: Refused = { kind: 'refused', message };
+  process.send?.(refused);
+}
+
 try {
   await main(process.argv.slice(2));
   process.exit(0);
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof DomainError) process.stderr.write(`${error.message}\n`);
-  else createLog('info', 'main').fatal({ err: error }, 'cannot start');
+  report(error);
   process.exit(1);
 }

@@ -1,32 +1,74 @@
-/** Ports of the roles: those the environment names, else last time's or the usual ones while they are free. */
+/** Chooses the ports of the roles: the configured one; without one, the port of the last start, or the default, if it is free. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { settingDefault } from '../config.ts';
+import { toListenError } from '../roles/listen-error.ts';
 import { STACK_DIRECTORY } from './paths.ts';
 import type { RunningRoles } from './roles.ts';
-import { findFreePort } from './services/ports.ts';
+import { findFreePort, tryPort } from './services/ports.ts';
+import { SetupError } from './setup-error.ts';
 
-const FILE = join(STACK_DIRECTORY, 'role-ports.json');
-const USUAL = { http: 8080, grpc: 50_051 } as const;
+const LOOPBACK = '127.0.0.1';
+const SERVERS = [
+  { prefix: 'HTTP', label: 'The API' },
+  { prefix: 'GRPC', label: 'gRPC' },
+] as const;
 
-/** HTTP_PORT and GRPC_PORT for the roles. */
-export async function planRolePorts(): Promise<Readonly<Record<'HTTP_PORT' | 'GRPC_PORT', string>>> {
-  const wanted = { ...USUAL, ...readRemembered() };
-  return {
-    HTTP_PORT: process.env.HTTP_PORT || String(await findFreePort(wanted.http)),
-    GRPC_PORT: process.env.GRPC_PORT || String(await findFreePort(wanted.grpc)),
-  };
+type Environment = Readonly<Record<string, string | undefined>>;
+type PortSetting = `${(typeof SERVERS)[number]['prefix']}_PORT`;
+export type RolePorts = Readonly<Record<PortSetting, string>>;
+
+/**
+ * @param say receives a sentence for each port that was in use and is replaced.
+ * @throws {SetupError} when a port set in `environment` cannot be listened on.
+ */
+export async function planRolePorts(
+  environment: Environment,
+  say: (notice: string) => void,
+  file: string = join(STACK_DIRECTORY, 'role-ports.json'),
+): Promise<RolePorts> {
+  const lastPorts = readLastPorts(file);
+  const entries: [PortSetting, string][] = [];
+  for (const { prefix, label } of SERVERS) {
+    const setting = `${prefix}_PORT` as const;
+    const configured = environment[setting];
+    if (configured) await assertFree(prefix, environment, Number(configured));
+    const port = configured || (await choosePort(setting, label, lastPorts[setting] ?? settingDefault(setting), say));
+    entries.push([setting, port]);
+  }
+  if (environment.HEALTH_PORT) await assertFree('HEALTH', environment, Number(environment.HEALTH_PORT));
+  return Object.fromEntries(entries) as RolePorts;
 }
 
-/** Keeps the ports for the next start. */
+/** Keeps the ports for the next start, so that addresses stay valid. */
 export function rememberRolePorts({ http, grpc }: Pick<RunningRoles, 'http' | 'grpc'>): void {
   mkdirSync(STACK_DIRECTORY, { recursive: true });
-  const ports = { http: Number(new URL(http).port), grpc: Number(grpc.split(':').at(-1)) };
-  writeFileSync(FILE, JSON.stringify(ports));
+  const ports: RolePorts = { HTTP_PORT: new URL(http).port, GRPC_PORT: grpc.split(':').at(-1) ?? '' };
+  writeFileSync(join(STACK_DIRECTORY, 'role-ports.json'), JSON.stringify(ports));
 }
 
-function readRemembered(): Partial<Record<'http' | 'grpc', number>> {
+async function choosePort(
+  setting: PortSetting,
+  label: string,
+  wanted: number | string | undefined,
+  say: (notice: string) => void,
+): Promise<string> {
+  const port = await findFreePort(Number(wanted));
+  if (port !== Number(wanted)) {
+    say(`  Port ${wanted} is already in use. ${label} listens on port ${port}; ${setting} chooses another.`);
+  }
+  return String(port);
+}
+
+async function assertFree(prefix: 'HTTP' | 'GRPC' | 'HEALTH', environment: Environment, port: number): Promise<void> {
+  const host = environment[`${prefix}_HOST`] || LOOPBACK;
+  const problem = await tryPort(port, host);
+  if (problem !== undefined) throw new SetupError(toListenError(problem, { host, port, prefix }).message);
+}
+
+function readLastPorts(file: string): Partial<RolePorts> {
   try {
-    return JSON.parse(readFileSync(FILE, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<RolePorts>;
   } catch {
     return {};
   }

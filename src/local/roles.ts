@@ -1,6 +1,7 @@
 /**
- * The roles of the engine as one child process, told its settings through the environment only. It reports by IPC when
- * it is ready: `{kind: 'ready', http, grpc}`. Its JSON logs go to a file. It is killed by the kernel if we die (R-K3).
+ * Runs the roles as one child process, configured by environment variables only. The child reports over IPC:
+ * `{kind: 'ready', http, grpc}`, or `{kind: 'refused', message}` before it exits. Its JSON logs go to a file. The kernel
+ * kills it when this process dies (R-K3).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
 const READY_TIMEOUT_MS = 60_000;
-/** R-K2 gives a process 30 s. */
+/** Longer than the 30 s R-K2 grants a process. */
 const STOP_TIMEOUT_MS = 32_000;
 
 export type Role = 'api' | 'grpc' | 'ingester' | 'calculator' | 'deliverer';
@@ -29,13 +30,14 @@ export interface RunningRoles {
   stop(): Promise<void>;
 }
 
-interface ReadyMessage {
-  readonly kind: 'ready';
-  readonly http: string;
-  readonly grpc: string;
-}
+type Report =
+  | { readonly kind: 'ready'; readonly http: string; readonly grpc: string }
+  | { readonly kind: 'refused'; readonly message: string };
 
-/** Starts the roles and waits until they are ready. @throws SetupError with the end of their log when they are not. */
+/**
+ * Starts the roles and waits until they are ready.
+ * @throws {SetupError} with the reason the child gives; without one, with the end of its log.
+ */
 export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
   const child = withLog(options.logFile, (output) => spawnRoles(options, output));
   const ended = new Promise<void>((resolve) => {
@@ -43,10 +45,11 @@ export async function startRoles(options: RolesOptions): Promise<RunningRoles> {
     child.once('error', () => resolve());
   });
   const stop = () => stopRoles(child, ended);
-  const ready = await awaitReady(child, ended);
-  if (ready) return { http: ready.http, grpc: ready.grpc, ended, stop };
+  const report = await awaitReport(child, ended);
+  if (report?.kind === 'ready') return { http: report.http, grpc: report.grpc, ended, stop };
   await stop();
-  throw new SetupError(`The engine did not become ready:\n${readLogEnd(options.logFile)}`);
+  if (report) throw new SetupError(report.message);
+  throw new SetupError(`The roles did not become ready; the end of their log:\n${readLogEnd(options.logFile)}`);
 }
 
 function spawnRoles({ roles, environment }: RolesOptions, output: number): ChildProcess {
@@ -59,20 +62,27 @@ function spawnRoles({ roles, environment }: RolesOptions, output: number): Child
   });
 }
 
-function awaitReady(child: ChildProcess, ended: Promise<void>): Promise<ReadyMessage | undefined> {
+/** @returns undefined when the child ends or READY_TIMEOUT_MS passes without a report. */
+function awaitReport(child: ChildProcess, ended: Promise<void>): Promise<Report | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);
-    void ended.then(() => resolve(undefined)).finally(() => clearTimeout(timer));
+    // The last message may arrive after the exit: `disconnect` comes after both.
+    child.once('disconnect', () => resolve(undefined));
+    child.once('error', () => resolve(undefined));
     child.on('message', (message) => {
-      if (!isReady(message)) return;
-      clearTimeout(timer);
-      resolve(message);
+      if (isReport(message)) resolve(message);
     });
+    void ended.finally(() => clearTimeout(timer));
   });
 }
 
-function isReady(message: unknown): message is ReadyMessage {
-  return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'ready';
+function isReport(message: unknown): message is Report {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'kind' in message &&
+    (message.kind === 'ready' || message.kind === 'refused')
+  );
 }
 
 async function stopRoles(child: ChildProcess, ended: Promise<void>): Promise<void> {

@@ -1,28 +1,29 @@
 /**
- * The local stack from start to stop: services, schema, first users, roles, demo; then waits for a signal or for a part
- * to end by itself, and stops everything in the opposite order.
+ * Runs the local stack: starts services, schema, first users, roles and demo, waits for a signal or for a part to end by
+ * itself, then stops everything in the opposite order. Used by `npm start`, `npm run dev` and `npm run reset`.
  */
 import { join } from 'node:path';
+import { settingDefault } from '../config.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { createLog } from '../platform/log.ts';
 import { announce } from './announcement.ts';
 import { type CalculatorSetup, prepareCalculator } from './calculator-setup.ts';
 import { awaitStopSignal } from './commands/cli.ts';
 import { loadDemo } from './demo/load-demo.ts';
-import { CHECKOUT, LOCAL_DIRECTORY, LOG_DIRECTORY } from './paths.ts';
+import { CHECKOUT, LOCAL_DIRECTORY, LOG_DIRECTORY, STACK_DIRECTORY } from './paths.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { keepRolesCurrent } from './restart-on-change.ts';
-import { planRolePorts, rememberRolePorts } from './role-ports.ts';
+import { planRolePorts, type RolePorts, rememberRolePorts } from './role-ports.ts';
 import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 import { readOrMakeSecrets, type Secrets } from './secrets.ts';
 import { DEMO_CLIENT_ID, demoUsers, seedIdentity } from './seed.ts';
+import { takeLock } from './services/services.ts';
 import { findServices, type StackServices } from './services/stack-services.ts';
 import { removeStackFile, type Stack, writeStackFile } from './stack.ts';
 
 const SOURCE_DIRECTORY = join(CHECKOUT, 'src');
-/** What shells give for Ctrl-C. */
+/** Exit code of a program that Ctrl-C interrupted. */
 const INTERRUPTED = 130;
-const DEFAULT_REALM = 'tidemark';
 const ROLE_LOG = join(LOG_DIRECTORY, 'tidemark.log');
 
 export interface RunOptions {
@@ -34,23 +35,26 @@ interface Running {
   readonly roles: { readonly ended: Promise<void> };
 }
 
-/** Runs the stack until told to stop. @returns the exit code: 1 when a part ended by itself. */
+/** Runs the stack until a stop signal. @returns the exit code: 1 when a part ended by itself. */
 export async function runStack(options: RunOptions): Promise<number> {
   const stopSignal = awaitStopSignal();
   const progress = createProgress(process.stdout);
   await using parts = new AsyncDisposableStack();
-  // What is half started when the signal comes is killed by the kernel as this process ends.
+  // After a signal during the start, the kernel kills the processes that were started when this one exits.
   const running = await Promise.race([bringUp(options, parts, progress), stopSignal.then(() => undefined)]);
   return running ? await awaitEnd(stopSignal, running, progress) : INTERRUPTED;
 }
 
 async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progress: Progress): Promise<Running> {
   const secrets = readOrMakeSecrets();
-  const services = await findServices(secrets, progress);
+  const lock = takeLock(STACK_DIRECTORY);
+  parts.use(lock);
+  const ports = await planRolePorts(process.env, progress.say);
+  const services = await findServices(secrets, lock, progress);
   parts.defer(() => services.stop());
   const calculator = await prepareCalculator(progress);
   await prepareDatabase(services.databaseUrl, secrets, progress);
-  const roleOptions = await planRoles(services, calculator);
+  const roleOptions = planRoles(services, calculator, ports);
   const first = await progress.phase('Starting the roles', () => startRoles(roleOptions));
   const roles = options.restartsOnChange ? keepRolesCurrent(first, roleOptions, SOURCE_DIRECTORY) : first;
   parts.defer(() => progress.phase('Stopping the roles', () => roles.stop()));
@@ -67,22 +71,22 @@ async function bringUp(options: RunOptions, parts: AsyncDisposableStack, progres
 }
 
 async function prepareDatabase(databaseUrl: string, secrets: Secrets, progress: Progress): Promise<void> {
-  await progress.phase('Bringing the schema up to date', () => migrate(databaseUrl, createLog('error', 'local')));
-  await progress.phase('Making sure of account and users', () => seedIdentity(databaseUrl, secrets));
+  await progress.phase('Updating the database schema', () => migrate(databaseUrl, createLog('error', 'local')));
+  await progress.phase('Creating the demo account and users', () => seedIdentity(databaseUrl, secrets));
 }
 
-async function planRoles(services: StackServices, calculator: CalculatorSetup): Promise<RolesOptions> {
+function planRoles(services: StackServices, calculator: CalculatorSetup, ports: RolePorts): RolesOptions {
   return {
     roles: ['api', 'grpc', 'ingester', 'deliverer', ...(calculator.environment ? (['calculator'] as const) : [])],
     environment: {
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,
-      // Where no mail server is set, mails are files here and lines in the log.
+      // Without SMTP_URL, mails are files in this directory.
       MAIL_DIRECTORY: process.env.MAIL_DIRECTORY || join(LOCAL_DIRECTORY, 'mail'),
-      // Receivers of webhooks are tried out on this machine first.
+      // For webhook receivers on this machine.
       WEBHOOK_ALLOW_HTTP: process.env.WEBHOOK_ALLOW_HTTP || 'true',
       WEBHOOK_ALLOWED_RANGES: process.env.WEBHOOK_ALLOWED_RANGES || '127.0.0.0/8,::1',
-      ...(await planRolePorts()),
+      ...ports,
       ...calculator.environment,
     },
     logFile: ROLE_LOG,
@@ -95,7 +99,7 @@ function describeStack(services: StackServices, roles: RunningRoles, secrets: Se
     push: process.env.PUSH_URL || roles.http,
     auth: process.env.AUTH_URL || roles.http,
     grpc: roles.grpc,
-    realm: process.env.REALM || DEFAULT_REALM,
+    realm: process.env.REALM || (settingDefault('REALM') ?? ''),
     clientId: DEMO_CLIENT_ID,
     clientSecret: secrets.clientSecret,
     database: services.databaseUrl,
@@ -112,9 +116,9 @@ async function awaitEnd(
   const ended = await Promise.race([
     stopSignal.then(() => undefined),
     services.firstEnded,
-    roles.ended.then(() => `The engine (its log: ${ROLE_LOG})`),
+    roles.ended.then(() => `The process of the roles (log: ${ROLE_LOG})`),
   ]);
   if (ended === undefined) return 0;
-  progress.say(`\n${ended} has ended by itself; stopping the rest.`);
+  progress.say(`\n${ended} ended unexpectedly. Stopping everything.`);
   return 1;
 }

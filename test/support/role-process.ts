@@ -1,10 +1,12 @@
 /** The product's own processes, started as in production: `src/main.ts` with roles and an environment. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const READY_TIMEOUT_MS = 25_000;
+const DRAIN_TIMEOUT_MS = 5000;
 
 /** Nothing else of the suite's environment reaches a role. */
 export const OWN_ENVIRONMENT: RoleEnvironment = {
@@ -72,10 +74,17 @@ async function waitUntilReady(child: ChildProcess, log: () => string): Promise<R
   }
 }
 
+/**
+ * Waits for `close`, not for `exit`: after `exit`, the last log lines may still be in the pipe. A grandchild that keeps the
+ * pipe open delays the result by at most DRAIN_TIMEOUT_MS.
+ */
 async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode ?? 0;
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  const [code, endSignal] = (await exit) as [number | null, string | null];
-  return code ?? endSignal ?? 0;
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    const close = once(child, 'close');
+    child.kill(signal);
+    await exit;
+    await Promise.race([close, delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+  return child.exitCode ?? child.signalCode ?? 0;
 }

@@ -1,20 +1,24 @@
 /**
- * Locks that end with their last holder. `flock` locks the open file, not the process: whoever inherits the descriptor
- * holds the lock too. So a database keeps its directory locked until its last process is gone, even if whatever
- * started it was killed, and no process id has to be trusted (they repeat between PID namespaces).
+ * File locks that last until their last holder exits. `flock` locks the open file, not the process: a child that inherits
+ * the descriptor holds the lock too. A database thus keeps its directory locked until its last process is gone, even if
+ * its parent was killed. Process ids are no substitute: they repeat between PID namespaces.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+/** Exit code of `flock` for a lock that another process holds. */
 const HELD_BY_OTHER = 75;
 
-/** A held lock; pass `descriptor` to a child's stdio to let it hold the lock as well. */
+/** A held lock. Pass `descriptor` in a child's stdio to make the child hold it too. Disposing it twice is allowed. */
 export interface Lock extends Disposable {
   readonly descriptor: number;
 }
 
-/** Takes the lock on `path`, waiting at most `waitSec` seconds; undefined while somebody else holds it. */
+/**
+ * Takes the lock on `path`, creating the file if need be.
+ * @returns undefined when another process still holds it after `waitSec` seconds.
+ */
 export function tryLock(path: string, waitSec = 0): Lock | undefined {
   mkdirSync(dirname(path), { recursive: true });
   const descriptor = openSync(path, 'a', 0o600);
@@ -22,7 +26,12 @@ export function tryLock(path: string, waitSec = 0): Lock | undefined {
     closeSync(descriptor);
     return undefined;
   }
-  return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
+  let isHeld = true;
+  const release = () => {
+    if (isHeld) closeSync(descriptor);
+    isHeld = false;
+  };
+  return { descriptor, [Symbol.dispose]: release };
 }
 
 function flock(descriptor: number, waitSec: number): boolean {

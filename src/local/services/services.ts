@@ -1,6 +1,6 @@
 /**
- * TimescaleDB and Redis of one stack together, in one directory: its lock says whether they run, its `ports.json`
- * which ports they had. Used by start, tests and benchmarks, each with a directory of its own.
+ * Starts and stops TimescaleDB and Redis of one stack. The stack's directory holds their data, a lock that is held while
+ * they run, and `ports.json` with the ports of the last start. `npm start`, tests and benchmarks use a directory each.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import type { Service } from './service.ts';
 
-/** Processes of a stack that was killed need a moment to go. */
+/** The processes of a killed stack need a moment to exit. */
 const LOCK_WAIT_SEC = 3;
 
 export interface ServicesOptions {
@@ -23,12 +23,12 @@ export interface ServicesOptions {
   readonly passwords: { readonly postgres: string; readonly redis: string };
   readonly isDurable: boolean;
   readonly progress: Progress;
-  /** The lock of `directory`, when the caller has taken it already. */
+  /** The lock of `directory`, if the caller holds it already. */
   readonly lock?: Lock;
 }
 
 export interface Services {
-  /** Leads to the database `postgres`. */
+  /** URL of the database `postgres`. */
   readonly serverUrl: string;
   readonly redisUrl: string;
   readonly launcher: LauncherKind;
@@ -37,7 +37,10 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts both, building what is missing. @throws SetupError when they run already or cannot be started. */
+/**
+ * Starts both services; builds their root file system first if it is missing.
+ * @throws {SetupError} when they are already running or cannot be started.
+ */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const launcher = chooseLauncher(process.env);
   const lock = options.lock ?? takeLock(options.directory);
@@ -51,11 +54,11 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   };
   try {
     const postgres = await options.progress.phase('Starting TimescaleDB', () =>
-      startPostgres({ ...common, ...placeOf(options, 'postgres'), wantedPort: ports.postgres }),
+      startPostgres({ ...common, ...optionsOf(options, 'postgres'), wantedPort: ports.postgres }),
     );
     started.push(postgres);
     const redis = await options.progress.phase('Starting Redis', () =>
-      startRedis({ ...common, ...placeOf(options, 'redis'), wantedPort: ports.redis }),
+      startRedis({ ...common, ...optionsOf(options, 'redis'), wantedPort: ports.redis }),
     );
     started.push(redis);
     rememberPorts(options.directory, { postgres: portOf(postgres), redis: portOf(redis) });
@@ -67,14 +70,17 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 }
 
-/** @throws SetupError when somebody else holds the lock of `directory`. */
+/** @throws {SetupError} when another process still holds the lock of `directory` after `waitSec` seconds. */
 export function takeLock(directory: string, waitSec = LOCK_WAIT_SEC): Lock {
   const lock = tryLock(join(directory, 'lock'), waitSec);
   if (lock) return lock;
-  throw new SetupError(`This checkout's stack is running already (${directory} is locked). Stop that one first.`);
+  throw new SetupError(
+    `The stack of this checkout is already running (${directory} is locked). ` +
+      'Stop it first, or start a second one from another clone.',
+  );
 }
 
-function placeOf(options: ServicesOptions, name: 'postgres' | 'redis') {
+function optionsOf(options: ServicesOptions, name: 'postgres' | 'redis') {
   return {
     directory: join(options.directory, name),
     logFile: join(options.logDirectory, `${name}.log`),

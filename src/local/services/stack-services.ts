@@ -1,35 +1,38 @@
-/** The database and Redis the local stack shall use: those the environment names, else our own. */
-
+/** Chooses the database and Redis of the local stack: those of DATABASE_URL and REDIS_URL, else its own. */
 import { LOG_DIRECTORY, STACK_DIRECTORY } from '../paths.ts';
 import type { Progress } from '../progress.ts';
 import type { Secrets } from '../secrets.ts';
 import { checkExternalServices, readExternalServices } from './external.ts';
+import type { Lock } from './lock.ts';
 import { ensureDatabase } from './postgres.ts';
-import { startServices, takeLock } from './services.ts';
+import { startServices } from './services.ts';
 
 const DATABASE = 'tidemark';
 
 export interface StackServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Resolves with the name of a service of ours that ended by itself. */
+  /** Resolves with the name of the first own service that ends by itself. */
   readonly firstEnded: Promise<string>;
-  /** Stops what is ours; services of others are left alone. */
+  /** Stops own services; external ones keep running. */
   stop(): Promise<void>;
 }
 
-/** @throws SetupError when the services will not do or cannot be started, or this checkout's stack runs already. */
-export async function findServices(secrets: Secrets, progress: Progress): Promise<StackServices> {
+/**
+ * @param lock of STACK_DIRECTORY; own services hold it as long as they run.
+ * @throws {SetupError} when the services are unsuitable or cannot be started.
+ */
+export async function findServices(secrets: Secrets, lock: Lock, progress: Progress): Promise<StackServices> {
   const external = readExternalServices(process.env);
-  if (!external) return startOwn(secrets, progress);
-  const lock = takeLock(STACK_DIRECTORY);
+  if (!external) return startOwn(secrets, lock, progress);
   await progress.phase('Checking DATABASE_URL and REDIS_URL', () => checkExternalServices(external));
-  return { ...external, firstEnded: new Promise(() => {}), stop: async () => lock[Symbol.dispose]() };
+  return { ...external, firstEnded: new Promise(() => {}), stop: async () => {} };
 }
 
-async function startOwn(secrets: Secrets, progress: Progress): Promise<StackServices> {
+async function startOwn(secrets: Secrets, lock: Lock, progress: Progress): Promise<StackServices> {
   const services = await startServices({
     directory: STACK_DIRECTORY,
+    lock,
     logDirectory: LOG_DIRECTORY,
     passwords: secrets,
     isDurable: true,

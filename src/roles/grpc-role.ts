@@ -1,0 +1,20 @@
+/** The grpc role: the data points service on a port of its own. */
+import { startGrpcServer } from '../grpc/start-grpc-server.ts';
+import { toListenError } from './listen-error.ts';
+import type { Parts, Role } from './parts.ts';
+
+export interface GrpcRole extends Role {
+  /** host:port it listens on. */
+  readonly address: string;
+}
+
+/** @throws {ListenError} when GRPC_HOST and GRPC_PORT cannot be listened on. */
+export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
+  const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
+  try {
+    const server = await startGrpcServer(parts, host, port);
+    return { address: server.address, stop: () => server.stop(SHUTDOWN_TIMEOUT_MS / 4) };
+  } catch (error) {
+    throw toListenError(error, { host, port, prefix: 'GRPC' });
+  }
+}

@@ -1,0 +1,40 @@
+/** `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is the operator's, not for clients. */
+import { Hono } from 'hono';
+import { metricsDoor } from '../http/metrics-door.ts';
+import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
+import { listenHttp } from './http-listener.ts';
+import { toListenError } from './listen-error.ts';
+import type { Parts, Role } from './parts.ts';
+
+export interface HealthRole extends Role {
+  /** http://host:port it listens on. */
+  readonly address: string;
+}
+
+/** @throws {ListenError} when HEALTH_HOST and `port` cannot be listened on. */
+export async function startHealth(
+  parts: Parts,
+  port: number,
+  checks: Readonly<Record<string, HealthCheck>>,
+): Promise<HealthRole> {
+  const { HEALTH_HOST: host, SHUTDOWN_TIMEOUT_MS } = parts.config;
+  const listener = await listenHttp(host, port).catch((error: unknown) => {
+    throw toListenError(error, { host, port, prefix: 'HEALTH' });
+  });
+  listener.serve(healthApp(parts, checks).fetch);
+  return {
+    address: `http://${host}:${listener.port}`,
+    stop: () => listener.stop(SHUTDOWN_TIMEOUT_MS / 10),
+  };
+}
+
+function healthApp({ config, metrics }: Parts, checks: Readonly<Record<string, HealthCheck>>): Hono {
+  const { byToken, answer } = metricsDoor(metrics, config.METRICS_TOKEN);
+  const app = new Hono().route('/health', healthRoutes(checks)).get('/metrics', byToken);
+  if (config.METRICS_TOKEN === undefined) return app.get('/metrics', answer);
+  return app.get('/metrics', (c) => {
+    c.header('WWW-Authenticate', 'Bearer realm="metrics"');
+    const message = 'a bearer token is required: Authorization: Bearer <METRICS_TOKEN>';
+    return c.json({ code: 'invalid_token', message }, 401);
+  });
+}

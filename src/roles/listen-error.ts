@@ -1,0 +1,34 @@
+/** Turns the failure to listen on an address into a sentence that names the setting to change. Used by roles and `npm start`. */
+
+/** A role cannot listen where its settings say; the message says what to change. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Where a role listens, and the prefix of its settings: `HTTP` for HTTP_HOST and HTTP_PORT. */
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  readonly prefix: 'HTTP' | 'GRPC' | 'HEALTH';
+}
+
+/** @returns a ListenError for what the operator can change; any other error as it is. */
+export function toListenError(error: unknown, { host, port, prefix }: Listening): Error {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  if (cause.message.includes('EADDRINUSE')) {
+    return new ListenError(
+      `Port ${port} on ${host} is already in use. Set ${prefix}_PORT to a free port, or to 0 to let the system choose one.`,
+      { cause },
+    );
+  }
+  if (cause.message.includes('EACCES')) {
+    return new ListenError(
+      `This user may not listen on port ${port}. Set ${prefix}_PORT to a port of 1024 or more, or to 0 to let the system choose one.`,
+      { cause },
+    );
+  }
+  if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(cause.message)) {
+    return new ListenError(`${host} is not an address of this machine. Set ${prefix}_HOST to one that is.`, { cause });
+  }
+  return cause;
+}

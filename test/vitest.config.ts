@@ -17,8 +17,8 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: ['test/integration/**/*.test.ts', 'test/acceptance/**/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-          setupFiles: ['test/support/worker-environment.ts'],
+          globalSetup: ['test/support/services/global-setup.ts'],
+          setupFiles: ['test/support/services/worker-environment.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
           // Of the files that start a process for each test and mostly wait for it.

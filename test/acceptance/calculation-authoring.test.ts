@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containerCommand, makeSocketDirectory } from '../../src/calculation/sandbox/launcher-bwrap.ts';
-import { fetchAnswerChecker } from '../support/described-answers.ts';
+import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 interface Evaluation {
   readonly outcome: string;

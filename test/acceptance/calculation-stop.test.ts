@@ -1,11 +1,11 @@
 /** A calculator that is stopped in the middle of a run hands it back; the next one runs it (R-K2, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fetchAnswerChecker } from '../support/described-answers.ts';
+import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 /** Longer than the stop may take. */
 const SLOW_SEC = 25;

@@ -1,11 +1,11 @@
 /** Calculated variables from the outside: push an input, read the result (R-H2–H5, R-H8, §9.4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fetchAnswerChecker } from '../support/described-answers.ts';
+import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 interface Row {
   readonly date: string;

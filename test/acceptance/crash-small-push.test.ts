@@ -1,9 +1,9 @@
 /** An api that dies in the middle of many small pushes: what it answered is kept, whatever it was doing (R-D1, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 
 const CLIENTS = 32;
 const ANSWERS_BEFORE_KILL = 1500;

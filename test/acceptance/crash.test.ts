@@ -1,10 +1,10 @@
 /** Processes that die while work waits or is under way: nothing is lost and nothing happens twice (R-K3, R-D1, R-H5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { forgetJobs, testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { forgetJobs, testRRoot } from '../support/services/stack.ts';
 
 const BATCHES = 40;
 const READINGS = 250;

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 let world: World;
 let databaseGate: TcpGate;

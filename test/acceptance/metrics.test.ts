@@ -1,15 +1,15 @@
 /** `/metrics` of running roles: what was done is counted, nobody else can read it, and outages do not silence it (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createUser } from '../../src/accounts/users/create-user.ts';
+import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { createTestClient, requestToken } from '../support/clients/test-client.ts';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Family, parseExposition, sampleOf } from '../support/exposition.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 const TOKEN = 'token-of-the-scraper-of-the-test';
 

@@ -1,9 +1,9 @@
 /** Every role as a process of its own, with addresses of its own (R-A1), and what the processes log (R-K4). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 
 const REQUEST_ID = 'request-of-the-roles-test';
 const SECRET_VALUE = 987_654.321;

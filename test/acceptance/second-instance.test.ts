@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createWorld } from '../support/world.ts';
+import { createWorld } from '../support/fixtures/world.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const cleanUps: (() => unknown)[] = [];

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { OWN_ENVIRONMENT } from '../support/role-process.ts';
-import { testRedisUrl } from '../support/stack.ts';
+import { OWN_ENVIRONMENT } from '../support/services/role-process.ts';
+import { testRedisUrl } from '../support/services/stack.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const MARKER = 'marker-of-a-password';

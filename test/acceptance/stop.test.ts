@@ -4,10 +4,10 @@ import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { openWatcher } from '../support/clients/watcher.ts';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 /** R-K2 gives 30 s, most of it for what is under way: runs, files, answers. */
 const TIMEOUT_MS = 12_000;

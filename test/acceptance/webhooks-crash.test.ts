@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate } from '../support/doubles/tcp-gate.ts';
 import { openReceiver, SECRET, type WebhookReceiver } from '../support/doubles/webhook-receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { forgetJobs } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { forgetJobs } from '../support/services/stack.ts';
 
 const SETTINGS = {
   WEBHOOK_ALLOW_HTTP: 'true',

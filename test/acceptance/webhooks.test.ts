@@ -11,10 +11,10 @@ import {
   type WebhookReceiver,
 } from '../support/doubles/webhook-receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/manager.ts';
-import { type RoleProcess, startRoles } from '../support/role-process.ts';
-import { testRRoot } from '../support/stack.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { createWorld, type World } from '../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { testRRoot } from '../support/services/stack.ts';
 
 let world: World;
 let roles: RoleProcess;

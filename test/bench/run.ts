@@ -5,22 +5,22 @@
 import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { createLog } from '../../src/platform/log.ts';
-import { type ApiClient, seedManager, signIn } from '../support/manager.ts';
-import { startRoles } from '../support/role-process.ts';
-import { benchAnswers } from './answers-bench.ts';
-import { benchCalculation } from './calculation-bench.ts';
-import { benchCalculationService } from './calculation-service-bench.ts';
-import { type Delays, watchEventLoop } from './event-loop.ts';
-import { benchFileMemory } from './file-memory-bench.ts';
-import { benchFiles } from './files-bench.ts';
-import { benchPoints } from './points-bench.ts';
-import { benchPush } from './push-bench.ts';
-import { benchReads } from './read-bench.ts';
+import { type ApiClient, seedManager, signIn } from '../support/fixtures/sign-in.ts';
+import { startRoles } from '../support/services/role-process.ts';
+import { benchCalculation } from './engine/calculation-bench.ts';
+import { benchPoints } from './engine/points-bench.ts';
+import { benchReads } from './engine/read-bench.ts';
+import { benchSandbox } from './engine/sandbox-bench.ts';
+import { benchFileMemory } from './files/file-memory-bench.ts';
+import { benchFiles } from './files/files-bench.ts';
+import { type Delays, watchEventLoop } from './load/event-loop.ts';
 import { type Figure, report } from './report.ts';
-import { benchSandbox } from './sandbox-bench.ts';
-import { benchSmallPush } from './small-push-bench.ts';
-import { benchWatch, WATCH_ENVIRONMENT } from './watch-bench.ts';
-import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './webhook-bench.ts';
+import { benchAnswers } from './service/answers-bench.ts';
+import { benchCalculationService } from './service/calculation-service-bench.ts';
+import { benchPush } from './service/push-bench.ts';
+import { benchSmallPush } from './service/small-push-bench.ts';
+import { benchWatch, WATCH_ENVIRONMENT } from './service/watch-bench.ts';
+import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './service/webhook-bench.ts';
 
 const PASSED_ON = ['DATABASE_URL', 'REDIS_URL', 'R_ROOT'] as const;
 

@@ -1,6 +1,6 @@
 /**
  * `npm test [-- vitest arguments]`: the whole suite. The root file systems are built here, with progress to see; the
- * suite's own set-up starts the services (test/support/global-setup.ts).
+ * suite's own set-up starts the services (test/support/services/global-setup.ts).
  */
 import { prepareCalculator } from '../calculator-setup.ts';
 import { createProgress } from '../progress.ts';

@@ -7,7 +7,7 @@ import { runAdminCommand } from '../../../src/accounts/operator/admin-commands.t
 import { createEmbeddedDirectory } from '../../../src/identity/directory/embedded-directory.ts';
 import { createBrowser } from '../../support/browser/browser.ts';
 import { createTestClient, requestToken, type TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 

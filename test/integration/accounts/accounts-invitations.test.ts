@@ -4,9 +4,9 @@ import { postToken } from '../../support/clients/authorization.ts';
 import { createTestClient, requestToken, type TestClient } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
 import { eventually } from '../../support/eventually.ts';
-import { addPerson, signInPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite } from '../../support/structure.ts';
+import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createSite } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let mailbox: Mailbox;

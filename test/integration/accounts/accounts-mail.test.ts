@@ -11,7 +11,7 @@ import { type PrepareMail, startMailSender } from '../../../src/platform/mail/ma
 import { openMailTransport } from '../../../src/platform/mail/mail-transport.ts';
 import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/stack.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
 let test: TestDatabase;

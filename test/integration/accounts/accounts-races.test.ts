@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
-import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const INVITATIONS = '/account/invitations';
 

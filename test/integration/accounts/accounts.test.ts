@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { addPerson, signInPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let user: TestClient;

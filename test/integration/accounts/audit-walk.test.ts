@@ -8,9 +8,9 @@ import { hashLinkToken } from '../../../src/identity/passwords/password-reset.ts
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import { createTestClient, type TestAnswer, type TestClient } from '../../support/clients/test-client.ts';
-import { addPerson, deleteWith } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { addPerson, deleteWith } from '../../support/fixtures/people.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let role: ApiRole;

@@ -3,8 +3,8 @@ import { listUsersOfAccount, listVisibleUsers } from '../../../src/accounts/list
 import { addClaim } from '../../../src/accounts/members/add-claim.ts';
 import type { Queryable } from '../../../src/platform/database/database.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let user: TestClient;

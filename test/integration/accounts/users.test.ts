@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
-import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite } from '../../support/structure.ts';
+import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createSite } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let mailbox: Mailbox;

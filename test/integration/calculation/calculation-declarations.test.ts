@@ -5,7 +5,7 @@ import { runCalculation } from '../../../src/calculation/run/run-calculation.ts'
 import type { SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { fireSchedules } from '../../../src/calculation/schedule/schedules.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { type CalculationFixture, formula, HOUR, ok, openCalculationFixture, START } from './calculation-fixture.ts';
 
 const DAY = 24 * HOUR;

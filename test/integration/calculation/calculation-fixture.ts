@@ -15,7 +15,7 @@ import { createLog } from '../../../src/platform/log.ts';
 import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { codedText } from '../../fixtures/scripts/harness.ts';
-import type { PointStore } from '../../support/point-store.ts';
+import type { PointStore } from '../../support/fixtures/point-store.ts';
 
 export const START = Date.UTC(2026, 0, 1) * 1000;
 export const HOUR = 3_600_000_000;

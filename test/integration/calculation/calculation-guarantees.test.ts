@@ -4,7 +4,7 @@ import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import {
   type CalculationFixture,
   formula,

@@ -11,8 +11,8 @@ import { createLog } from '../../../src/platform/log.ts';
 import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { codedText } from '../../fixtures/scripts/harness.ts';
-import { calculated } from '../../support/manager.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { calculated } from '../../support/fixtures/sign-in.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
 const NOTES = { messages: [], warnings: [], output: '' };

@@ -11,9 +11,9 @@ import { openWakeQueue, type WakeQueue } from '../../../src/platform/queue.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { eventually } from '../../support/eventually.ts';
-import { calculated } from '../../support/manager.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
-import { createTestQueuePrefix, testRedisUrl } from '../../support/stack.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { calculated } from '../../support/fixtures/sign-in.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
 const BACKLOG = 400;

@@ -11,7 +11,7 @@ import { openWakeQueue } from '../../../src/platform/queue.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 export const LIMITS: FileLimits = { maxRows: 10_000_000, maxInflatedBytes: 2 ** 31, maxRatio: 100 };
 

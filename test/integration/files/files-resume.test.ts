@@ -7,7 +7,7 @@ import { type FileParser, openFileParser } from '../../../src/files/parsing/file
 import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
 import { purgeFiles } from '../../../src/files/processing/purge-files.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createSite, createSource, createVariable } from '../../support/structure.ts';
+import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type FileStack, LIMITS, startFileStack } from './files-fixture.ts';
 
 const ROWS = 160_000;

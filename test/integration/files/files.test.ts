@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSite, createSource, createVariable } from '../../support/structure.ts';
+import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type FileStack, startFileStack } from './files-fixture.ts';
 
 const HEADER = 'variable_id,date,value';

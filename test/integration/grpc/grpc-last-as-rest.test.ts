@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader, type PointRows, toFailure } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const KWH = 8;
 const WH = 7;

@@ -10,8 +10,8 @@ import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-cl
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MANY = 300_000;
 const STALL_MS = 300;

@@ -12,8 +12,8 @@ import { writePoints } from '../../../src/points/write/write-points.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import { openWatcher, type WatchedPoint } from '../../support/clients/watcher.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const WRITERS = 3;
 const WRITES = 20;

@@ -15,7 +15,7 @@ import {
 import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
 import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
 import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
-import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const OF_BEFORE = new URL('../../../sql/migrations/0029_rewrites_of_before.sql', import.meta.url);
 const DAY = 86_400_000_000;

@@ -3,8 +3,8 @@ import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import { openWatcher, type WatchedPoint, type Watcher } from '../../support/clients/watcher.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const KWH = 8;
 const WH = 7;

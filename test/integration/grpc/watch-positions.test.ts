@@ -11,7 +11,7 @@ import type { Place } from '../../../src/points/read/read-changes.ts';
 import { deletePoints } from '../../../src/points/remove/delete-points.ts';
 import { purgeVersions } from '../../../src/points/remove/purge-versions.ts';
 import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
-import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
 const START = Date.UTC(2020, 0, 1) * 1000;

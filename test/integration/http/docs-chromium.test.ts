@@ -9,7 +9,7 @@ import { describeApi } from '../../../src/roles/api-description.ts';
 import { type Chromium, findChromium, startChromium } from '../../support/browser/chromium.ts';
 import type { Looks } from '../../support/browser/chromium-tab.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const program = findChromium();
 const SCREENSHOTS = new URL('../../../.local/screenshots/', import.meta.url).pathname;

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
 import type { Operation } from '../../../src/platform/openapi/operation.ts';
 import { describeApi } from '../../../src/roles/api-description.ts';
+import { fetchAnswerChecker } from '../../support/answers/described-answers.ts';
+import { fillPath } from '../../support/answers/fill-path.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { fetchAnswerChecker } from '../../support/described-answers.ts';
-import { fillPath } from '../../support/fill-path.ts';
-import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/secret-world.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/fixtures/secret-structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
 /** Their answers are files, pages or streams, or come from where R is. */

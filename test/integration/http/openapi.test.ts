@@ -8,7 +8,7 @@ import { describeApi } from '../../../src/roles/api-description.ts';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let role: ApiRole;

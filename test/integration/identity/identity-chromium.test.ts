@@ -14,8 +14,8 @@ import type { Looks, Tab } from '../../support/browser/chromium-tab.ts';
 import { exchangeCode, startAuthorization } from '../../support/clients/authorization.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
-import { addPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const program = findChromium();
 const FIRST = 'a few words together';

@@ -7,9 +7,9 @@ import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-
 import { createLog } from '../../../src/platform/log.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { addPerson, signInPerson, userIdOf } from '../../support/people.ts';
-import { createTestQueuePrefix, testRedisUrl } from '../../support/stack.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const LOG = createLog('silent', 'test');
 

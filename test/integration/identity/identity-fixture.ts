@@ -22,7 +22,7 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
 import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { createTestDatabase } from '../../support/stack.ts';
+import { createTestDatabase } from '../../support/services/stack.ts';
 
 const SILENT = createLog('silent', 'test');
 export const CLIENT = { clientId: 'demo', secret: 's3cret/with+signs' };

@@ -17,8 +17,8 @@ import {
   startAuthorization,
 } from '../../support/clients/authorization.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
-import { addPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const PASSWORD = 'a password of people';
 

@@ -4,8 +4,8 @@ import { registerClient } from '../../../src/accounts/operator/register-client.t
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
 import { postToken } from '../../support/clients/authorization.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
-import { addPerson, signInPerson } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, signInPerson } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let admin: TestClient;

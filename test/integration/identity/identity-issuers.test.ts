@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addSigningKey, getIssuerKeys } from '../../../src/identity/keys/signing-keys.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { createTestClient } from '../../support/clients/test-client.ts';
-import { addPerson, signInPerson } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, signInPerson } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 import { startIdentity } from './identity-fixture.ts';
 
 interface ForeignIssuer {

@@ -4,8 +4,8 @@ import { createTestClient, type TestClient } from '../../support/clients/test-cl
 import { type KeycloakDouble, startKeycloakDouble } from '../../support/doubles/keycloak-double.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
 import { eventually } from '../../support/eventually.ts';
-import { addPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const PROFILE = 'https://app.example/profile';
 const AUTH_URL = 'https://auth.tidemark.example';

@@ -10,8 +10,8 @@ import {
   startAuthorization,
 } from '../../support/clients/authorization.ts';
 import { createTestClient } from '../../support/clients/test-client.ts';
-import { addPerson } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const PASSWORD = 'a password of people';
 let api: TestApi;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, type BrowserPage, createBrowser } from '../../support/browser/browser.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
-import { addPerson, userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const PASSWORD = 'a password of people';
 const CHOSEN = 'another one, chosen well';

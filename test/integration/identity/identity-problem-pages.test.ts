@@ -1,6 +1,6 @@
 /** What goes wrong at an address people look at is said to them in their language, and to programs as everywhere else. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
+import { fillPath } from '../../support/answers/fill-path.ts';
 import { createGrpcReader, GRPC_METHODS } from '../../support/clients/grpc-client.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { fillPath } from '../../support/fill-path.ts';
 import {
   addSecretPeople,
   addSecretStructure,
@@ -16,9 +16,9 @@ import {
   NO_IDS,
   SECRET_VALUE,
   startIdsHigh,
-} from '../../support/secret-world.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+} from '../../support/fixtures/secret-structure.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const FOREIGN = 'FOREIGNMARK';
 const HIDDEN = 'HIDDENMARK';

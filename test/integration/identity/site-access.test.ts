@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader } from '../../support/clients/grpc-client.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
-import { userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { userIdOf } from '../../support/fixtures/people.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Listed = readonly { readonly id: number }[];

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { makeSecrets } from '../../../src/local/secrets.ts';
 import { demoUsers, seedIdentity } from '../../../src/local/seed.ts';
-import { createWorld } from '../../support/world.ts';
+import { createWorld } from '../../support/fixtures/world.ts';
 
 it('users of the demo can be written to, so that they are found by mail address and get reset links (R-B11, §4.3)', async () => {
   const world = await createWorld();

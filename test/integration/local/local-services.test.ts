@@ -9,9 +9,9 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { checkExternalServices } from '../../../src/local/services/external.ts';
 import { findFreePort } from '../../../src/local/services/ports.ts';
-import { createTestDatabase, testRedisUrl } from '../../support/stack.ts';
+import { createTestDatabase, testRedisUrl } from '../../support/services/stack.ts';
 
-const SCRIPT = new URL('../../support/services-process.ts', import.meta.url).pathname;
+const SCRIPT = new URL('../../support/services/services-process.ts', import.meta.url).pathname;
 
 interface Addresses {
   readonly serverUrl: string;

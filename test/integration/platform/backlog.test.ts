@@ -7,8 +7,8 @@ import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { MAIL_BACKLOG, OUTBOX_BACKLOG } from '../../../src/platform/metrics/platform-metrics.ts';
 import { PUSH_BACKLOG } from '../../../src/push/push-metrics.ts';
 import { WEBHOOK_BACKLOG } from '../../../src/webhooks/webhook-metrics.ts';
-import { parseExposition, sampleOf } from '../../support/exposition.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { parseExposition, sampleOf } from '../../support/answers/exposition.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 const DONE = 20_000;
 const ALL = [PUSH_BACKLOG, OUTBOX_BACKLOG, CALCULATION_BACKLOG, FILE_BACKLOG, MAIL_BACKLOG, WEBHOOK_BACKLOG];

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/stack.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
 

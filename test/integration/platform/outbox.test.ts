@@ -8,7 +8,7 @@ import {
   type OutboxEvent,
 } from '../../../src/platform/database/outbox.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/stack.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
 

@@ -7,7 +7,7 @@ import { aggregatePoints } from '../../../src/points/buckets/aggregate-points.ts
 import type { AggregateFunction, Bucket } from '../../../src/points/buckets/bucket.ts';
 import type { PointSelection } from '../../../src/points/point.ts';
 import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 let store: PointStore;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { streamAggregates } from '../../../src/points/buckets/aggregate-points.t
 import type { PointSelection } from '../../../src/points/point.ts';
 import { streamPoints } from '../../../src/points/read/read-points.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 let store: PointStore;
 beforeAll(async () => {

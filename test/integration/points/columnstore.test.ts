@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/stack.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 let store: PointStore;
 let other: TestDatabase;

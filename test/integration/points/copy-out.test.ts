@@ -10,7 +10,7 @@ import {
 } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { CopyOut } from '../../../src/points/read/copy-out.ts';
-import { createTestDatabase } from '../../support/stack.ts';
+import { createTestDatabase } from '../../support/services/stack.ts';
 
 let database: Database;
 let url: string;

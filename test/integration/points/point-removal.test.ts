@@ -7,7 +7,7 @@ import {
   purgeVersions,
   requestVersionPurge,
 } from '../../../src/points/remove/purge-versions.ts';
-import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
 const YEAR = 365 * 24 * HOUR;

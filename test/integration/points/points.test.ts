@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPointStore, type PointStore, type StoredPoint, type WrittenPoint } from '../../support/point-store.ts';
+import {
+  openPointStore,
+  type PointStore,
+  type StoredPoint,
+  type WrittenPoint,
+} from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
 const START = Date.UTC(2026, 0, 1) * 1000;

@@ -10,7 +10,7 @@ import type { PointSelection, VersionChoice } from '../../../src/points/point.ts
 import { findChosenLabels } from '../../../src/points/read/find-chosen-labels.ts';
 import { selectPoints } from '../../../src/points/read/read-points.ts';
 import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 const VARIABLES = 40;
 const DAYS = 90;

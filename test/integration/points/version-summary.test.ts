@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { listVersions } from '../../../src/structure/versions/list-versions.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
 const PERIOD = 28 * 86_400_000_000;

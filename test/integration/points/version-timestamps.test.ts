@@ -5,7 +5,7 @@ import { type Transaction, withTransaction } from '../../../src/platform/databas
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { awaitWriters } from '../../../src/points/read/await-writers.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
 const DAY = 24 * HOUR;

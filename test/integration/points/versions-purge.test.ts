@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRequestedVersions } from '../../../src/points/remove/purge-versions.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let admin: TestClient;

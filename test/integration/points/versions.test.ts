@@ -1,7 +1,7 @@
 /** The versions of a variable, as a drop-down lists them (R-F8). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Version {
   readonly version: string | null;

@@ -4,7 +4,7 @@ import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';
 import { type Chunk, findChunks } from '../../../src/points/write/find-chunks.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openPointStore, type PointStore, type WrittenPoint } from '../../support/point-store.ts';
+import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 let store: PointStore;
 beforeAll(async () => {

@@ -20,7 +20,7 @@ import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../../sr
 import { byKeys, RUN_STEPS, toValues } from '../../../src/points/write/make-way.ts';
 import type { ChunkRuns, Runs } from '../../../src/points/write/stored-runs-rules.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
-import { openPointStore, type PointStore } from '../../support/point-store.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 const SERIES = 20_000;
 const VARIABLES = 100;

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
 import { eventually } from '../../support/eventually.ts';
-import { firstBatchOf } from '../../support/failed-batches.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let variableId: number;

@@ -3,9 +3,9 @@ import { announceLateOperations, purgeOldOperations } from '../../../src/ingest/
 import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { firstBatchOf } from '../../support/failed-batches.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
 

@@ -13,8 +13,8 @@ import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { openParts } from '../../../src/roles/parts.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const PASSWORD = 'correct: hörse';
 

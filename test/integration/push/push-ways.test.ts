@@ -7,9 +7,9 @@ import { openPushService, type PushService } from '../../../src/push/push-servic
 import type { NewOperation } from '../../../src/push/store/new-operation.ts';
 import { storeBatches } from '../../../src/push/store/store-batches.ts';
 import { eventually } from '../../support/eventually.ts';
-import { ingestNotingFailures } from '../../support/failed-batches.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { ingestNotingFailures } from '../../support/fixtures/failed-batches.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LARGE = 6000;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestAccount } from '../../../src/ingest/ingest-account.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const DATE = '2026-01-01T00:00:00Z';
 

@@ -5,9 +5,9 @@ import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { memberLabel, readMemberLabel } from '../../../src/push/operations/operation-label.ts';
 import { type GroupOutcome, openGroupCommit } from '../../../src/push/store/group-commit.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { ingestNotingFailures } from '../../support/failed-batches.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+import { ingestNotingFailures } from '../../support/fixtures/failed-batches.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
 

@@ -5,8 +5,8 @@ import { openPushService } from '../../../src/push/push-service.ts';
 import { smallPushDoor } from '../../../src/push/small-push-door.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 // A time-out that makes no sense is as good as absent, and no push with a query takes the short way.

@@ -23,8 +23,8 @@ import type { Buckets } from '../../../src/points/buckets/bucket.ts';
 import type { PointSelection } from '../../../src/points/point.ts';
 import { streamPoints } from '../../../src/points/read/read-points.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const POINTS = 300_000;
 const POOL_SIZE = 4;

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction, withConnection } from '../../../src/platform/database/database.ts';
 import { comparePoints } from '../../../src/reading/compare/compare-points.ts';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Compared {
   readonly variableId: number;

@@ -1,7 +1,7 @@
 /** Removing points (R-G5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Removed {
   readonly results: readonly { readonly variableId: number; readonly datapointCount: number }[];

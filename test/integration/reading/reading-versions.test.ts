@@ -1,10 +1,10 @@
 /** Every choice of versions, in the words of the query, of the body and of gRPC: they mean the same (R-G2, R-J1). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Row, toRows } from '../../support/answers/point-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
-import { type Row, toRows } from '../../support/point-rows.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 

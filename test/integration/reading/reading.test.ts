@@ -1,9 +1,9 @@
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Row, toRows } from '../../support/answers/point-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
-import { type Row, toRows } from '../../support/point-rows.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 const micros = (instant: string) => Date.parse(instant) * 1000;

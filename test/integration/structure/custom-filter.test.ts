@@ -1,7 +1,7 @@
 /** customFilter on sites and sources (R-C10, R-C4, R-C5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource } from '../../support/structure.ts';
+import { createSite, createSource } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

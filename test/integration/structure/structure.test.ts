@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../support/structure.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

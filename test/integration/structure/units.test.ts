@@ -1,7 +1,7 @@
 /** The catalogue of units, and reading in a unit asked for (R-C8, R-G3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Unit {
   readonly id: number;

@@ -1,7 +1,7 @@
 /** What is administered is what receivers get, from end to end (R-I1, R-I3). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
-import { createWebhook, secretOf } from '../../support/webhooks.ts';
+import { createWebhook, secretOf } from '../../support/fixtures/webhooks.ts';
 import { type Delivery, startDelivery } from './delivery/webhooks-delivery-fixture.ts';
 
 let delivery: Delivery;

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENT_TYPES, isFilterable } from '../../../src/webhooks/event-type.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
-import { createWebhook, type SeenWebhook } from '../../support/webhooks.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { createWebhook, type SeenWebhook } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let places: readonly Awaited<ReturnType<typeof createStructure>>[];

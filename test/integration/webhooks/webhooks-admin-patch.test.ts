@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getTarget } from '../../../src/webhooks/webhooks.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite } from '../../support/structure.ts';
-import { createWebhook, type SeenWebhook, secretOf } from '../../support/webhooks.ts';
+import { createSite } from '../../support/fixtures/structure.ts';
+import { createWebhook, type SeenWebhook, secretOf } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
 let siteId: number;

@@ -1,10 +1,10 @@
 /** What a USER sees of the webhooks of their account (R-B9): no more of places, receivers and outcomes than is theirs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { userIdOf } from '../../support/people.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createSite, createSource, createVariable } from '../../support/structure.ts';
-import { createWebhook, type SeenWebhook } from '../../support/webhooks.ts';
+import { userIdOf } from '../../support/fixtures/people.ts';
+import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
+import { createWebhook, type SeenWebhook } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Seen = SeenWebhook & { readonly successCount?: number; readonly lastExecution?: object | null };
 type Place = Awaited<ReturnType<typeof createPlace>>;

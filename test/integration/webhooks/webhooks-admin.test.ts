@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeHistory } from '../../../src/webhooks/delivery/purge-history.ts';
 import { getTarget } from '../../../src/webhooks/webhooks.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure } from '../../support/structure.ts';
-import { createWebhook, type SeenWebhook, secretOf, WEBHOOK } from '../../support/webhooks.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { createWebhook, type SeenWebhook, secretOf, WEBHOOK } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Refusal = { readonly code: string; readonly details?: readonly { readonly path: string; message: string }[] };
 

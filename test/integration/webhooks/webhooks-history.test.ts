@@ -1,8 +1,8 @@
 /** The history of a webhook, and replay (R-I5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listHistory, planPage } from '../../../src/webhooks/history/find-history.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createWebhook } from '../../support/webhooks.ts';
+import { createWebhook } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Entry {
   readonly id: string;

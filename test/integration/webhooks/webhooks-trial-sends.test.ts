@@ -7,8 +7,8 @@ import { SAMPLE_DATA } from '../../../src/webhooks/trial-sends/sample-data.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { type Receiver, startReceiver } from '../../support/doubles/receiver.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createWebhook, secretOf } from '../../support/webhooks.ts';
+import { createWebhook, secretOf } from '../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 interface Shown {
   readonly id: string;

@@ -28,7 +28,7 @@ import { parseDuration } from '../../../src/selection/duration-rules.ts';
 import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 import { listVersions } from '../../../src/structure/versions/list-versions.ts';
 import { copyOf } from '../../support/models/model-entries.ts';
-import { createTestDatabase } from '../../support/stack.ts';
+import { createTestDatabase } from '../../support/services/stack.ts';
 import { resolveChoice } from './choices.ts';
 import { parseInstant } from './instants.ts';
 import type { Action, Aggregation, Moment, Period, PushBody, Query, ScriptOutput } from './syntax.ts';

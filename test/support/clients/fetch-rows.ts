@@ -1,5 +1,5 @@
 /** Answers of reads as they are on the wire, for tests of formats. */
-import type { TestApi } from '../start-api.ts';
+import type { TestApi } from '../services/start-api.ts';
 
 export interface RawAnswer {
   readonly status: number;

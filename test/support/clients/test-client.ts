@@ -1,5 +1,5 @@
 /** A client of the REST interface that says what it sends and shows what came back. */
-import type { CheckAnswer } from '../described-answers.ts';
+import type { CheckAnswer } from '../answers/described-answers.ts';
 
 /** @param Body what the test knows of the answer. */
 export interface TestAnswer<Body> {

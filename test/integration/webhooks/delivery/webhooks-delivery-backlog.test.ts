@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
 import { openBacklogLimit } from '../../../../src/webhooks/fan-out/backlog-limit.ts';
 import { openDropRecorder } from '../../../../src/webhooks/fan-out/drop-recorder.ts';
-import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** From events to messages: who is told of what, exactly once (R-I1, R-I2, R-I8). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApi, type TestApi } from '../../../support/start-api.ts';
-import { createSite, createSource, createStructure, createVariable } from '../../../support/structure.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
 

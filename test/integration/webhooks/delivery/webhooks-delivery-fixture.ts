@@ -4,7 +4,7 @@ import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
 import { SECRET } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../../support/start-api.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 /** Receivers on loopback, tries that end soon. */
 export const LOOPBACK = {

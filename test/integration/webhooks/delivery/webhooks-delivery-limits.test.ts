@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { addPerson } from '../../../support/people.ts';
+import { addPerson } from '../../../support/fixtures/people.ts';
 import { type Delivery, startDelivery } from './webhooks-delivery-fixture.ts';
 
 const MAX_PENDING = 20;

@@ -5,8 +5,8 @@ import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.
 import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
 import { writeOutcomes } from '../../../../src/webhooks/delivery/write-outcomes.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { startTestApi, type TestApi } from '../../../support/start-api.ts';
-import { createWebhook } from '../../../support/webhooks.ts';
+import { createWebhook } from '../../../support/fixtures/webhooks.ts';
+import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {

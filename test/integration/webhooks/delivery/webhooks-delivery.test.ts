@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { createSite } from '../../../support/structure.ts';
+import { createSite } from '../../../support/fixtures/structure.ts';
 import { type Delivery, startDelivery } from './webhooks-delivery-fixture.ts';
 
 let delivery: Delivery;

@@ -1,0 +1,85 @@
+/**
+ * Reading, against reading: a year of 15-min points of seven versions against one of one version, states of the past
+ * against the latest.
+ */
+import { createAccount } from '../../../src/accounts/operator/create-account.ts';
+import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
+import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import type { PointSelection, VersionChoice } from '../../../src/points/point.ts';
+import { streamPoints } from '../../../src/points/read/read-points.ts';
+import { writePoints } from '../../../src/points/write/write-points.ts';
+import { type Figure, figure } from '../report.ts';
+
+const ROUNDS = 15;
+const POINTS = 35_040;
+const VERSIONS = 7;
+const QUARTER = 900_000_000;
+const YEAR = { fromMicros: Date.UTC(2025, 0, 1) * 1000, toMicros: Date.UTC(2026, 0, 1) * 1000 };
+
+/** @param database of a migrated schema; the bench adds an account of its own. */
+export async function benchReads(database: Database): Promise<readonly Figure[]> {
+  const sourceId = await addSource(database);
+  const [many, one] = [await addVariable(database, sourceId), await addVariable(database, sourceId)];
+  const known: number[] = [];
+  for (let version = 0; version < VERSIONS; version += 1) known.push(await writeYear(database, many, version));
+  await writeYear(database, one, 0);
+  // As the server itself does now and then: what was written is only then known to be visible to all.
+  await database.query('vacuum (analyze) point, point_version');
+  const timeOf = (variableId: number, version: VersionChoice) =>
+    timeRead(database, { variableIds: [variableId], ...YEAR, version, order: 'ASC' });
+  const compare = async (name: string, ratioOf: string, ours: VersionChoice, limit: number): Promise<Figure> => {
+    const pairs: (readonly [number, number])[] = [];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const pair = [await timeOf(many, ours), await timeOf(limit, {})] as const;
+      if (round > 0) pairs.push(pair);
+    }
+    return figure(name, ratioOf, 'ms', pairs);
+  };
+  const asOf = (version: number): VersionChoice => ({ asOfMicros: known[version - 1] ?? 0 });
+  return [
+    await compare('latest year of 15-min points with 7 versions', 'of the same with one', {}, one),
+    await compare('the state after the 4th of 7 versions', 'of the latest', asOf(4), many),
+    await compare('the state after the 6th of 7 versions', 'of the latest', asOf(6), many),
+  ];
+}
+
+/** Milliseconds until the last point is there. */
+async function timeRead(database: Database, selection: PointSelection): Promise<number> {
+  const startMs = performance.now();
+  let points = 0;
+  for await (const { dates } of streamPoints(database, selection)) points += dates.length;
+  if (points !== POINTS) throw new Error(`${points} points were read instead of ${POINTS}`);
+  return performance.now() - startMs;
+}
+
+/** @returns an instant at which this version is known. */
+async function writeYear(database: Database, variableId: number, version: number): Promise<number> {
+  const entries = Array.from({ length: POINTS }, (_, index) => {
+    const dateMicros = YEAR.fromMicros + index * QUARTER;
+    return { variableId, dateMicros, value: version + index, versionTagId: 0, tagSetId: 0 };
+  });
+  await withTransaction(database, (transaction) => writePoints(transaction, [encodeTuples(entries)]));
+  const { rows } = await database.query<{ now: number }>(
+    'select (extract(epoch from clock_timestamp()) * 1000000)::int8 as now',
+  );
+  return rows[0]?.now ?? 0;
+}
+
+async function addSource(database: Database): Promise<number> {
+  const accountId = await createAccount(database, { name: 'Readers' });
+  const { rows } = await database.query<{ id: number }>(
+    `with made as (insert into site (account_id, name, time_zone_id) values ($1, 'Mill', 'UTC') returning id)
+     insert into source (account_id, site_id, name) select $1, id, 'Meter' from made returning id`,
+    [accountId],
+  );
+  return rows[0]?.id ?? 0;
+}
+
+async function addVariable(database: Database, sourceId: number): Promise<number> {
+  const { rows } = await database.query<{ id: number }>(
+    `insert into variable (account_id, source_id, is_versioned)
+     select account_id, id, true from source where id = $1 returning id`,
+    [sourceId],
+  );
+  return rows[0]?.id ?? 0;
+}

@@ -1,0 +1,167 @@
+/**
+ * The sandbox alone, from Node and back: what a warm run adds to the script's own time, how many trivial runs a second
+ * it does for twenty accounts at once, 100,000 points in and out, and what a thousand accounts cost in memory.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { openSandboxPool, type SandboxPool } from '../../../src/calculation/sandbox/pool.ts';
+import type { SandboxJob, SeriesColumns } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import type { Config } from '../../../src/config.ts';
+import type { Log } from '../../../src/platform/log.ts';
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Figure, figure, median } from '../report.ts';
+
+const ROUNDS = 5;
+const RUNS_A_ROUND = 40;
+const BIG_POINTS = 100_000;
+const ACCOUNTS = 20;
+const MANY_ACCOUNTS = 1000;
+const CONCURRENCY = 3;
+/** The warm R, and two supervisors that wait with a runner each. */
+const IDLE_PROCESSES = 5;
+const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
+
+const TRIVIAL = 'list(TimeSeries = data.frame(Dates = 1L, Values = 1))';
+const PASS = 'list(TimeSeries = inputVariables$a$TimeSeries)';
+/** Says how long it took, in milliseconds. */
+const TIMED = `began <- Sys.time()
+ts <- inputVariables$a$TimeSeries
+hour <- ts$Dates - ts$Dates %% 3600L
+means <- tapply(ts$Values, hour, mean)
+result <- data.frame(Dates = as.integer(names(means)), Values = as.numeric(means))
+list(TimeSeries = result, Errors = as.character(1000 * as.numeric(Sys.time() - began, units = "secs")))`;
+
+export async function benchSandbox(config: Config, log: Log): Promise<readonly Figure[]> {
+  const pool = await openSandboxPool({ config, metrics: createMetrics(), log });
+  try {
+    await timeRuns(pool, jobOf(TIMED, 96), RUNS_A_ROUND);
+    return [
+      await benchOverhead(pool),
+      await benchBig(pool, 'without labels', noText(BIG_POINTS)),
+      await benchBig(pool, 'with three VersionTags', threeTexts(BIG_POINTS)),
+      await benchThroughput(pool),
+      await benchMemory(pool),
+    ];
+  } finally {
+    await pool.close();
+  }
+}
+
+async function benchOverhead(pool: SandboxPool): Promise<Figure> {
+  const pairs: [number, number][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const runs = await timeRuns(pool, jobOf(TIMED, 96), RUNS_A_ROUND);
+    pairs.push([median(runs.map(({ ms, own }) => ms - own)), median(runs.map(({ own }) => own))]);
+  }
+  return figure('what a warm run of 96 points adds', "of the script's own time", 'ms', pairs);
+}
+
+async function benchBig(pool: SandboxPool, label: string, versions: SeriesColumns['versions']): Promise<Figure> {
+  const pairs: [number, number][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const big = await timeRuns(pool, jobOf(PASS, BIG_POINTS, versions), 5);
+    const small = await timeRuns(pool, jobOf(PASS, 1), 5);
+    pairs.push([median(big.map(({ ms }) => ms)), median(small.map(({ ms }) => ms))]);
+  }
+  return figure(`100,000 points in and out, ${label}`, 'of one point', 'ms', pairs);
+}
+
+async function benchThroughput(pool: SandboxPool): Promise<Figure> {
+  const pairs: [number, number][] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const alone = await runsPerSecond(pool, 1, 60);
+    pairs.push([await runsPerSecond(pool, CONCURRENCY, 200), alone]);
+  }
+  return figure(`trivial runs of ${ACCOUNTS} accounts, ${CONCURRENCY} at a time`, 'of one at a time', 'runs/s', pairs);
+}
+
+async function runsPerSecond(pool: SandboxPool, concurrency: number, count: number): Promise<number> {
+  let left = count;
+  const startMs = performance.now();
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: left % ACCOUNTS } });
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return (1000 * count) / (performance.now() - startMs);
+}
+
+async function benchMemory(pool: SandboxPool): Promise<Figure> {
+  const one = await idleMegabytes();
+  for (let account = 0; account < MANY_ACCOUNTS; account += 1) {
+    await run(pool, { ...jobOf(TRIVIAL, 0), target: { ...VARIABLE, id: account } });
+  }
+  return figure(`memory of R after runs of ${MANY_ACCOUNTS} accounts`, 'of after runs of one', 'MB', [
+    [await idleMegabytes(), one],
+  ]);
+}
+
+/** Proportional set size of our processes called R, once those of the last runs are gone: shared pages count once. */
+function idleMegabytes(): Promise<number> {
+  return eventually('the end of the last runs', async () => {
+    const kilobytes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readSize(name) : []));
+    return kilobytes.length === IDLE_PROCESSES && kilobytes.reduce((sum, size) => sum + size, 0) / 1024;
+  });
+}
+
+function readSize(pid: string): readonly number[] {
+  try {
+    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'R' || !isOurs(pid)) return [];
+    return [Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)];
+  } catch {
+    // It ended meanwhile.
+    return [];
+  }
+}
+
+/** Others on the machine may run R as well. */
+function isOurs(pid: string): boolean {
+  if (pid === String(process.pid)) return true;
+  const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+  return parent !== '0' && isOurs(parent);
+}
+
+interface Timed {
+  readonly ms: number;
+  /** What the script says it took. */
+  readonly own: number;
+}
+
+async function timeRuns(pool: SandboxPool, job: SandboxJob, count: number): Promise<readonly Timed[]> {
+  const runs: Timed[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const startMs = performance.now();
+    const errors = await run(pool, job);
+    runs.push({ ms: performance.now() - startMs, own: Number(errors[0] ?? 0) });
+  }
+  return runs;
+}
+
+async function run(pool: SandboxPool, job: SandboxJob): Promise<readonly string[]> {
+  const outcome = await pool.run(job);
+  if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
+  return outcome.errors;
+}
+
+const VARIABLE = {
+  ...{ id: 1, name: 'a', sourceId: 1, granularity: 15, granularityTimeBase: 'Minute' },
+  ...{ quantityType: 'Integrated', aggregate: 'SUM', sourceTimeZoneId: 'UTC' },
+};
+
+const noText = (rows: number) => ({ codes: new Int32Array(rows), texts: [''] });
+const threeTexts = (rows: number) => ({
+  codes: Int32Array.from({ length: rows }, (_, row) => row % 3),
+  texts: ['', 'final', 'estimated'],
+});
+
+function jobOf(script: string, rows: number, versions: SeriesColumns['versions'] = noText(rows)): SandboxJob {
+  const series = {
+    dates: Int32Array.from({ length: rows }, (_, row) => START_SECONDS + 900 * row),
+    values: Float64Array.from({ length: rows }, (_, row) => row),
+    ...{ versions, tags: noText(rows) },
+  };
+  const inputs = [{ alias: 'a', variable: VARIABLE, series }];
+  return { script, inputs, forms: [], constants: [], target: VARIABLE, triggerDate: START_SECONDS };
+}

@@ -1,0 +1,110 @@
+/**
+ * How much memory the largest files take, in a process that holds the doors and the ingester: its peak while a file is
+ * sent and ingested, above what it held before, in MB, against what it may be.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { crc32, createDeflateRaw } from 'node:zlib';
+import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';
+import { createSource } from '../../support/fixtures/sign-in.ts';
+import { type Figure, figure } from '../report.ts';
+import { createVariables, dateAt, type FileService, upload, valueAt, XLSX_TYPE } from './file-upload.ts';
+
+const MOST_GROWTH_MB = 200;
+const VARIABLES = 50;
+const CSV_BYTES = 200 << 20;
+const XLSX_ROWS = 1_000_000;
+// Beside the three columns one that means nothing here, so that the sheet has a gibibyte.
+const NOTE_CHARACTERS = 950;
+const DAYS_1970 = 25_569;
+const MILLIS_PER_DAY = 86_400_000;
+
+export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
+  const { sourceId } = await createSource(service.api);
+  const variableIds = await createVariables(service.api, sourceId, VARIABLES);
+  // What is loaded and started once is no growth.
+  const small = makeCsv(variableIds, 1 << 20);
+  await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
+  const csv = makeCsv(variableIds, CSV_BYTES);
+  const csvGrowth = await growth(service, () => upload(service, 'l.csv', 'text/csv', csv.content, csv.rows));
+  const workbook = await makeLargeWorkbook(variableIds);
+  const xlsxGrowth = await growth(service, () => upload(service, 'l.xlsx', XLSX_TYPE, workbook.content, XLSX_ROWS));
+  const ratioOf = `of the ${MOST_GROWTH_MB} MB allowed`;
+  const inflated = (workbook.inflatedBytes / 2 ** 30).toFixed(2);
+  return [
+    figure(`memory growth by a CSV of 200 MiB, ${csv.rows} rows`, ratioOf, 'MB', [[csvGrowth, MOST_GROWTH_MB]]),
+    figure(`memory growth by a workbook of ${inflated} GiB inflated`, ratioOf, 'MB', [[xlsxGrowth, MOST_GROWTH_MB]]),
+  ];
+}
+
+/** The peak of the process's memory during `work` above what it held before, in MB. */
+async function growth({ pid }: FileService, work: () => Promise<unknown>): Promise<number> {
+  // Forgets the peak so far (proc(5)).
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const before = memoryOf(pid, 'VmRSS');
+  await work();
+  return memoryOf(pid, 'VmHWM') - before;
+}
+
+function memoryOf(pid: number, name: string): number {
+  const line = new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return (Number(line?.[1]) * 1024) / 1e6;
+}
+
+function makeCsv(variableIds: readonly number[], bytes: number): { readonly content: Buffer; readonly rows: number } {
+  const content = Buffer.alloc(bytes);
+  let size = content.write('variable_id,date,value\n');
+  let rows = 0;
+  for (;;) {
+    const date = dateAt(Math.floor(rows / variableIds.length)).toISOString();
+    const row = `${variableIds[rows % variableIds.length]},${date},${valueAt(rows)}\n`;
+    if (size + row.length > bytes) return { content: content.subarray(0, size), rows };
+    size += content.write(row, size, 'latin1');
+    rows += 1;
+  }
+}
+
+async function makeLargeWorkbook(variableIds: readonly number[]) {
+  const entries = workbookEntries({
+    sheet: '',
+    styles: '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="22"/></cellXfs></styleSheet>',
+  });
+  const deflate = createDeflateRaw({ level: 1 });
+  const pieces: Buffer[] = [];
+  deflate.on('data', (piece: Buffer) => pieces.push(piece));
+  const ended = new Promise((resolve) => deflate.once('end', resolve));
+  let inflatedBytes = 0;
+  let sum = 0;
+  for (const text of sheetPieces(variableIds)) {
+    inflatedBytes += text.length;
+    sum = crc32(text, sum);
+    if (!deflate.write(text)) await new Promise((resolve) => deflate.once('drain', resolve));
+  }
+  deflate.end();
+  await ended;
+  const deflated = { data: Buffer.concat(pieces), inflatedBytes, crc32: sum };
+  const content = makeZip(
+    entries.map((entry) => (entry.name.startsWith('xl/worksheets') ? { ...entry, deflated } : entry)),
+  );
+  return { content, inflatedBytes };
+}
+
+function* sheetPieces(variableIds: readonly number[]): Generator<Buffer> {
+  yield Buffer.from(
+    '<worksheet><sheetData><row r="1">' +
+      ['variable_id', 'date', 'value', 'note'].map((name) => `<c t="inlineStr"><is><t>${name}</t></is></c>`).join('') +
+      '</row>',
+  );
+  let piece = '';
+  for (let index = 0; index < XLSX_ROWS; index += 1) {
+    const serial = dateAt(Math.floor(index / variableIds.length)).getTime() / MILLIS_PER_DAY + DAYS_1970;
+    const note = `${(index * 2654435761) % 4294967296}-`.repeat(NOTE_CHARACTERS / 10).slice(0, NOTE_CHARACTERS);
+    piece +=
+      `<row r="${index + 2}"><c r="A${index + 2}"><v>${variableIds[index % variableIds.length]}</v></c>` +
+      `<c r="B${index + 2}" s="1"><v>${serial}</v></c><c r="C${index + 2}"><v>${valueAt(index)}</v></c>` +
+      `<c r="D${index + 2}" t="inlineStr"><is><t>${note}</t></is></c></row>`;
+    if (piece.length < 1 << 20) continue;
+    yield Buffer.from(piece);
+    piece = '';
+  }
+  yield Buffer.from(`${piece}</sheetData></worksheet>`);
+}

@@ -1,0 +1,61 @@
+/** Uploads of a bench: files of quarter-hours of new variables, sent through HTTP and followed until they are done. */
+import type { Database } from '../../../src/platform/database/database.ts';
+import { type ApiClient, createVariable } from '../../support/fixtures/sign-in.ts';
+import type { Delays } from '../load/event-loop.ts';
+
+const QUARTER_MILLIS = 900_000;
+const START_MILLIS = Date.UTC(2024, 0, 1);
+const LOOK_MS = 5;
+
+export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+/** The service that takes the files, and its database. */
+export interface FileService {
+  readonly database: Database;
+  readonly api: ApiClient;
+  readonly pid: number;
+  /** Delays of its event loop since the last call. */
+  readonly readDelays: () => Promise<Delays>;
+}
+
+export const dateAt = (index: number) => new Date(START_MILLIS + index * QUARTER_MILLIS);
+export const valueAt = (index: number) => ((index * 7919) % 100_000) / 100;
+
+export async function createVariables(api: ApiClient, sourceId: number, count: number): Promise<readonly number[]> {
+  const variableIds: number[] = [];
+  for (let index = 0; index < count; index += 1) variableIds.push(await createVariable(api, sourceId));
+  return variableIds;
+}
+
+export interface UploadOutcome {
+  /** From the request until the file is done, which is when its last point is committed. */
+  readonly seconds: number;
+  readonly delays: Delays;
+}
+
+/** @throws Error when not all of its rows were ingested. */
+export async function upload(
+  { database, api, readDelays }: FileService,
+  filename: string,
+  type: string,
+  content: Uint8Array,
+  rows: number,
+): Promise<UploadOutcome> {
+  const raw = new Uint8Array(content);
+  await readDelays();
+  const startMs = performance.now();
+  const headers = { 'content-type': type };
+  const id = await api.call<string>('POST', `/storage?filename=${filename}`, undefined, { raw, headers });
+  // Asked of the database: questions to the service would cost it what they measure.
+  while (!(await isOver(database, id))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const seconds = (performance.now() - startMs) / 1000;
+  const delays = await readDelays();
+  const status = await api.call<{ readonly counts: { readonly ingested: number } }>('GET', `/storage/${id}`);
+  if (status.counts.ingested !== rows) throw new Error(`the file ended as ${JSON.stringify(status)}`);
+  return { seconds, delays };
+}
+
+async function isOver(database: Database, id: string): Promise<boolean> {
+  const query = 'select from stored_file where id = $1 and completed_date is not null';
+  return (await database.query(query, [id])).rowCount === 1;
+}

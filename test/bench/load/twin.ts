@@ -1,0 +1,13 @@
+/** A hypertable for the limits: the columns and chunks of `point`, with a key as PostgreSQL makes it. */
+import type { Database } from '../../../src/platform/database/database.ts';
+
+/** Makes it anew, empty. */
+export async function createTwin(database: Database, table: string): Promise<void> {
+  await database.query(`drop table if exists ${table}`);
+  await database.query(`create table ${table} (like point including defaults, primary key (variable_id, date))`);
+  await database.query(
+    `select create_hypertable('${table}', by_range('date', (
+       select time_interval from timescaledb_information.dimensions where hypertable_name = 'point'
+     )), create_default_indexes => false)`,
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * Holds answers against what the API says of itself (R-A9): their status, type, headers and body. Strict: a body may have
+ * no member that is not described, although clients are told to expect further ones.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { routingPath } from '../../../src/http/lenient-path.ts';
+import type { OpenApiDocument } from '../../../src/http/openapi/build-document.ts';
+
+export interface Answered {
+  readonly method: string;
+  /** As it was asked for. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed, where it is JSON; undefined when it is empty. */
+  readonly body: unknown;
+}
+
+/** @throws Error when the answer is not as described. */
+export type CheckAnswer = (answer: Answered) => void;
+
+interface DescribedAnswer {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, object>>;
+}
+
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
+}
+
+const BASE = 'tidemark:';
+const MAX_PROBLEMS = 5;
+const MAX_SHOWN = 2000;
+
+export function answerChecker(document: OpenApiDocument): CheckAnswer {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(tightened(document) as object, BASE);
+  const validators = new Map<string, ValidateFunction>();
+  const find = operationFinder(document);
+  return ({ method, path, status, headers, body }) => {
+    const found = find(method, path);
+    if (!found) return;
+    const what = `${method} ${path} → ${status}, described as ${found.operation.operationId},`;
+    const { answer, pointer } = resolveAnswer(document, found, status, what);
+    for (const name of ['api-version', 'x-request-id'])
+      if (!headers.has(name)) throw new Error(`${what} has no ${name}`);
+    const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? '';
+    if (body === undefined && answer.content === undefined) return;
+    if (answer.content?.[type] === undefined) throw new Error(`${what} has a body of type ${type || 'none'}`);
+    if (type !== 'application/json') return;
+    const place = `${BASE}#${pointer}/content/application~1json/schema`;
+    const validate = validators.get(place) ?? ajv.compile({ $ref: place });
+    validators.set(place, validate);
+    if (validate(body)) return;
+    const problems = ajv.errorsText(validate.errors?.slice(0, MAX_PROBLEMS));
+    throw new Error(`${what} is otherwise: ${problems}\n${JSON.stringify(body).slice(0, MAX_SHOWN)}`);
+  };
+}
+
+/** Of a service that runs elsewhere. */
+export async function fetchAnswerChecker(origin: string): Promise<CheckAnswer> {
+  const response = await fetch(`${origin}/openapi.json`);
+  return answerChecker((await response.json()) as OpenApiDocument);
+}
+
+interface Found {
+  readonly operation: DescribedOperation;
+  readonly pointer: string;
+}
+
+type FindOperation = (method: string, path: string) => Found | undefined;
+
+/** Fixed paths come before those with parameters, as they do in the service. */
+function operationFinder({ paths }: OpenApiDocument): FindOperation {
+  const templates = Object.keys(paths)
+    .sort((a, b) => a.split('{').length - b.split('{').length)
+    .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+  return (method, path) => {
+    const route = routingPath(`http://service${path}`);
+    for (const { template, pattern } of templates) {
+      const name = method.toLowerCase();
+      const operation = paths[template]?.[name] as DescribedOperation | undefined;
+      if (operation && pattern.test(route)) return { operation, pointer: `/paths/${escapePointer(template)}/${name}` };
+    }
+    return undefined;
+  };
+}
+
+function resolveAnswer(document: OpenApiDocument, { operation, pointer }: Found, status: number, what: string) {
+  const answer = operation.responses[status];
+  if (!answer) throw new Error(`${what} is of no status described: ${Object.keys(operation.responses).join()}`);
+  if (answer.$ref === undefined) return { answer, pointer: `${pointer}/responses/${status}` };
+  const name = answer.$ref.slice('#/components/responses/'.length);
+  const component = document.components.responses?.[name] as DescribedAnswer | undefined;
+  if (!component) throw new Error(`${answer.$ref} leads nowhere`);
+  return { answer: component, pointer: `/components/responses/${name}` };
+}
+
+/** The same with no further members anywhere. */
+function tightened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tightened);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, tightened(member)]));
+  const isClosed = members.type === 'object' && members.properties !== undefined;
+  return isClosed && members.additionalProperties === undefined ? { ...members, additionalProperties: false } : members;
+}
+
+function escapePointer(text: string): string {
+  return encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));
+}

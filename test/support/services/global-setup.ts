@@ -1,0 +1,46 @@
+/**
+ * Once for the whole run: TimescaleDB and Redis on fresh data, a migrated template database, the R root file system.
+ * Test files get at them through `test/support/stack.ts`.
+ */
+import type { TestProject } from 'vitest/node';
+import { prepareCalculator } from '../../../src/local/calculator-setup.ts';
+import { createProgress } from '../../../src/local/progress.ts';
+import { ensureDatabase } from '../../../src/local/services/postgres.ts';
+import { startTemporaryStack } from '../../../src/local/services/temporary-stack.ts';
+import { migrate } from '../../../src/platform/database/migrate.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { freezeTemplate } from './template.ts';
+
+const TEMPLATE = 'template_tidemark';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Leads to the database `postgres` of the server of this run. */
+    serverUrl: string;
+    /** Migrated, without rows, cloned for each test file. */
+    templateDatabase: string;
+    redisUrl: string;
+    /** Root file system of R; absent where R cannot be confined. */
+    rRoot: string | undefined;
+  }
+}
+
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const progress = createProgress(process.stderr);
+  const { rRoot } = await prepareCalculator(progress);
+  const services = await startTemporaryStack({ purpose: 'test', isDurable: false, progress });
+  try {
+    await progress.phase('Preparing the template database', async () => {
+      await migrate(await ensureDatabase(services.serverUrl, TEMPLATE), createLog('error', 'test'));
+      await freezeTemplate(services.serverUrl, TEMPLATE);
+    });
+  } catch (error) {
+    await services.stop();
+    throw error;
+  }
+  project.provide('serverUrl', services.serverUrl);
+  project.provide('templateDatabase', TEMPLATE);
+  project.provide('redisUrl', services.redisUrl);
+  project.provide('rRoot', rRoot);
+  return () => services.stop();
+}

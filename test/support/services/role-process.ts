@@ -1,0 +1,90 @@
+/** The product's own processes, started as in production: `src/main.ts` with roles and an environment. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const READY_TIMEOUT_MS = 25_000;
+const DRAIN_TIMEOUT_MS = 5000;
+
+/** Nothing else of the suite's environment reaches a role. */
+export const OWN_ENVIRONMENT: RoleEnvironment = {
+  PATH: process.env.PATH ?? '',
+  // The suite starts roles a hundred times: compiled once, each start takes half the time.
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../.local/compile-cache', import.meta.url)),
+  HTTP_PORT: '0',
+  GRPC_PORT: '0',
+};
+
+export interface RoleProcess {
+  /** Address of the HTTP role, when started. */
+  readonly http: string;
+  /** host:port of the gRPC role, when started. */
+  readonly grpc: string;
+  /** Address of HEALTH_PORT, when set; 0 picks a free one. */
+  readonly health: string;
+  readonly pid: number;
+  /** What it logged so far, JSON lines. */
+  log(): string;
+  /** Ends it, by default as a crash would; waits until it is gone. @returns exit code or signal. */
+  kill(signal?: NodeJS.Signals): Promise<number | string>;
+}
+
+export type RoleEnvironment = Readonly<Record<string, string>>;
+
+/** Starts roles and waits until they are ready. @throws Error with the log when they do not get there. */
+export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
+  const child = fork(MAIN, [...roles], {
+    env: { ...OWN_ENVIRONMENT, LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    execArgv: [],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => lines.push(String(chunk)));
+  const log = () => lines.join('');
+  const ready = await waitUntilReady(child, log);
+  return {
+    http: ready.http ?? '',
+    grpc: ready.grpc ?? '',
+    health: ready.health ?? '',
+    pid: child.pid ?? 0,
+    log,
+    kill: (signal) => end(child, signal),
+  };
+}
+
+interface Ready {
+  readonly http?: string;
+  readonly grpc?: string;
+  readonly health?: string;
+}
+
+async function waitUntilReady(child: ChildProcess, log: () => string): Promise<Ready> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS);
+  try {
+    const outcome = await Promise.race([
+      once(child, 'message').then(([message]) => message as Ready),
+      once(child, 'exit').then(() => undefined),
+    ]);
+    if (!outcome) throw new Error(`the roles did not get ready:\n${log()}`);
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Waits for `close`, not for `exit`: after `exit`, the last log lines may still be in the pipe. A grandchild that keeps the
+ * pipe open delays the result by at most DRAIN_TIMEOUT_MS.
+ */
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | string> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    const close = once(child, 'close');
+    child.kill(signal);
+    await exit;
+    await Promise.race([close, delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+  return child.exitCode ?? child.signalCode ?? 0;
+}

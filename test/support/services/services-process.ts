@@ -1,0 +1,17 @@
+/**
+ * A process that runs TimescaleDB and Redis in the directory given, for tests that kill it: `node services-process.ts DIRECTORY`.
+ * Prints `{serverUrl, redisUrl}` on a line of its own when they answer; SIGTERM stops them in good order.
+ */
+import { createProgress } from '../../../src/local/progress.ts';
+import { startServices } from '../../../src/local/services/services.ts';
+
+const [directory = ''] = process.argv.slice(2);
+const { serverUrl, redisUrl, stop } = await startServices({
+  directory,
+  logDirectory: directory,
+  passwords: { postgres: 'secret', redis: 'secret' },
+  isDurable: true,
+  progress: createProgress(process.stderr),
+});
+process.stdout.write(`${JSON.stringify({ serverUrl, redisUrl })}\n`);
+process.once('SIGTERM', () => void stop().then(() => process.exit(0)));

@@ -5,7 +5,7 @@
  */
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { purgeExpired } from './identity/issuer/purge-expired.ts';
+import { purgeExpired } from './identity/issuer/payload-adapter.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
 import { migrate } from './platform/database/migrate.ts';

@@ -2,7 +2,7 @@
  * The first account, its users and the client of the local stack, made after migration and before the roles start.
  * Runs on every start: what is there keeps its data and gets the passwords of this checkout.
  */
-import { addClaim } from '../accounts/members/add-claim.ts';
+import { addClaim } from '../accounts/members/claims.ts';
 import { createAccount, findAccountByName } from '../accounts/operator/create-account.ts';
 import { registerClient } from '../accounts/operator/register-client.ts';
 import { createUser, findUserByName } from '../accounts/users/create-user.ts';

@@ -1,14 +1,14 @@
 /** Wires accounts: where passwords are administered, the mails that go out, and the routes. */
-import { accountRoutes } from '../accounts/account/account-routes.ts';
-import { profileRoutes } from '../accounts/account/profile-routes.ts';
+import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { invitationPage } from '../accounts/invitations/invitation-page.ts';
 import { invitationRoutes, registerRoutes } from '../accounts/invitations/invitation-routes.ts';
 import { listingRoutes } from '../accounts/listing/listing-routes.ts';
+import { ACCOUNT_MAIL_TEXTS } from '../accounts/mails/account-mail-texts.ts';
+import { userMails } from '../accounts/mails/user-mails.ts';
 import { claimRoutes } from '../accounts/members/claim-routes.ts';
 import { membershipRoutes } from '../accounts/members/membership-routes.ts';
 import type { AccountServices } from '../accounts/services.ts';
-import { userMails } from '../accounts/users/user-mails.ts';
 import { userRoutes } from '../accounts/users/user-routes.ts';
 import type { Config } from '../config.ts';
 import type { AppParts } from '../http/create-app.ts';
@@ -16,8 +16,10 @@ import { createDirectory } from '../identity/directory/create-directory.ts';
 import type { Impersonation } from '../identity/issuer/grants/token-exchange.ts';
 import type { IssuerOptions } from '../identity/issuer/issuer.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
+import { PASSWORD_MAIL_TEXTS } from '../identity/passwords/password-mail-texts.ts';
 import { type MailSender, startMailSender } from '../platform/mail/mail-sender.ts';
 import { openMailTransport } from '../platform/mail/mail-transport.ts';
+import { WEBHOOK_MAIL_TEXTS } from '../webhooks/delivery/disabled-mail-texts.ts';
 import type { Parts } from './parts.ts';
 
 export interface AccountRole {
@@ -43,6 +45,7 @@ export function startAccounts(parts: Parts): AccountRole {
       from: config.MAIL_FROM,
       log,
     }),
+    texts: { ...ACCOUNT_MAIL_TEXTS, ...PASSWORD_MAIL_TEXTS, ...WEBHOOK_MAIL_TEXTS },
     prepare: userMails({ database, directory, issuer, apiUrl: apiUrl(config) }),
     intervalMs: config.SWEEP_INTERVAL_MS,
     log,

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
+import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { withTransaction } from '../../platform/database/database.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -151,4 +152,29 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
   if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const names = new Set(mask.map((member) => member.toLowerCase()));
   return Object.fromEntries(Object.entries(body).filter(([name]) => names.has(name.toLowerCase())));
+}
+
+export interface ProfileOptions {
+  readonly directory: UserDirectory;
+  /** Addresses the page may return to, exactly; the first is the default. */
+  readonly returnUrls: readonly string[];
+}
+
+/** What callers do about their own password, at the issuer (§4.6, R-B13). */
+export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
+  return new Hono<AccountEnv>()
+    .get('/user/updatePasswordLink', (c) => {
+      const wanted = parseQuery(c.req.url).find('returnUrl');
+      const returnUrl = wanted ?? returnUrls[0] ?? '';
+      if (!returnUrls.includes(returnUrl)) {
+        throw queryError('returnUrl', 'must be an address on the list of the service (RETURN_URLS)');
+      }
+      return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });
+    })
+    .all('/user/password', () => {
+      throw new DomainError(
+        'gone',
+        'passwords are no longer changed through the API: GET /user/updatePasswordLink gives the page to go to',
+      );
+    });
 }

@@ -13,8 +13,8 @@ import {
   textId,
 } from '../../platform/openapi/operation.ts';
 import { emptyAnswer } from '../described-users.ts';
+import { INVITATION_PATH } from '../mails/invitation-mail.ts';
 import type { RegisterUserResult } from './accept-invitation.ts';
-import { INVITATION_PATH } from './invitation-mail.ts';
 import { type Invitation, invitationSchema } from './invitations.ts';
 
 const manages = { tag: 'Invitations', access: MANAGERS } as const;

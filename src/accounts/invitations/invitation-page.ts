@@ -4,17 +4,18 @@
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { formHtml, linkHtml, paragraphHtml } from '../../identity/pages/form-html.ts';
+import { html } from 'hono/html';
+import { formHtml, type Html, linkHtml, paragraphHtml } from '../../identity/pages/form-html.ts';
 import { renderPage } from '../../identity/pages/layout.ts';
 import { isFromOwnPage } from '../../identity/pages/read-form.ts';
 import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from '../../identity/pages/texts/page-texts.ts';
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
-import { findMailAccount } from '../mail-values.ts';
+import { INVITATION_PATH } from '../mails/invitation-mail.ts';
+import { findMailAccount } from '../mails/mail-values.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation } from './accept-invitation.ts';
-import { INVITATION_PATH } from './invitation-mail.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
@@ -36,7 +37,8 @@ async function show(c: Context<Env>, { database }: AccountServices): Promise<Res
   const language = choosePageLanguage(invitation.language);
   const texts = PAGE_TEXTS[language];
   const values = { accountName: account.name, email: invitation.email };
-  const body = `${paragraphHtml(fillText(texts.invitationLead, values))}\n${formHtml({ fields: [], button: texts.acceptInvitation })}`;
+  const form = formHtml({ fields: [], button: texts.acceptInvitation });
+  const body = html`${paragraphHtml(fillText(texts.invitationLead, values))}\n${form}`;
   return send(c, language, fillText(texts.invitationTitle, values), body);
 }
 
@@ -65,7 +67,7 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
     c,
     language,
     title,
-    `${paragraphHtml(texts.invitationDone)}\n${linkHtml(directory.signInLink(), texts.signIn)}`,
+    html`${paragraphHtml(texts.invitationDone)}\n${linkHtml(directory.signInLink(), texts.signIn)}`,
   );
 }
 
@@ -86,11 +88,11 @@ function send(
   c: Context<Env>,
   language: PageLanguage,
   title: string,
-  body: string,
+  body: Html,
   status: 200 | 400 | 409 = 200,
 ): Response {
-  const { html, headers } = renderPage({ language, title, body });
-  return c.body(html, status, { ...headers });
+  const page = renderPage({ language, title, body });
+  return c.body(page.html, status, { ...page.headers });
 }
 
 function tokenOf(c: Context<Env>): string {

@@ -17,6 +17,8 @@ import { getProfile } from './user-profile.ts';
 import { highestRole, planRoleGrant, type RoleName } from './user-rules.ts';
 import { replaceUserSites } from './user-sites.ts';
 
+const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
+
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /** Saves what was given of a user. @throws DomainError not_found, permission_denied, conflict, invalid_input. */
@@ -31,7 +33,9 @@ export async function saveUser(
   const role = written.roles ? highestRole(written.roles) : target.role;
   if (role !== target.role) await changeRole(transaction, context, target, role);
   await writeUserColumns(transaction, userId, written);
-  if (written.email && written.email !== target.email) await redirectMails(transaction, userId, written.email);
+  if (written.email && written.email !== target.email) {
+    await redirectMails(transaction, userId, MAILS_WITH_SECRETS, written.email);
+  }
   await writeAccountParts(transaction, context.caller.accountId, target, written);
   if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
   await auditWhole(transaction, context, target, {

@@ -1,20 +1,31 @@
 /**
- * Lets a Node request handler answer with a web `Response`, so that the middleware around it (headers, logs, compression)
- * treats it like any other route. For small answers: they are held in memory.
+ * Runs a Node request handler and returns a web `Response`, so that middleware (headers, logs, compression) treats it like
+ * any other route. The answer is held in memory: for small answers only.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
 type NodeHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Runs `handle`, which must have ended its response when it resolves. */
+/**
+ * Runs `handle`, which must have ended its response when it resolves.
+ * @throws the error given to `failCapturedResponse`.
+ */
 export async function captureResponse(handle: NodeHandler, request: IncomingMessage): Promise<Response> {
   const response = new CapturedResponse(request);
   await handle(request, response);
+  if (response.failure !== undefined) throw response.failure.error;
   return response.toResponse();
 }
 
-/** A response that belongs to no socket. */
+/** Makes `captureResponse` throw `error` in place of answering with `response`. */
+export function failCapturedResponse(response: ServerResponse, error: unknown): void {
+  if (!(response instanceof CapturedResponse)) throw error;
+  response.failure = { error };
+}
+
+/** A response without a socket. */
 class CapturedResponse extends ServerResponse {
+  failure: { readonly error: unknown } | undefined;
   readonly #chunks: Buffer[] = [];
 
   override write(chunk: unknown): boolean {
@@ -32,7 +43,7 @@ class CapturedResponse extends ServerResponse {
     for (const [name, value] of Object.entries(this.getHeaders())) {
       for (const item of [value ?? []].flat()) headers.append(name, String(item));
     }
-    // Whoever sends the body knows its length; compression on the way would make this one wrong.
+    // The server computes the length of what it sends; compression would make this one wrong.
     headers.delete('content-length');
     const body = this.#chunks.length > 0 ? new Uint8Array(Buffer.concat(this.#chunks)) : null;
     return new Response(body, { status: this.statusCode, headers });

@@ -1,12 +1,11 @@
 /**
- * oidc-provider, configured: Keycloak's paths, which shipped clients know (§5); what is off and why. Every default
- * that would print a notice is replaced, so nothing but the log writes.
+ * Configuration of oidc-provider: Keycloak's paths, which shipped clients use (§5), and the features that are on or off.
+ * It replaces every default that prints a notice, so that only the log writes.
  */
 import type { AdapterPayload, Configuration } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
 import type { IssuerKeys } from '../keys/signing-keys.ts';
-import { showError } from '../pages/error-page.ts';
-import { showSignedOut, showSignOut } from '../pages/sign-out-pages.ts';
+import { showError, showSignedOut, showSignOut } from '../pages/provider-pages.ts';
 import { findTokenAccount, type GrantContext, tokenClaims } from './grants/issuer-grants.ts';
 import { API_RESOURCE, apiResource } from './grants/issuer-resource.ts';
 import { KNOWN_SCOPES } from './grants/token-request-rules.ts';
@@ -15,7 +14,7 @@ import { AUTHORIZATION_PARAMETERS, makeGrant } from './issuer-authorization.ts';
 import { createPayloadAdapter } from './payload-adapter.ts';
 
 const PROTOCOL = '/protocol/openid-connect';
-/** Somebody reads a mail, or looks for a password, while a page is open. */
+/** A page may stay open while the user looks for a password or waits for a mail. */
 const INTERACTION_TTL_SEC = 1800;
 const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const;
 const PROFILE_CLAIMS = [
@@ -34,11 +33,11 @@ const ROUTES: NonNullable<Configuration['routes']> = {
 export interface IssuerContext extends GrantContext {
   /** Address of the issuer. */
   readonly issuer: string;
-  /** The client its own pages sign in through. */
+  /** Client of the issuer's own pages. */
   readonly ownClient: AdapterPayload;
 }
 
-/** The whole configuration of the provider. */
+/** @returns the complete configuration; `keys` sign tokens and cookies. */
 export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): Configuration {
   return {
     adapter: (model: string) => createPayloadAdapter(context.database, model, context.ownClient),
@@ -60,10 +59,11 @@ export function issuerConfiguration(context: IssuerContext, keys: IssuerKeys): C
     ttl: timesToLive(context),
     findAccount: (ctx, userId, token) => findTokenAccount(context, ctx, userId, token?.grantId),
     extraTokenClaims: (ctx) => tokenClaims(ctx),
-    // A confidential client authenticates on every refresh; rotating would only punish a lost answer (R-K3).
+    // A confidential client authenticates on every refresh; with rotation a lost answer would end its session (R-K3).
     rotateRefreshToken: (ctx) => ctx.oidc.client?.clientAuthMethod === 'none',
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // A program in a browser is a public client: its own origin may ask for its tokens. /docs is of ours, and tries all.
+    // A program in a browser is a public client and may request tokens from the origins of its redirect addresses. /docs
+    // is served from the issuer's origin and may use any client.
     clientBasedCORS: (_ctx, origin, client) =>
       origin === new URL(context.issuer).origin ||
       (client.clientAuthMethod === 'none' &&

@@ -1,24 +1,27 @@
 /**
- * The embedded token issuer (R-B2, R-B3): oidc-provider under Keycloak's paths. It issues; it does not decide what a
- * token allows (find-caller does) and does not verify tokens (verify-token does). The HTTP role mounts it.
+ * The embedded token issuer (R-B2, R-B3): oidc-provider under Keycloak's paths. It issues tokens; verify-token.ts verifies
+ * them and find-caller.ts decides what they allow. The api role mounts it with `issuerRoutes`.
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import Provider, { type errors, type KoaContextWithOIDC } from 'oidc-provider';
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import Provider, { type AdapterPayload, type errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Config } from '../../config.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import type { Log } from '../../platform/log.ts';
 import { createTokenVerifier } from '../authentication/verify-token.ts';
 import { compareClientSecret, encodeBasic } from '../clients/client-secret.ts';
-import { ownClient } from '../clients/own-client.ts';
-import { createEmbeddedDirectory } from '../directory/embedded-directory.ts';
+import { ALLOWED_SCOPES_MEMBER } from '../clients/find-client.ts';
+import { ACCOUNT_CLIENT_ID, createEmbeddedDirectory, SIGNED_IN_PATH } from '../directory/embedded-directory.ts';
 import type { UserDirectory } from '../directory/user-directory.ts';
 import { DEFAULT_KEY_POLICY, getIssuerKeys, type IssuerKeys } from '../keys/signing-keys.ts';
-import { showMissing } from '../pages/error-page.ts';
 import { issuerPages } from '../pages/issuer-pages.ts';
 import type { PageContext } from '../pages/page-context.ts';
-import { captureResponse } from './captured-response.ts';
+import { showMissing } from '../pages/provider-pages.ts';
+import { captureResponse, failCapturedResponse } from './captured-response.ts';
 import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './grants/issuer-grants.ts';
 import {
   answerTokenExchange,
@@ -34,11 +37,11 @@ import { userinfo } from './userinfo.ts';
 export interface Issuer {
   /** The `iss` of its tokens. */
   readonly url: string;
-  /** Whether the path (without query, any slashes) is the issuer's. */
+  /** Whether the path belongs to the issuer. @param path without the query, with any number of slashes. */
   handles(path: string): boolean;
-  /** Answers a request whose path it handles. Its body must be unread. */
+  /** Answers a request whose path it handles. The body must not have been read. */
   handle(request: IncomingMessage): Promise<Response>;
-  /** Looks whether other keys are due; to be called every few minutes. */
+  /** Reloads the signing keys when they were rotated; call it every few minutes. */
   refreshKeys(): Promise<void>;
 }
 
@@ -47,19 +50,19 @@ export interface IssuerOptions {
   readonly database: Database;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Where passwords are administered; default: here. */
+  /** Where passwords are administered; default: the embedded issuer. */
   readonly directory?: UserDirectory;
-  /** Has waiting mails sent now. */
+  /** Sends waiting mails now. */
   readonly wakeMail?: () => void;
-  /** Told of every change to what users sign in with, after its commit. */
+  /** Invalidates what all processes cached of these users; called after the commit of a changed password. */
   readonly invalidateAccess?: (userIds: readonly string[]) => Promise<void>;
-  /** Told of every impersonation before it begins. */
+  /** Called before every impersonation; when it throws, no token is issued. */
   readonly onImpersonation?: ExchangeContext['onImpersonation'];
 }
 
 type Context = IssuerContext & ExchangeContext & PageContext;
 
-/** Starts the issuer on a migrated database, making its keys at the first start. */
+/** Starts the issuer on a migrated database; the first start makes its keys. */
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
   const { config, database, log } = options;
   const context = createContext(options);
@@ -75,7 +78,7 @@ export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
       if (kidsOf(current) === kidsOf(keys)) return;
       keys = current;
       handle = handlerOf(createProvider(context, keys, log), context.issuer, config.REALM_ALIASES);
-      log.info({ kids: kidsOf(keys) }, 'the issuer uses other keys');
+      log.info({ kids: kidsOf(keys) }, 'the issuer uses new signing keys');
     },
   };
 }
@@ -105,7 +108,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, (ctx) => answerTokenExchange(context, ctx), TOKEN_EXCHANGE_FIELDS);
   provider.Client.prototype.compareClientSecret = compareClientSecret;
   provider.proxy = true;
-  provider.use(passOnFaults);
+  provider.use(passOnFailures);
   provider.use(answerInJson);
   provider.use(encodeBasic);
   provider.use(userinfo(context));
@@ -114,7 +117,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   return provider;
 }
 
-/** In their order: the first signs. */
+/** Key ids in order: the first key signs. */
 function kidsOf({ jwks }: IssuerKeys): string {
   return jwks.keys.map(({ kid }) => kid).join();
 }
@@ -129,10 +132,7 @@ function grantPolicy(config: Config): GrantContext['policy'] {
   };
 }
 
-/**
- * Two answers RFC 6749 §5.2 wants otherwise than oidc-provider gives them, and a JSON body where there is none
- * (R-A5).
- */
+/** Corrects two answers of oidc-provider to RFC 6749 §5.2, and gives a 404 its JSON body or page (R-A5). */
 async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   await next();
   const description = (ctx.body as { error_description?: string } | undefined)?.error_description;
@@ -145,18 +145,19 @@ async function answerInJson(ctx: KoaContextWithOIDC, next: () => Promise<void>):
     showMissing(ctx);
   } else if (ctx.status === 404 && !ctx.body) {
     ctx.status = 404;
-    ctx.body = { error: 'not_found', error_description: `the token issuer has no ${ctx.method} ${ctx.path}` };
+    ctx.body = {
+      error: 'not_found',
+      error_description: `the token issuer has no ${ctx.method} ${ctx.path}; see .well-known/openid-configuration`,
+    };
   }
 }
 
-const faults = new WeakMap<IncomingMessage, unknown>();
-
-/** What fails in a page of ours is answered like everything else that fails, by whoever mounts the issuer. */
-async function passOnFaults(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+/** Hands a failure of a page to the app that mounts the issuer, which answers it like any other failure. */
+async function passOnFailures(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
   } catch (error) {
-    faults.set(ctx.req, error);
+    failCapturedResponse(ctx.res, error);
   }
 }
 
@@ -172,10 +173,10 @@ function logErrors(provider: Provider, log: Log): void {
         reason: error.error_description,
         client: ctx.oidc.client?.clientId,
       },
-      'no token given',
+      'token request refused',
     ),
   );
-  // Koa prints unhandled errors itself when nobody listens; its typings do not know the event.
+  // Without a listener Koa prints unhandled errors itself; its typings omit the event.
   const koa: EventEmitter = provider;
   koa.on('error', (error: Error) => log.error({ err: error }, 'issuer failed'));
 }
@@ -187,18 +188,51 @@ function handlerOf(provider: Provider, url: string, aliases: readonly string[]):
   return async (request) => {
     const [path = '', query] = splitOnce(request.url ?? '/', '?');
     const inner = `${planIssuerPath(path, paths) ?? '/'}${query === undefined ? '' : `?${query}`}`;
-    // Addresses in answers are the canonical ones, whichever name, alias or proxy the request came through.
+    // Addresses in answers are canonical, whatever host name, realm alias or proxy the request used.
     request.headers.host = host;
     request.headers['x-forwarded-proto'] = protocol.replace(':', '');
     delete request.headers['x-forwarded-host'];
     const outer = Object.assign(request, { url: inner, originalUrl: `${pathname}${inner}` });
-    const response = await captureResponse(callback, outer);
-    if (faults.has(request)) throw faults.get(request);
-    return response;
+    return captureResponse(callback, outer);
   };
 }
 
 function splitOnce(text: string, separator: string): readonly [string, string?] {
   const at = text.indexOf(separator);
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/**
+ * The client of the issuer's own pages: public, with authorization codes that cannot be exchanged for tokens.
+ * @param returnUrls addresses a password change may return to, besides the issuer's own page.
+ */
+function ownClient(issuer: string, returnUrls: readonly string[]): AdapterPayload {
+  return {
+    client_id: ACCOUNT_CLIENT_ID,
+    client_name: 'Tidemark',
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+    redirect_uris: [`${issuer}${SIGNED_IN_PATH}`, ...returnUrls],
+    [ALLOWED_SCOPES_MEMBER]: '',
+  };
+}
+
+type IssuerEnv = RequestIdEnv & { Bindings: HttpBindings };
+
+/**
+ * The issuer as a Hono app, for the root of the HTTP app; other paths pass. Middleware before it must not read the bodies
+ * of the issuer's paths.
+ */
+export function issuerRoutes(issuer: Issuer): Hono<IssuerEnv> {
+  const app = new Hono<IssuerEnv>();
+  app.use('*', async (c, next) => {
+    if (!issuer.handles(c.req.path)) return next();
+    // The issuer reads the Node request, which does not have the id that middleware made or replaced (R-A10).
+    c.env.incoming.headers['x-request-id'] = c.var.requestId;
+    const response = await issuer.handle(c.env.incoming);
+    // `newResponse` keeps the headers that middleware has set; a bare Response would lose them.
+    return c.newResponse(response.body, response);
+  });
+  return app;
 }

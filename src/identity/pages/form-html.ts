@@ -1,5 +1,8 @@
-/** Parts of forms: labelled fields, problems that are read out, buttons. Everything given is text and escaped here. */
-import { escapeHtml } from '../../platform/mail/mail-render.ts';
+/** Parts of pages: forms with labelled fields and announced problems, paragraphs, links. `html` escapes every value. */
+import { html, raw } from 'hono/html';
+
+/** Escaped HTML, the result of the `html` tag. */
+export type Html = ReturnType<typeof html>;
 
 export interface FieldHtml {
   readonly name: string;
@@ -15,49 +18,53 @@ export interface FieldHtml {
 export interface FormHtml {
   readonly fields: readonly FieldHtml[];
   readonly button: string;
-  /** What was wrong with the last attempt. */
+  /** Why the previous attempt was refused. */
   readonly problem?: string | undefined;
-  /** What there is to know about it. */
+  /** What the user should know about the problem. */
   readonly advice?: string | undefined;
-  /** Whose form it is, unseen: password managers file the password under it. */
+  /** User name in a hidden field, under which password managers store the password. */
   readonly userName?: string | undefined;
 }
 
 /** A form that posts to the address of its page. */
-export function formHtml({ fields, button, problem, advice, userName }: FormHtml): string {
+export function formHtml({ fields, button, problem, advice, userName }: FormHtml): Html {
   const owner =
     userName === undefined
       ? ''
-      : `<input type="text" id="username" autocomplete="username" value="${escapeHtml(userName)}" readonly hidden>`;
-  return [
-    problem === undefined ? '' : `<p class="problem" role="alert" id="problem">${escapeHtml(problem)}</p>`,
-    advice === undefined ? '' : `<p class="hint">${escapeHtml(advice)}</p>`,
-    '<form method="post">',
-    owner,
-    ...fields.map((field) => fieldHtml(field, problem !== undefined)),
-    `<button type="submit">${escapeHtml(button)}</button>`,
-    '</form>',
-  ].join('\n');
+      : html`<input type="text" id="username" autocomplete="username" value="${userName}" readonly hidden>`;
+  return html`${problem === undefined ? '' : html`<p class="problem" role="alert" id="problem">${problem}</p>`}
+${advice === undefined ? '' : hintHtml(advice)}
+<form method="post">
+${owner}
+${fields.map((field) => html`${fieldHtml(field, problem !== undefined)}\n`)}<button type="submit">${button}</button>
+</form>`;
 }
 
-function fieldHtml({ name, label, type, autocomplete, value, hint, isFirst }: FieldHtml, isWrong: boolean): string {
+function fieldHtml(field: FieldHtml, isWrong: boolean): Html {
+  const { name, label, hint } = field;
+  const below = hint === undefined ? '' : html`\n<p class="hint" id="${name}-hint">${hint}</p>`;
+  return html`<label for="${name}">${label}</label>\n<input ${attributesHtml(field, isWrong)}>${below}`;
+}
+
+function attributesHtml({ name, type, autocomplete, value, hint, isFirst }: FieldHtml, isWrong: boolean): Html {
   const described = [isWrong ? 'problem' : '', hint === undefined ? '' : `${name}-hint`].filter(Boolean).join(' ');
-  const attributes = [
-    `id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required`,
-    value === undefined ? '' : `value="${escapeHtml(value)}"`,
-    type === 'text' ? 'autocapitalize="none" spellcheck="false"' : '',
-    isFirst ? 'autofocus' : '',
-    isWrong ? 'aria-invalid="true"' : '',
-    described === '' ? '' : `aria-describedby="${described}"`,
-  ];
-  const below = hint === undefined ? '' : `\n<p class="hint" id="${name}-hint">${escapeHtml(hint)}</p>`;
-  return `<label for="${name}">${escapeHtml(label)}</label>\n<input ${attributes.filter(Boolean).join(' ')}>${below}`;
+  return html`id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${[
+    value === undefined ? '' : html` value="${value}"`,
+    type === 'text' ? raw(' autocapitalize="none" spellcheck="false"') : '',
+    isFirst ? ' autofocus' : '',
+    isWrong ? raw(' aria-invalid="true"') : '',
+    described === '' ? '' : html` aria-describedby="${described}"`,
+  ]}`;
 }
 
-export function paragraphHtml(text: string): string {
-  return `<p>${escapeHtml(text)}</p>`;
+export function paragraphHtml(text: string): Html {
+  return html`<p>${text}</p>`;
 }
 
-export function linkHtml(address: string, label: string): string {
-  return `<p class="more"><a href="${escapeHtml(address)}">${escapeHtml(label)}</a></p>`;
+export function hintHtml(text: string): Html {
+  return html`<p class="hint">${text}</p>`;
+}
+
+export function linkHtml(address: string, label: string): Html {
+  return html`<p class="more"><a href="${address}">${label}</a></p>`;
 }

@@ -1,11 +1,12 @@
-/** What the pages of the issuer work with, and how they answer. */
+/** The services the issuer's pages use, and how a page is sent. */
+import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { UserDirectory } from '../directory/user-directory.ts';
 import type { SignInPolicy } from '../passwords/sign-in.ts';
-import { paragraphHtml } from './form-html.ts';
+import { type Html, paragraphHtml } from './form-html.ts';
 import { type Page, renderPage } from './layout.ts';
 import { choosePageLanguage, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
@@ -17,9 +18,9 @@ export interface PageContext {
   readonly issuer: string;
   readonly passwordMinLength: number;
   readonly directory: UserDirectory;
-  /** Has waiting mails sent now. */
+  /** Sends waiting mails now. */
   readonly wakeMail: () => void;
-  /** Tells all processes that what these users sign in with has changed; call it once that is committed. */
+  /** Invalidates what all processes cached of these users; call it after the commit of a changed password. */
   readonly invalidateAccess: (userIds: readonly string[]) => Promise<void>;
 }
 
@@ -35,30 +36,31 @@ export interface SentPage extends Page {
   readonly formTargets?: readonly string[];
 }
 
+/** Answers with a page; default status 200. */
 export function sendPage(ctx: PageRequest, { status = 200, formTargets = [], ...page }: SentPage): void {
-  const { html, headers } = renderPage(page, formTargets);
+  const rendered = renderPage(page, formTargets);
   ctx.status = status;
-  for (const [name, value] of Object.entries(headers)) ctx.set(name, value);
-  ctx.body = html;
+  for (const [name, value] of Object.entries(rendered.headers)) ctx.set(name, value);
+  ctx.body = rendered.html;
 }
 
 /**
- * Says that a link or a page is too old, used, or of another browser: which of them is nobody's business.
- * @param below HTML of what one can do about it.
+ * Answers 400: the link or page is too old, was used, or belongs to another browser. The page does not say which.
+ * @param below what the user can do about it.
  */
-export function sendExpired(ctx: PageRequest, language: PageLanguage, below = ''): void {
+export function sendExpired(ctx: PageRequest, language: PageLanguage, below: Html | '' = ''): void {
   if (ctx.accepts('html', 'json') === 'json') {
     ctx.status = EXPIRED_STATUS;
-    const message = 'the link or the page was used already, is too old, or belongs to another browser';
+    const message = 'the link or page was already used, has expired, or belongs to another browser; start again';
     ctx.body = { code: 'invalid_input', message, requestId: ctx.get('x-request-id') };
     return;
   }
   const { expiredTitle: title, expiredLead } = PAGE_TEXTS[language];
-  sendPage(ctx, { status: EXPIRED_STATUS, language, title, body: `${paragraphHtml(expiredLead)}\n${below}` });
+  sendPage(ctx, { status: EXPIRED_STATUS, language, title, body: html`${paragraphHtml(expiredLead)}\n${below}` });
 }
 
-/** @param userLanguage of the user, where there is one. */
+/** Language of a page: `ui_locales`, else the user's language, else `Accept-Language`. */
 export function languageOf(ctx: PageRequest, userLanguage?: string | null, uiLocales?: unknown): PageLanguage {
-  const wished = typeof uiLocales === 'string' ? uiLocales : undefined;
-  return choosePageLanguage(wished, userLanguage, ctx.get('accept-language'));
+  const requested = typeof uiLocales === 'string' ? uiLocales : undefined;
+  return choosePageLanguage(requested, userLanguage, ctx.get('accept-language'));
 }

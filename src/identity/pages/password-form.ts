@@ -1,6 +1,6 @@
-/** The form that asks for a new password, and what is said about one that will not do. */
+/** The form for a new password, with the reason why the previous one was refused. */
 import type { PasswordProblem } from '../passwords/password-rules.ts';
-import { type FieldHtml, formHtml } from './form-html.ts';
+import { type FieldHtml, formHtml, type Html } from './form-html.ts';
 import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export type FormProblem = PasswordProblem | 'wrong_password';
@@ -22,7 +22,8 @@ const PROBLEM_TEXTS = {
   different: 'different',
 } as const satisfies Record<FormProblem, string>;
 
-export function passwordFormHtml({ language, minLength, asksCurrent, problem, userName }: PasswordForm): string {
+/** Asks for the new password twice, and for the current one first where `asksCurrent`. */
+export function passwordFormHtml({ language, minLength, asksCurrent, problem, userName }: PasswordForm): Html {
   const texts = PAGE_TEXTS[language];
   const current: FieldHtml = {
     name: 'currentPassword',

@@ -1,7 +1,8 @@
 /**
- * The pages inside an authorization that ask for a new password: the first one instead of a temporary one (R-B10), and a
- * change, which asks for the current one too when the session is older than five minutes (R-B13).
+ * Pages of an authorization that ask for a new password: one replaces a temporary password (R-B10), the other changes a
+ * password and also asks for the current one when the session is older than five minutes (R-B13).
  */
+import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import { withTransaction } from '../../platform/database/database.ts';
 import type { TokenUser } from '../authentication/find-token-user.ts';
@@ -23,9 +24,10 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS } from './texts/page-texts.ts';
 
-/** §5: who signed in longer ago is asked for the current password. */
+/** A session older than this must give the current password (§5). */
 const RECENT_SEC = 300;
 
+/** Shows the form, with `problem` after a refused attempt. */
 export async function showPassword(
   context: PageContext,
   provider: Provider,
@@ -45,12 +47,13 @@ export async function showPassword(
   sendPage(ctx, {
     language,
     title: isFirst ? texts.firstTitle : texts.changeTitle,
-    body: `${paragraphHtml(lead)}\n${form}`,
+    body: html`${paragraphHtml(lead)}\n${form}`,
     status: problem ? 400 : 200,
     formTargets: formTargets(details),
   });
 }
 
+/** Handles the posted form: changes the password and continues the authorization. */
 export async function takePassword(
   context: PageContext,
   provider: Provider,
@@ -71,11 +74,11 @@ export async function takePassword(
   if (problem) return showPassword(context, provider, ctx, details, problem);
   await context.invalidateAccess([user.userId]);
   context.wakeMail();
-  // Somebody who has just replaced a temporary password is not asked for another.
+  // `isDone` keeps the change prompt from following the prompt for a first password.
   await finishInteraction(provider, ctx, { [CHANGE_PASSWORD_PROMPT]: { isDone: true } });
 }
 
-/** A wrong current password counts like a wrong sign-in. */
+/** Checks the current password where it is required. A wrong one counts as a failed sign-in. */
 async function isAllowed(
   { database, policy, clock }: PageContext,
   provider: Provider,
@@ -88,7 +91,7 @@ async function isAllowed(
   return result.kind !== 'wrong_credentials' && result.userId === userId;
 }
 
-/** A temporary password has just been typed, or the session is old: neither asks twice within five minutes. */
+/** Whether the last sign-in, with any password, is more than five minutes ago. */
 async function isCurrentNeeded(provider: Provider, { session }: InteractionDetails): Promise<boolean> {
   const found = session?.uid === undefined ? undefined : await provider.Session.findByUid(session.uid);
   return found?.loginTs === undefined || Math.floor(Date.now() / 1000) - found.loginTs > RECENT_SEC;

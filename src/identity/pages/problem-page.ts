@@ -1,33 +1,32 @@
-/** What a person sees where a program would get an error body (R-A5): too many tries, no such page, a fault of ours. */
-import { escapeHtml } from '../../platform/mail/mail-render.ts';
-import { paragraphHtml } from './form-html.ts';
+/** Pages that browsers get in place of an error body (R-A5): too many attempts, no such page, a failure of the service. */
+import { html } from 'hono/html';
+import { hintHtml, paragraphHtml } from './form-html.ts';
 import { type RenderedPage, renderPage } from './layout.ts';
 import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
 export interface Problem {
   /** HTTP status. */
   readonly status: number;
-  /** After how many seconds to try again; undefined: not said. */
+  /** Seconds until the next attempt may succeed; undefined: unknown. */
   readonly waitSec?: number | undefined;
-  /** What those who run the service find it by. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string;
   /** `Accept-Language`. */
   readonly languages: string | undefined;
 }
 
-/** The page for it; undefined for what is told to programs alone. */
+/** @returns the page of a problem; undefined for a status that has no page, and is answered in JSON. */
 export function renderProblem(problem: Problem): RenderedPage | undefined {
   const language = choosePageLanguage(problem.languages);
-  const words = wordsOf(problem, language);
-  if (!words) return undefined;
-  const [title, lead] = words;
+  const texts = textsOf(problem, language);
+  if (!texts) return undefined;
+  const [title, lead] = texts;
   const reference = fillText(PAGE_TEXTS[language].reference, { requestId: problem.requestId });
-  const body = [paragraphHtml(lead)];
-  if (problem.status >= 500) body.push(`<p class="hint">${escapeHtml(reference)}</p>`);
-  return renderPage({ language, title, body: body.join('\n') });
+  const below = problem.status >= 500 ? html`\n${hintHtml(reference)}` : '';
+  return renderPage({ language, title, body: html`${paragraphHtml(lead)}${below}` });
 }
 
-function wordsOf({ status, waitSec = 60 }: Problem, language: PageLanguage): readonly [string, string] | undefined {
+function textsOf({ status, waitSec = 60 }: Problem, language: PageLanguage): readonly [string, string] | undefined {
   const texts = PAGE_TEXTS[language];
   if (status === 404) return [texts.missingTitle, texts.missingLead];
   if (status === 429) return [texts.waitTitle, fillText(texts.waitLead, { time: secondsIn(language, waitSec) })];

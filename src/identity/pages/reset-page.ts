@@ -1,4 +1,5 @@
-/** A forgotten password: asking for a link by mail, and the page the link leads to (R-B11). */
+/** A forgotten password: the page that requests a link by mail, and the page the link opens (R-B11). */
+import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import { type Queryable, withTransaction } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -12,6 +13,7 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
+/** Shows the form that asks for a user name or mail address. */
 export async function showForgot(_context: PageContext, _provider: Provider, ctx: PageRequest): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
@@ -19,14 +21,14 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
     fields: [{ name: 'username', label: texts.userNameOrMail, type: 'text', autocomplete: 'username', isFirst: true }],
     button: texts.sendLink,
   });
-  sendPage(ctx, { language, title: texts.forgotTitle, body: `${paragraphHtml(texts.forgotLead)}\n${form}` });
+  sendPage(ctx, { language, title: texts.forgotTitle, body: html`${paragraphHtml(texts.forgotLead)}\n${form}` });
 }
 
-/** Mails that anybody may have sent to a user, by naming them. */
+/** Mails per user and period: anyone who knows a user name can request them. */
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** The answer is the same whether or not there is such a user, and so is the time: the mail is made later. */
+/** Queues the mail. The answer and its timing do not reveal whether the user exists: the mail is made later. */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
@@ -40,6 +42,7 @@ export async function takeForgot(context: PageContext, ctx: PageRequest, { usern
   sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
 }
 
+/** Shows the form for a new password, or that the link has expired. */
 export async function showReset(
   context: PageContext,
   ctx: PageRequest,
@@ -50,10 +53,10 @@ export async function showReset(
   const userName = await findResetUserName(context.database, token);
   if (userName === undefined) return sendExpiredLink(context, ctx, language);
   const { passwordMinLength: minLength } = context;
-  // The token is in the address of the page, which the form posts to: it need not be in the form as well.
+  // The form posts to the address of the page, which holds the token.
   const form = passwordFormHtml({ language, minLength, asksCurrent: false, problem, userName });
   const { resetTitle: title, resetLead } = PAGE_TEXTS[language];
-  const body = `${paragraphHtml(fillText(resetLead, { userName }))}\n${form}`;
+  const body = html`${paragraphHtml(fillText(resetLead, { userName }))}\n${form}`;
   sendPage(ctx, { language, title, body, status: problem ? 400 : 200 });
 }
 
@@ -61,6 +64,7 @@ function sendExpiredLink({ issuer }: PageContext, ctx: PageRequest, language: Pa
   sendExpired(ctx, language, linkHtml(`${issuer}/forgot-password`, PAGE_TEXTS[language].askAgain));
 }
 
+/** Handles the posted form. The user is not signed in by it. */
 export async function takeReset(context: PageContext, ctx: PageRequest, token: string, form: Form): Promise<void> {
   const { newPassword: password = '', repeatedPassword: repeated = '' } = form;
   const { passwordMinLength: minLength, issuer } = context;
@@ -70,11 +74,11 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
   if (outcome !== undefined) return showReset(context, ctx, token, outcome);
   context.wakeMail();
   const texts = PAGE_TEXTS[language];
-  const body = `${paragraphHtml(texts.resetDone)}\n${linkHtml(`${issuer}/signed-in`, texts.signIn)}`;
+  const body = html`${paragraphHtml(texts.resetDone)}\n${linkHtml(`${issuer}/signed-in`, texts.signIn)}`;
   sendPage(ctx, { language, title: texts.resetDoneTitle, body });
 }
 
-/** A password that will not do leaves the link as it was. */
+/** Changes the password and uses the link up. A refused password leaves the link usable. */
 async function changeByLink(
   { database, invalidateAccess }: PageContext,
   token: string,
@@ -94,8 +98,8 @@ async function changeByLink(
 }
 
 /**
- * Who is meant: the user of that name, and the user of that address. They are two when somebody took the address of
- * another as a name; each is written to at their own. An address several users share names none of them.
+ * The users meant by a name or mail address: the user with that name, and the one user with that address. They differ
+ * when a user chose another user's address as a name; each gets a mail at their own address. A shared address names none.
  */
 async function findUsers(database: Queryable, wanted: string): Promise<readonly DirectoryUser[]> {
   if (wanted === '' || !isStorableText(wanted)) return [];

@@ -1,4 +1,5 @@
 /** The page that asks for user name and password (R-B2). */
+import { html } from 'hono/html';
 import type Provider from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import { type SignInPolicy, signIn } from '../passwords/sign-in.ts';
@@ -15,6 +16,7 @@ interface SignInPage {
   readonly userName?: string;
 }
 
+/** Shows the form, with `problem` after a refused attempt. */
 export async function showSignIn(
   { issuer, policy }: PageContext,
   provider: Provider,
@@ -48,14 +50,14 @@ export async function showSignIn(
     ],
     button: texts.signIn,
     problem: problem && texts[problem],
-    // Said to everybody, so it does not tell whether there is such a user, or whether they are stopped already.
+    // Shown after every wrong attempt, so it reveals neither that the user exists nor that sign-in is paused.
     advice: problem === 'wrongCredentials' ? fillText(texts.pause, pauseOf(policy)) : undefined,
   });
   const lead = paragraphHtml(fillText(texts.signInLead, { client: name }));
   sendPage(ctx, {
     language,
     title: texts.signInTitle,
-    body: [lead, form, linkHtml(`${issuer}/forgot-password`, texts.forgot)].join('\n'),
+    body: html`${lead}\n${form}\n${linkHtml(`${issuer}/forgot-password`, texts.forgot)}`,
     status: problem ? 401 : 200,
     formTargets: formTargets(details),
   });
@@ -65,6 +67,7 @@ function pauseOf({ maxFailures, lockSec }: SignInPolicy) {
   return { count: maxFailures, minutes: Math.ceil(lockSec / 60) };
 }
 
+/** Handles the posted form: signs the user in and continues the authorization. */
 export async function takeSignIn(
   context: PageContext,
   provider: Provider,
@@ -83,7 +86,7 @@ export async function takeSignIn(
   await finishInteraction(provider, ctx, { login: { accountId: result.userId, ts, amr: ['pwd'] } });
 }
 
-/** Somebody else was signed in before: their session ends, and the interaction no longer belongs to it. */
+/** Ends the session of another user who was signed in before, and detaches the interaction from it. */
 async function leaveSession(provider: Provider, details: InteractionDetails): Promise<void> {
   const uid = details.session?.uid;
   const session = uid === undefined ? undefined : await provider.Session.findByUid(uid);

@@ -1,31 +1,31 @@
 /**
- * Mails to send, written in the transaction of what they tell: what was not committed is not told, and nothing told is
- * lost. Secrets are no part of a row; they are made when the mail is sent (mail-sender.ts).
+ * Transactional outbox of mails: a mail is queued in the transaction of the change it reports, so a mail is sent if and
+ * only if the change is committed. A row holds no secrets; mail-sender.ts makes them when it sends the mail.
  */
 import type { Queryable } from '../database/database.ts';
 import type { MailValues } from './mail-render.ts';
-import type { MailKind } from './mail-text.ts';
 
 export interface NewMail {
-  readonly kind: MailKind;
+  /** Key of the mail's text (MailTexts). */
+  readonly kind: string;
   readonly to: string;
   /** ISO 639-1. */
   readonly language: string;
-  /** What the text mentions and is no secret. */
+  /** Values of the text's placeholders, except secrets. */
   readonly data?: MailValues;
-  /** Whose sender name and reply address are used. */
+  /** Account whose sender name and reply address are used. */
   readonly accountId?: number;
-  /** The mail goes with the user. */
+  /** The mail is deleted together with this user. */
   readonly userId?: string;
-  /** The mail goes with the invitation. */
+  /** The mail is deleted together with this invitation. */
   readonly invitationId?: string;
-  /** Hours to wait; default none. */
+  /** Hours to wait before the mail is sent; default 0. */
   readonly delayHours?: number;
 }
 
 export interface WaitingMail {
   readonly id: number;
-  readonly kind: MailKind;
+  readonly kind: string;
   readonly to: string;
   readonly language: string;
   readonly data: MailValues;
@@ -33,27 +33,31 @@ export interface WaitingMail {
   readonly userId: string | null;
   readonly invitationId: string | null;
   readonly messageId: string;
-  /** This one included. */
+  /** Attempts so far, including this one. */
   readonly attempts: number;
   readonly createdDate: string;
   readonly senderName: string | null;
   readonly replyTo: string | null;
 }
 
-/** Mails with secrets that wait for a user go to the new address: the old one may be a mistake, or somebody else's. */
-export async function redirectMails(transaction: Queryable, userId: string, to: string): Promise<void> {
+/** Sends a user's waiting mails of these kinds to another address: the previous one may belong to another person. */
+export async function redirectMails(
+  transaction: Queryable,
+  userId: string,
+  kinds: readonly string[],
+  to: string,
+): Promise<void> {
   await transaction.query(
-    `update mail set to_address = $2
-     where user_id = $1 and state = 'Waiting' and kind in ('temporary_password', 'password_reset')`,
-    [userId, to],
+    `update mail set to_address = $2 where user_id = $1 and state = 'Waiting' and kind = any($3)`,
+    [userId, to, kinds],
   );
 }
 
-/** How many mails of a kind were asked for, for a user, in the last `seconds`. */
+/** @returns how many mails of a kind were queued for a user in the last `seconds`. */
 export async function countRecentMails(
   database: Queryable,
   userId: string,
-  kind: MailKind,
+  kind: string,
   seconds: number,
 ): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
@@ -64,7 +68,7 @@ export async function countRecentMails(
   return rows[0]?.count ?? 0;
 }
 
-/** Asks for a mail within the caller's transaction. */
+/** Queues a mail in the given transaction. */
 export async function queueMail(transaction: Queryable, mail: NewMail): Promise<void> {
   await transaction.query(
     `insert into mail (kind, to_address, language, data, account_id, user_id, invitation_id, not_before_date)
@@ -82,7 +86,7 @@ export async function queueMail(transaction: Queryable, mail: NewMail): Promise<
   );
 }
 
-/** Takes the mail that is due longest for `leaseSec` seconds: nobody else takes it meanwhile, and after that anybody may. */
+/** Claims the mail that has been due longest. Its lease of `leaseSec` seconds keeps other senders from claiming it. */
 export async function claimMail(database: Queryable, leaseSec: number): Promise<WaitingMail | undefined> {
   const { rows } = await database.query<WaitingMail>(
     `with due as (
@@ -101,12 +105,13 @@ export async function claimMail(database: Queryable, leaseSec: number): Promise<
   return rows[0];
 }
 
-/** How an attempt ended. */
+/** Result of an attempt. `Obsolete`: the mail is no longer needed. `Waiting`: retry after `pauseSec` seconds. */
 export type MailOutcome =
   | { readonly kind: 'Sent' | 'Obsolete' }
   | { readonly kind: 'Failed'; readonly failure: string }
   | { readonly kind: 'Waiting'; readonly failure: string; readonly pauseSec: number };
 
+/** Stores the result of an attempt, and when the next one is due. */
 export async function writeMailOutcome(database: Queryable, mailId: number, outcome: MailOutcome): Promise<void> {
   await database.query(
     `update mail set state = $2, failure = $3, sent_date = case when $2 = 'Sent' then clock_timestamp() end,
@@ -121,7 +126,7 @@ export async function writeMailOutcome(database: Queryable, mailId: number, outc
   );
 }
 
-/** Deletes what was done with more than `days` days ago. */
+/** Deletes finished mails that were queued more than `days` days ago. */
 export async function purgeMails(database: Queryable, days: number): Promise<void> {
   await database.query(
     `delete from mail where state <> 'Waiting' and created_date < now() - make_interval(days => $1)`,

@@ -1,6 +1,6 @@
-/** From a text and its values to a mail: plain text and HTML say the same, and values are text in both. */
-import type { MailKind } from './mail-text.ts';
-import { mailText, toMailLanguage } from './mail-texts.ts';
+/** Renders a mail: plain text and HTML with the same content. Values are escaped in HTML and stay on one line in both. */
+import { html, raw } from 'hono/html';
+import { type MailTranslations, toMailLanguage } from './mail-text.ts';
 
 export type MailValues = Readonly<Record<string, string>>;
 
@@ -10,43 +10,40 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+/** Line breaks, other control characters, and the marks that change the direction of text. */
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** Line breaks and other control characters, with the marks that turn the direction of what follows. */
-const BREAKS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
-
-/** @throws Error when a value that the text mentions is missing. */
-export function renderMail(kind: MailKind, language: string, values: MailValues): RenderedMail {
-  const { subject, lines, button, closing } = mailText(kind, language);
+/**
+ * Renders a text in the reader's language (R-B10).
+ * @param language ISO 639-1, with or without a region.
+ * @throws Error when a placeholder of the text has no value.
+ */
+export function renderMail(translations: MailTranslations, language: string, values: MailValues): RenderedMail {
+  const mailLanguage = toMailLanguage(language);
+  const { subject, lines, button, closing } = translations[mailLanguage];
   const plain = (text: string) => fill(text, values);
-  const rich = (text: string) => `<p>${escapeHtml(plain(text))}</p>`;
+  const paragraph = (text: string) => html`<p>${plain(text)}</p>\n`;
   const link = button === undefined ? [] : [`${plain(button)}:\n${plain('{link}')}`];
-  const linkHtml =
-    button === undefined ? [] : [`<p><a href="${escapeHtml(plain('{link}'))}">${escapeHtml(plain(button))}</a></p>`];
-  const body = [...lines.map(rich), ...linkHtml, ...closing.map(rich)].join('\n');
+  const linkHtml = button === undefined ? '' : html`<p><a href="${plain('{link}')}">${plain(button)}</a></p>\n`;
+  const body = html`${lines.map(paragraph)}${linkHtml}${closing.map(paragraph)}`;
   return {
-    // A line break in a name must not become a header: none is left, and no run of spaces to look like one.
+    // A run of spaces in a name must not look like the start of another header.
     subject: plain(subject).replace(/\s+/g, ' '),
     text: `${[...lines.map(plain), ...link, ...closing.map(plain)].join('\n\n')}\n`,
-    html: `<!DOCTYPE html>\n<html lang="${toMailLanguage(language)}"><body>\n${body}\n</body></html>\n`,
+    html: String(html`${raw('<!DOCTYPE html>')}\n<html lang="${mailLanguage}"><body>\n${body}</body></html>\n`),
   };
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
 function fill(text: string, values: MailValues): string {
   return text.replace(/\{(\w+)\}/g, (_placeholder, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`a mail needs the value ${name}`);
-    // Of what people named themselves: with line breaks it would look like a text of ours.
-    return value.replace(BREAKS, ' ');
+    // Users choose some of these values: a line break would let one pass for a paragraph of the service.
+    return value.replace(CONTROL_CHARACTERS, ' ');
   });
+}
+
+/** Escapes text for HTML content and attribute values. */
+export function escapeHtml(text: string): string {
+  return String(html`${text}`);
 }

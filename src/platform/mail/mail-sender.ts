@@ -1,43 +1,49 @@
 /**
- * Sends what waits in the mail outbox. An attempt is committed before it begins and its end after it ended: a crash in
- * between, or a server that took a mail without saying so, leads to a second mail with the same Message-ID, never to
- * none. Secrets (a temporary password, the token of a link) are made by the attempt; only their hashes are stored.
+ * Sends the mails of the outbox, at least once: the claim is committed before the attempt and its result after it. A crash
+ * in between, or a lost answer of the mail server, causes a second mail with the same Message-ID. Each attempt makes its
+ * own secrets (a temporary password, the token of a link); only their hashes are stored.
  */
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import { type Sweeper, startSweeper } from '../sweep.ts';
 import { claimMail, type MailOutcome, purgeMails, type WaitingMail, writeMailOutcome } from './mail-outbox.ts';
 import { type MailValues, renderMail } from './mail-render.ts';
-import type { MailKind } from './mail-text.ts';
+import type { MailTexts } from './mail-text.ts';
 import { MailRefusedError, type MailTransport } from './mail-transport.ts';
 
-/** Gives the values of a mail about to be sent, its secrets among them; undefined when there is no more use for it. */
+/** @returns the values of a mail about to be sent, including its secrets; undefined when the mail is obsolete. */
 export type PrepareMail = (mail: WaitingMail) => Promise<MailValues | undefined>;
 
 export interface MailSenderOptions {
   readonly database: Database;
   readonly transport: MailTransport | undefined;
-  /** Kinds that are not here need no more than their data. */
-  readonly prepare: Readonly<Partial<Record<MailKind, PrepareMail>>>;
-  /** Milliseconds between looks for mails that are due. */
+  /** Texts by kind of mail. A mail of another kind is not sent, and logged. */
+  readonly texts: MailTexts;
+  /** By kind of mail. A kind without an entry is rendered from its stored data. */
+  readonly prepare: Readonly<Partial<Record<string, PrepareMail>>>;
+  /** Milliseconds between polls for mails that are due. */
   readonly intervalMs: number;
   readonly log: Log;
 }
 
 export interface MailSender extends Sweeper {
-  /** Looks now: a mail was asked for. */
+  /** Polls now, because a mail was queued. */
   wake(): void;
 }
 
-/** Longer than any attempt takes. */
+/** Must be longer than any attempt takes. */
 const LEASE_SEC = 300;
 const FIRST_PAUSE_SEC = 10;
 const LONGEST_PAUSE_SEC = 3600;
 const GIVE_UP_AFTER_MS = 5 * 86_400_000;
 const KEPT_DAYS = 30;
 
+/**
+ * Starts the sender; it runs until `stop`. Without a transport mails wait in the outbox.
+ * Retries follow 10, 20, 40 … seconds later, at most an hour apart, for five days.
+ */
 export function startMailSender({ intervalMs, log, ...options }: MailSenderOptions): MailSender {
-  if (!options.transport) log.warn('no mail server is set (SMTP_URL): mails wait');
+  if (!options.transport) log.warn('no mail server is configured (SMTP_URL): mails wait');
   let sending: Promise<void> | undefined;
   const send = () => {
     sending ??= sendWaiting(options, log).finally(() => {
@@ -47,7 +53,8 @@ export function startMailSender({ intervalMs, log, ...options }: MailSenderOptio
   };
   const sweeper = startSweeper('mail', intervalMs, send, log);
   return {
-    wake: () => void send().catch((error: unknown) => log.warn({ err: error }, 'mails wait for the next look')),
+    wake: () =>
+      void send().catch((error: unknown) => log.warn({ err: error }, 'sending mails failed; the next poll retries')),
     stop: async () => {
       await sweeper.stop();
       await sending?.catch(() => {});
@@ -71,12 +78,14 @@ async function sendWaiting(options: Sending, log: Log): Promise<void> {
   await purgeMails(database, KEPT_DAYS);
 }
 
-async function attempt({ prepare }: Sending, transport: MailTransport, mail: WaitingMail): Promise<MailOutcome> {
+async function attempt({ prepare, texts }: Sending, transport: MailTransport, mail: WaitingMail): Promise<MailOutcome> {
   try {
+    const translations = texts[mail.kind];
+    if (!translations) throw new Error(`no text is registered for mails of kind ${mail.kind}`);
     const values = await (prepare[mail.kind]?.(mail) ?? mail.data);
     if (!values) return { kind: 'Obsolete' };
     await transport.send({
-      ...renderMail(mail.kind, mail.language, values),
+      ...renderMail(translations, mail.language, values),
       id: mail.id,
       to: mail.to,
       messageId: mail.messageId,
@@ -98,8 +107,8 @@ function planPause(attempts: number): number {
 }
 
 function report({ id, kind, attempts, accountId }: WaitingMail, outcome: MailOutcome, log: Log): void {
-  const what = { mailId: id, accountId, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
-  if (outcome.kind === 'Failed') log.error(what, 'mail given up');
-  else if (outcome.kind === 'Waiting') log.warn(what, 'mail not sent, it waits');
-  else log.info(what, outcome.kind === 'Sent' ? 'mail sent' : 'mail not needed any more');
+  const fields = { mailId: id, accountId, kind, attempts, failure: 'failure' in outcome ? outcome.failure : undefined };
+  if (outcome.kind === 'Failed') log.error(fields, 'mail given up');
+  else if (outcome.kind === 'Waiting') log.warn(fields, 'mail not sent; it will be retried');
+  else log.info(fields, outcome.kind === 'Sent' ? 'mail sent' : 'mail is obsolete');
 }

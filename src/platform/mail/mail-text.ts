@@ -1,22 +1,27 @@
-/** The shape of what mails say. Placeholders such as `{userName}` are filled when a mail is sent. */
+/** The shape of mail texts and the languages they are written in. Features own their texts; mail-render.ts fills them. */
+
+export const MAIL_LANGUAGES = ['en', 'fr', 'nl', 'de'] as const;
+export type MailLanguage = (typeof MAIL_LANGUAGES)[number];
+
+/** The text of one kind of mail. Placeholders such as `{userName}` are filled when the mail is sent. */
 export interface MailText {
   readonly subject: string;
   /** Paragraphs before the button. */
   readonly lines: readonly string[];
-  /** Label of the link `{link}`; absent where there is nothing to follow. */
+  /** Label of the link `{link}`; absent in a mail without a link. */
   readonly button?: string;
-  /** Paragraphs after it. */
+  /** Paragraphs after the button. */
   readonly closing: readonly string[];
 }
 
-/** One text per kind of mail. */
-export interface MailTexts {
-  readonly invitation: MailText;
-  readonly temporary_password: MailText;
-  readonly account_added: MailText;
-  readonly password_reset: MailText;
-  readonly password_changed: MailText;
-  readonly webhook_disabled: MailText;
-}
+/** The text of one kind of mail in every language. */
+export type MailTranslations = Readonly<Record<MailLanguage, MailText>>;
 
-export type MailKind = keyof MailTexts;
+/** Translations by kind, the value of the column `mail.kind`. */
+export type MailTexts = Readonly<Record<string, MailTranslations>>;
+
+/** The language of mails to a reader of `language`, such as `nl` or `fr-BE`; English when there is no translation. */
+export function toMailLanguage(language: string): MailLanguage {
+  const code = language.slice(0, 2).toLowerCase();
+  return MAIL_LANGUAGES.find((candidate) => candidate === code) ?? 'en';
+}

@@ -1,4 +1,4 @@
-/** Where mails go: to a mail server, or, on a developer's machine, into a directory and the log. */
+/** Delivers mails to an SMTP server or, on a developer's machine, into a directory. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import nodemailer from 'nodemailer';
@@ -8,7 +8,7 @@ import type { RenderedMail } from './mail-render.ts';
 export interface OutgoingMail extends RenderedMail {
   readonly id: number;
   readonly to: string;
-  /** Name beside the sender's address. */
+  /** Display name of the sender. */
   readonly senderName?: string | undefined;
   readonly replyTo?: string | undefined;
   /** Left part of the Message-ID. */
@@ -16,12 +16,12 @@ export interface OutgoingMail extends RenderedMail {
 }
 
 export interface MailTransport {
-  /** @throws MailRefusedError when the server refuses this mail for good; any other error is worth another attempt. */
+  /** @throws MailRefusedError when the server refuses this mail permanently; after any other error a retry makes sense. */
   send(mail: OutgoingMail): Promise<void>;
   close(): void;
 }
 
-/** The server will never take this mail. */
+/** The server refused this mail permanently. */
 export class MailRefusedError extends Error {
   override readonly name = 'MailRefusedError';
 }
@@ -29,7 +29,7 @@ export class MailRefusedError extends Error {
 export interface MailTransportOptions {
   /** smtp:// or smtps://, with credentials. */
   readonly smtpUrl: string | undefined;
-  /** Where mails are written when there is no server. */
+  /** Directory mails are written to when there is no server. */
   readonly directory: string | undefined;
   /** Address of the sender. */
   readonly from: string;
@@ -40,7 +40,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 const CONTENT_COMMANDS = /^(RCPT TO|DATA|MAIL FROM)/;
 
-/** undefined when neither a server nor a directory is set: mails wait. */
+/** @returns undefined when neither a server nor a directory is configured. */
 export function openMailTransport(options: MailTransportOptions): MailTransport | undefined {
   const { smtpUrl, directory } = options;
   if (smtpUrl !== undefined) return openSmtp(smtpUrl, options.from);
@@ -66,7 +66,7 @@ function openSmtp(url: string, from: string): MailTransport {
   };
 }
 
-/** 5xx about a receiver or the content; about signing in it is the settings that are wrong, and the mail can wait. */
+/** 5xx about a recipient or the content is permanent. A refused sign-in is a wrong setting: the mail waits. */
 function isRefused(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && CONTENT_COMMANDS.test(command);
@@ -80,7 +80,7 @@ function openDirectory(directory: string, { from, log }: MailTransportOptions): 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = join(directory, `${String(mail.id).padStart(6, '0')}-${mail.messageId}.eml`);
       await writeFile(file, message as Buffer, { mode: 0o600 });
-      // Its text may hold a password or a link as good as one (R-K4).
+      // The text may hold a password or a link with a token: only the file's name is logged (R-K4).
       log.info({ mailId: mail.id, file }, 'mail written');
     },
     close: () => transport.close(),
@@ -91,7 +91,7 @@ function toMessage(mail: OutgoingMail, from: string) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
     from: mail.senderName ? { name: mail.senderName, address: from } : from,
-    // An object, so that what a manager typed is one receiver and never a list of them.
+    // An object, so that the address a manager typed is never parsed as a list of recipients.
     to: { name: '', address: mail.to },
     ...(mail.replyTo && { replyTo: { name: '', address: mail.replyTo } }),
     subject: mail.subject,

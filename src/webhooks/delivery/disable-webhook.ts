@@ -4,7 +4,7 @@
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
-import { toMailLanguage } from '../../platform/mail/mail-texts.ts';
+import { toMailLanguage } from '../../platform/mail/mail-text.ts';
 import { type DisableReason, disableReason, withoutQuery } from './disable-reason.ts';
 import { endPending } from './end-pending.ts';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '../../../src/accounts/operator/create-account.ts';
+import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { claimMail, type NewMail, queueMail } from '../../../src/platform/mail/mail-outbox.ts';
@@ -41,6 +42,7 @@ function startSender({ smtpUrl = mailbox.url, directory, prepare }: SenderOption
   return startMailSender({
     database,
     transport,
+    texts: PASSWORD_MAIL_TEXTS,
     prepare: prepare ? { password_changed: prepare } : {},
     intervalMs: 20,
     log: LOG,
@@ -186,7 +188,9 @@ describe('a mail', () => {
   });
 
   it('waits where neither a server nor a directory is set (R-B10)', async () => {
-    const sender = startMailSender({ database, transport: undefined, prepare: {}, intervalMs: 20, log: LOG });
+    const sender = startMailSender({
+      ...{ database, transport: undefined, texts: PASSWORD_MAIL_TEXTS, prepare: {}, intervalMs: 20, log: LOG },
+    });
     await queueMail(database, mailTo('nowhere@x.example'));
     sender.wake();
     await sender.stop();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listUsersOfAccount, listVisibleUsers } from '../../../src/accounts/listing/list-users.ts';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import type { Queryable } from '../../../src/platform/database/database.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { addPerson, deleteWith, signInPerson, userIdOf } from '../../support/fixtures/people.ts';

@@ -1,11 +1,11 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
-import { grantSiteAccess } from '../../../src/accounts/members/grant-site-access.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { authenticateBearer } from '../../../src/identity/authentication/authenticate.ts';
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
+import { grantSiteAccess } from '../../support/fixtures/grant-site-access.ts';
 import { basic, CLIENT, type IdentityFixture, PASSWORD, startIdentity } from './identity-fixture.ts';
 
 let identity: IdentityFixture;

@@ -1,6 +1,6 @@
 /** What a password opened, once there is another: by Basic, by refresh, by sessions, by tokens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
 import { writeTokenGrant } from '../../../src/identity/issuer/grants/token-grant.ts';
 import { passwordFingerprint } from '../../../src/identity/passwords/password-fingerprint.ts';

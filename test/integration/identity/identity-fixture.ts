@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { registerClient } from '../../../src/accounts/operator/register-client.ts';
 import { createUser } from '../../../src/accounts/users/create-user.ts';
@@ -16,8 +16,7 @@ import {
 import { trustedIssuers } from '../../../src/identity/authentication/trusted-issuers.ts';
 import { createTokenVerifier, type VerifyToken } from '../../../src/identity/authentication/verify-token.ts';
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
-import { createIssuer, type Issuer } from '../../../src/identity/issuer/issuer.ts';
-import { issuerRoutes } from '../../../src/identity/issuer/issuer-routes.ts';
+import { createIssuer, type Issuer, issuerRoutes } from '../../../src/identity/issuer/issuer.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
 import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';

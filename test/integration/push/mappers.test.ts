@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../../src/config.ts';
 import { authenticatePush } from '../../../src/identity/authentication/authenticate-push.ts';

@@ -1,6 +1,5 @@
 /** The HTTP and gRPC roles in this process, on a database of the test's own, with an account and users to call as. */
-import { addClaim } from '../../../src/accounts/members/add-claim.ts';
-import { grantSiteAccess } from '../../../src/accounts/members/grant-site-access.ts';
+import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { registerClient } from '../../../src/accounts/operator/register-client.ts';
 import { createUser } from '../../../src/accounts/users/create-user.ts';
@@ -18,6 +17,7 @@ import { openParts, type Parts } from '../../../src/roles/parts.ts';
 import { answerChecker } from '../answers/described-answers.ts';
 import { createTestClient, requestToken, type TestClient } from '../clients/test-client.ts';
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
+import { grantSiteAccess } from '../fixtures/grant-site-access.ts';
 import { createTestDatabase, createTestQueuePrefix, testRedisUrl } from './stack.ts';
 
 const PASSWORD = 'correct horse';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ACCOUNT_MAIL_TEXTS } from '../../../src/accounts/mails/account-mail-texts.ts';
 import {
   type Changed,
   type Changer,
@@ -11,10 +12,11 @@ import {
 import { networkOf, planRequest } from '../../../src/http/rate-rules.ts';
 import { type KeyAge, planSigningKeys } from '../../../src/identity/keys/signing-key-rules.ts';
 import { choosePageLanguage, PAGE_TEXTS } from '../../../src/identity/pages/texts/page-texts.ts';
+import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { findPasswordProblem } from '../../../src/identity/passwords/password-rules.ts';
 import { renderMail } from '../../../src/platform/mail/mail-render.ts';
-import type { MailKind } from '../../../src/platform/mail/mail-text.ts';
-import { MAIL_LANGUAGES, mailText, toMailLanguage } from '../../../src/platform/mail/mail-texts.ts';
+import { MAIL_LANGUAGES, type MailTexts, toMailLanguage } from '../../../src/platform/mail/mail-text.ts';
+import { WEBHOOK_MAIL_TEXTS } from '../../../src/webhooks/delivery/disabled-mail-texts.ts';
 
 const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Changed => ({
   userId: role,
@@ -167,16 +169,13 @@ describe('signing keys (R-B1, R-B2)', () => {
 });
 
 describe('texts', () => {
-  const KINDS: readonly MailKind[] = [
-    ...(['invitation', 'temporary_password', 'account_added', 'password_reset', 'password_changed'] as const),
-    'webhook_disabled',
-  ];
+  const mails: MailTexts = { ...ACCOUNT_MAIL_TEXTS, ...PASSWORD_MAIL_TEXTS, ...WEBHOOK_MAIL_TEXTS };
   const placeholders = (text: unknown) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g) ?? [])].sort();
 
-  test.each(KINDS)('the mail %s says the same in every language (R-B10)', (kind) => {
-    const english = mailText(kind, 'en');
+  test.each(Object.entries(mails))('the mail %s says the same in every language (R-B10)', (_kind, translations) => {
+    const english = translations.en;
     for (const language of MAIL_LANGUAGES) {
-      const text = mailText(kind, language);
+      const text = translations[language];
       expect(placeholders(text)).toEqual(placeholders(english));
       expect(text.button === undefined).toBe(english.button === undefined);
       if (language !== 'en') expect(text.subject).not.toBe(english.subject);
@@ -199,17 +198,24 @@ describe('texts', () => {
       link: 'https://x.example/?a=1&b=2',
       expiry: 'E',
     };
-    const mail = renderMail('invitation', 'en', values);
+    const mail = renderMail(ACCOUNT_MAIL_TEXTS.invitation, 'en', values);
     expect(mail.subject).toBe('Invitation to <b>&" Bcc: x');
     expect(mail.html).toContain('&lt;b&gt;&amp;&quot;');
     expect(mail.html).toContain('href="https://x.example/?a=1&amp;b=2"');
     expect(mail.text).toContain('https://x.example/?a=1&b=2');
-    expect(() => renderMail('invitation', 'en', { ...values, link: undefined as unknown as string })).toThrow('link');
+    expect(() =>
+      renderMail(ACCOUNT_MAIL_TEXTS.invitation, 'en', { ...values, link: undefined as unknown as string }),
+    ).toThrow('link');
   });
 
   test('a value is one line, so that a name cannot look like a text of ours (R-B10)', () => {
     const name = 'Max\r\n\nYour password has expired:\u2028https://evil.example \u202egnp.exe';
-    const mail = renderMail('invitation', 'en', { accountName: 'A', inviterName: name, link: 'L', expiry: 'E' });
+    const mail = renderMail(ACCOUNT_MAIL_TEXTS.invitation, 'en', {
+      accountName: 'A',
+      inviterName: name,
+      link: 'L',
+      expiry: 'E',
+    });
     const [line] = mail.text.split('\n').filter((text) => text.includes('Max'));
     expect(line).toContain('Max Your password has expired: https://evil.example  gnp.exe');
     for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);

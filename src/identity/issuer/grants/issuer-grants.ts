@@ -43,9 +43,6 @@ interface PasswordForm {
 
 export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account', 'acr_values'] as const;
 
-// Decided once per request, needed again when the token is signed.
-const holders = new WeakMap<object, TokenHolder>();
-
 const WRONG_CREDENTIALS = 'Invalid user credentials';
 const LOCKED = 'Account disabled';
 /** Keycloak's words, which clients know (R-B10). */
@@ -92,8 +89,8 @@ async function toAccount({ database, clock }: GrantContext, userId: string): Pro
 }
 
 /** Claims of an access token beyond the standard ones (R-B4). */
-export function tokenClaims(ctx: object): Readonly<Record<string, unknown>> {
-  const holder = holders.get(ctx);
+export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
+  const holder = ctx.state.tokenHolder as TokenHolder | undefined;
   if (!holder) throw new Error('an access token is being issued without a user and an account');
   const { actor } = holder;
   return {
@@ -133,8 +130,9 @@ export async function getHolder(
   if (user.isLocked) throw invalidGrant(LOCKED);
   if (user.accountId === undefined) throw invalidGrant('The user has no access to the account');
   if (user.mustChangePassword && !actor) throw invalidGrant(NOT_SET_UP);
-  const holder = { ...user, accountId: user.accountId, actor };
-  holders.set(ctx, holder);
+  const holder: TokenHolder = { ...user, accountId: user.accountId, actor };
+  // oidc-provider asks for the claims later in the same request, when it signs the token.
+  ctx.state.tokenHolder = holder;
   return holder;
 }
 

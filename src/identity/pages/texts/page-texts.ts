@@ -1,5 +1,5 @@
 /** The texts of pages by language, and which language somebody reads. */
-import { MAIL_LANGUAGES, type MailLanguage } from '../../../platform/mail/mail-texts.ts';
+import { MAIL_LANGUAGES, type MailLanguage } from '../../../platform/mail/mail-text.ts';
 import type { PageTexts } from './page-text.ts';
 import { PAGE_TEXTS_DE } from './page-texts-de.ts';
 import { PAGE_TEXTS_EN } from './page-texts-en.ts';

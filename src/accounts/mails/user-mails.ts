@@ -1,28 +1,27 @@
-/** What mails to users say, made when they are sent: the secrets in them exist nowhere else (R-B10, R-B11). */
-
+/** Values of the mails to users, made when a mail is sent. Their secrets are stored as hashes only (R-B10, R-B11). */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { makePasswordReset } from '../../identity/passwords/password-reset.ts';
 import { type Database, type Queryable, withTransaction } from '../../platform/database/database.ts';
 import type { PrepareMail } from '../../platform/mail/mail-sender.ts';
-import { prepareInvitation } from '../invitations/invitation-mail.ts';
-import { writeExpiry } from '../mail-values.ts';
+import { prepareInvitation } from './invitation-mail.ts';
+import { writeExpiry } from './mail-values.ts';
 
 export interface UserMailOptions {
   readonly database: Database;
   readonly directory: UserDirectory;
-  /** Address of the embedded issuer, where a link to a new password leads. */
+  /** Address of the embedded issuer, which serves the page for a new password. */
   readonly issuer: string;
-  /** Public address of the API, where an invitation is accepted. */
+  /** Public address of the API, which serves the page of an invitation. */
   readonly apiUrl: string;
 }
 
-/** By kind of mail. */
+/** @returns how to prepare a mail, by kind. */
 export function userMails(options: UserMailOptions): Readonly<Record<string, PrepareMail>> {
   const { database, directory, issuer, apiUrl } = options;
   return {
     temporary_password: (mail) =>
       withTransaction(database, async (transaction) => {
-        const user = await findReceiver(transaction, mail.userId);
+        const user = await findRecipient(transaction, mail.userId);
         const password = user && (await directory.setTemporaryPassword(transaction, user.userId));
         if (!password || !user) return undefined;
         await transaction.query('update app_user set secret_sent_to = $2 where id = $1', [user.userId, mail.to]);
@@ -39,7 +38,7 @@ export function userMails(options: UserMailOptions): Readonly<Record<string, Pre
   };
 }
 
-async function findReceiver(database: Queryable, userId: string | null) {
+async function findRecipient(database: Queryable, userId: string | null) {
   const { rows } = await database.query<{ userId: string; userName: string; name: string }>(
     `select id as "userId", user_name as "userName", coalesce(nullif(first_name, ''), user_name) as name
      from app_user where id = $1`,

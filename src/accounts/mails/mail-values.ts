@@ -1,9 +1,9 @@
-/** How instants and names are written in mails. */
-import type { Queryable } from '../platform/database/database.ts';
+/** Instants and account names as mails show them. */
+import type { Queryable } from '../../platform/database/database.ts';
 
-/** The instant as its reader writes it, in the time zone of the account (UTC without one). */
+/** Formats an instant in the reader's language. @param timeZone IANA name. */
 export function writeExpiry(instant: Date, language: string, timeZone = 'UTC'): string {
-  // Together with a zone Intl wants the parts named one by one.
+  // Intl accepts `timeZoneName` only with individual parts, not with `dateStyle`.
   const form = new Intl.DateTimeFormat(language, {
     ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' },
     ...{ timeZone, timeZoneName: 'short' },
@@ -16,7 +16,7 @@ export interface MailAccount {
   readonly timeZoneId: string;
 }
 
-/** undefined for a mail of no account. */
+/** @returns undefined when the mail belongs to no account. */
 export async function findMailAccount(database: Queryable, accountId: number | null): Promise<MailAccount | undefined> {
   const { rows } = await database.query<MailAccount>(
     'select name, time_zone_id as "timeZoneId" from account where id = $1',

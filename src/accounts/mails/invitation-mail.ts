@@ -1,16 +1,16 @@
-/** The mail of an invitation: each sending makes a new token, and the one before stops working (R-B10). */
+/** The mail of an invitation. Each sending makes a new token, which invalidates the previous one (R-B10). */
 import { hashLinkToken, makeLinkToken } from '../../identity/passwords/password-reset.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { WaitingMail } from '../../platform/mail/mail-outbox.ts';
 import type { MailValues } from '../../platform/mail/mail-render.ts';
-import { findMailAccount, writeExpiry } from '../mail-values.ts';
+import { findMailAccount, writeExpiry } from './mail-values.ts';
 
 const TTL_DAYS = 7;
 
-/** Path, at the address of the API, of the page that accepts an invitation. */
+/** Path of the page that accepts an invitation, relative to the address of the API. */
 export const INVITATION_PATH = '/account/invitation';
 
-/** undefined when it was accepted or deleted meanwhile. */
+/** @returns the values of the mail; undefined when the invitation was accepted or deleted meanwhile. */
 export async function prepareInvitation(
   database: Queryable,
   apiUrl: string,

@@ -1,4 +1,4 @@
-/** Users and what hangs on them as they are read, for the description (R-A9, R-C2, R-C3). */
+/** OpenAPI schemas of users, claims, features and sites as answers show them (R-A9, R-C2, R-C3). */
 import { z } from 'zod';
 import {
   type Answer,
@@ -15,13 +15,13 @@ import type { UserInfo, UserInfoLight, UserLight } from './users/user-info.ts';
 const text = z.string().nullable();
 const role = z
   .object({ id: z.string(), name: z.string() })
-  .meta({ id: 'Role', description: 'Its id equals its name.' });
+  .meta({ id: 'Role', description: 'The id equals the name.' });
 
 export const claimSchemaRead = z
   .object({
     id: z.literal(0),
     userId: z.string(),
-    claimType: z.string().meta({ description: 'The key.' }),
+    claimType: z.string().meta({ description: 'Key of the claim; unique per user and account.' }),
     claimValue: z.string(),
   })
   .meta({ id: 'UserClaim' }) satisfies z.ZodType<ClaimOfUser>;
@@ -35,7 +35,10 @@ export const siteAccessSchemaRead = z
   .object({
     siteId: idSchema,
     level: z.enum(['Read', 'Write', 'Admin']),
-    sourceIds: z.array(idSchema).exactOptional().meta({ description: 'These of the site alone; absent: all.' }),
+    sourceIds: z
+      .array(idSchema)
+      .exactOptional()
+      .meta({ description: 'Access is limited to these sources; absent: all sources of the site.' }),
   })
   .meta({ id: 'SiteAccessModel' });
 
@@ -58,25 +61,27 @@ const whole = {
   businessKeys: z.object({ id: z.string(), username: z.string(), businessId: text }),
   isLocked: z.boolean(),
   lockedUntil: instantSchema.nullable(),
-  accounts: z.array(z.object({ id: idSchema, name: z.string() })).meta({ description: 'Those you are allowed on.' }),
+  accounts: z
+    .array(z.object({ id: idSchema, name: z.string() }))
+    .meta({ description: 'Accounts of the user that the caller may use.' }),
   createdDate: instantSchema,
   lastLoginDate: instantSchema.nullable(),
 };
 export const userInfoSchema = z.object(whole).meta({ id: 'UserInfoViewModel' }) satisfies z.ZodType<UserInfo>;
 
-/** Of a listing: what is shown depends on the display level. */
+/** A listed user at any display level. */
 const ofAnyLevel = { ...z.object(whole).partial().shape, ...z.object(normal).partial().shape, ...light };
 export const listedUserSchema = z.object(ofAnyLevel).meta({
   id: 'UserLight',
-  description: `${Object.keys(userLightSchema.shape).join(', ')} at the level Normal; more at Verbose, less at Light.`,
+  description: `${Object.keys(userLightSchema.shape).join(', ')} at level Normal; Verbose adds members, Light omits some.`,
 });
 export const visibleUserSchema = z
   .object({ ...ofAnyLevel, accountIds: z.array(idSchema) })
   .meta({ id: 'UserVisibleToMe' });
 
-export const USER_ID: Readonly<Record<string, Parameter>> = { userId: textId('The id of a user.') };
+export const USER_ID: Readonly<Record<string, Parameter>> = { userId: textId('Id of the user.') };
 
-/** Operations of the interface document that give nothing back answer 200. */
+/** Answer without a body. The interface document asks for 200, not 204. */
 export function emptyAnswer(description: string): Answer {
   return answersNothing(description, 200);
 }

@@ -1,4 +1,4 @@
-/** The description of the current account and of one's own password (R-A9, §4.1, §4.6). */
+/** OpenAPI operations of the caller's account, its audit trail and the caller's password (R-A9, §4.1, §4.6). */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -32,7 +32,8 @@ const account = z
     smsSettings: group('senderName'),
     emailSettings: group('senderName', 'replyTo'),
     versionLimit: z.int().meta({
-      description: 'Versions kept of a point, tagged and untagged apart, unless its variable says otherwise.',
+      description:
+        'Versions kept per point, counted separately for tagged and untagged ones; a variable may set its own limit.',
     }),
     createdDate: instantSchema,
     siteCount: count,
@@ -41,19 +42,21 @@ const account = z
     userCount: count,
   })
   .partial()
-  .meta({ id: 'Account', description: 'The members that were asked for.' });
+  .meta({ id: 'Account', description: 'Only the requested members are present.' });
 
 const auditEntry = z
   .object({
     id: idSchema,
-    accountId: idSchema.nullable().meta({ description: 'Whose managers may read it.' }),
+    accountId: idSchema
+      .nullable()
+      .meta({ description: 'Account whose managers may read the entry; null: the operator only.' }),
     date: instantSchema,
     userId: z.string(),
     userName: z.string(),
     impersonator: z
       .object({ userId: z.string(), userName: z.string() })
       .nullable()
-      .meta({ description: 'Who really did it, when somebody acted as the user.' }),
+      .meta({ description: 'The ADMIN who impersonated the user; null without impersonation.' }),
     action: z.enum(AUDIT_ACTIONS),
     targetId: z.string().nullable(),
     targetName: z.string().nullable(),
@@ -63,7 +66,8 @@ const auditEntry = z
   .meta({ id: 'AuditEntry' }) satisfies z.ZodType<AuditEntry>;
 
 const FIELD_MASK: Parameter = {
-  description: 'Only these members. Repeated, or separated by commas; in any case.',
+  description:
+    'Return or change these members only. Repeat the parameter or separate names by commas; names ignore case.',
   schema: z.array(z.enum(ACCOUNT_MEMBERS as [string, ...string[]])),
 };
 const instant = (description: string): Parameter => ({ description, schema: instantSchema });
@@ -75,72 +79,72 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     access: ALL_USERS,
     query: {
       displayLevel: choiceParameter(
-        'Which members are shown, without `fieldMask`.',
+        'Which members are returned when there is no `fieldMask`.',
         Object.keys(ACCOUNT_DISPLAY_LEVEL),
         'Normal',
       ),
       fieldMask: FIELD_MASK,
     },
-    answers: [answersJson('The account of the token.', account)],
+    answers: [answersJson('The account named by the token.', account)],
   },
   {
     ...{ method: 'put', path: '/account', operationId: 'updateAccount', tag, summary: 'Change the account' },
     description:
-      'What the body leaves out stays; null clears. `fieldMask` limits what is changed, whatever the body holds.',
+      'A member that is absent keeps its value; null clears it. `fieldMask` limits the change to the named members.',
     access: MANAGERS,
     query: { fieldMask: FIELD_MASK },
     body: jsonBody(
       accountSchema.meta({ id: 'AccountWritten', examples: [{ name: 'Bakery', currency: 'EUR', versionLimit: 10 }] }),
     ),
-    answers: [answersJson('The account as it is now.', account)],
+    answers: [answersJson('The changed account.', account)],
   },
   {
     ...{ method: 'get', path: '/account/features', operationId: 'listAccountFeatures', tag, access: MANAGERS },
-    summary: 'Features of the account',
+    summary: 'List the features of the account',
     isListing: true,
-    answers: [answersJson('All of them, with the level the account has.', featuresSchemaRead)],
+    answers: [answersJson('Every feature, with the level of the account.', featuresSchemaRead)],
   },
   {
     ...{ method: 'get', path: '/account/secondaryAccesses', operationId: 'listAccountSecondaryAccesses', tag },
-    summary: 'Secondary accesses of the account',
+    summary: 'List the secondary accesses of the account',
     access: MANAGERS,
     isListing: true,
-    answers: [answersJson('All of them, with the level the account has.', featuresSchemaRead)],
+    answers: [answersJson('Every secondary access, with the level of the account.', featuresSchemaRead)],
   },
   {
     ...{ method: 'get', path: '/account/audit', operationId: 'listAudit', tag, access: MANAGERS },
-    summary: 'What was done, by whom',
+    summary: 'List the audit trail',
     query: {
-      from: instant('First instant.'),
-      to: instant('Last instant.'),
-      userId: text('Only what this user did.'),
-      targetId: text('Only what was done to this.'),
-      action: choiceParameter('Only this.', AUDIT_ACTIONS),
+      from: instant('First instant, inclusive.'),
+      to: instant('Last instant, exclusive.'),
+      userId: text('Entries of this user, as the user or as the impersonator.'),
+      targetId: text('Entries about this target.'),
+      action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
       scope: choiceParameter(
-        'Whose: the account’s (default); for ADMIN what concerns no account, or that of all accounts.',
+        '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
         AUDIT_SCOPES,
       ),
       ...PAGING,
       itemsPerPage: {
-        description: 'Items of a page; without it 1000.',
+        description: 'Entries per page; default 1000.',
         schema: z.int().min(1).max(MAX_AUDIT_PAGE),
       },
     },
     isListing: true,
-    answers: [answersJson('The newest first.', z.array(auditEntry))],
+    answers: [answersJson('Newest first.', z.array(auditEntry))],
   },
   {
     ...{ method: 'get', path: '/account/user/accounts', operationId: 'listMyAccounts', tag, access: ALL_USERS },
-    summary: 'The accounts of the current user',
-    query: { SubscriptionId: text('Accepted without effect.') },
+    summary: 'List the accounts of the caller',
+    query: { SubscriptionId: text('Accepted and ignored.') },
     isListing: true,
-    answers: [answersJson('By name.', z.array(account))],
+    answers: [answersJson('Sorted by name.', z.array(account))],
   },
   {
     ...{ method: 'post', path: '/account/user/active-account/:accountId', operationId: 'setActiveAccount', tag },
-    summary: 'Choose the account of tokens that name none',
+    summary: 'Set the active account: the account of tokens requested without one',
     access: ALL_USERS,
-    answers: [emptyAnswer('Chosen.')],
+    answers: [emptyAnswer('The active account is set.')],
   },
   {
     ...{
@@ -150,16 +154,18 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       tag,
       access: ALL_USERS,
     },
-    summary: 'The page where the current user changes the password',
-    query: { returnUrl: text('Where the page leads back to, of the service’s list (RETURN_URLS).') },
-    answers: [answersJson('Its address.', z.object({ link: z.string().meta({ format: 'uri' }) }))],
+    summary: 'Get the address of the page where the caller changes the password',
+    query: {
+      returnUrl: text('Address the page returns to; must be listed in RETURN_URLS. Default: the first one listed.'),
+    },
+    answers: [answersJson('The address of the page.', z.object({ link: z.string().meta({ format: 'uri' }) }))],
   },
   {
-    ...{ method: 'post', path: '/user/password', operationId: 'changePassword', tag, summary: 'Replaced' },
+    ...{ method: 'post', path: '/user/password', operationId: 'changePassword', tag, summary: 'Removed' },
     description: 'Use `GET /user/updatePasswordLink`.',
     access: ALL_USERS,
     isDeprecated: true,
-    answers: [answersNothing('Never: it is 410.', 200)],
+    answers: [answersNothing('Never returned: the answer is 410.', 200)],
     errors: ['gone'],
   },
 ];

@@ -1,4 +1,4 @@
-/** The description of invitations (R-A9, R-B10). */
+/** OpenAPI operations of invitations (R-A9, R-B10). */
 import { z } from 'zod';
 import {
   answersJson,
@@ -18,7 +18,7 @@ import type { RegisterUserResult } from './accept-invitation.ts';
 import { type Invitation, invitationSchema } from './invitations.ts';
 
 const manages = { tag: 'Invitations', access: MANAGERS } as const;
-const inPath = { id: textId('The id of an invitation.') };
+const inPath = { id: textId('Id of the invitation.') };
 const ONE = '/account/invitations/:id';
 
 const invitation = z
@@ -48,7 +48,7 @@ const registered = z
   .object({ userId: z.string(), userName: z.string(), email: z.string() })
   .meta({ id: 'RegisterUserResult' }) satisfies z.ZodType<RegisterUserResult>;
 
-const TOKEN: Parameter = { description: 'The token of the link in the mail; it works once.', schema: z.string() };
+const TOKEN: Parameter = { description: 'Token of the link in the mail; it works once.', schema: z.string() };
 const page = { 'text/html': z.string() };
 
 export const INVITATION_OPERATIONS: readonly Operation[] = [
@@ -57,11 +57,11 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     summary: 'List invitations',
     query: PAGING,
     isListing: true,
-    answers: [answersJson('The newest first.', z.array(invitation))],
+    answers: [answersJson('Newest first.', z.array(invitation))],
   },
   {
     ...{ method: 'post', path: '/account/invitations', operationId: 'createInvitation', ...manages },
-    summary: 'Invite somebody by mail',
+    summary: 'Invite a person by mail',
     body: jsonBody(
       invitationSchema.meta({ id: 'InvitationWritten', examples: [{ email: 'ines@north.example', roles: ['USER'] }] }),
     ),
@@ -74,45 +74,45 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: `${ONE}/resend`, operationId: 'resendInvitation', ...manages, inPath },
-    summary: 'Mail an invitation again, with another link',
-    answers: [emptyAnswer('It will be sent.')],
+    summary: 'Mail an invitation again, with a new link',
+    answers: [emptyAnswer('The mail is queued; earlier links stop working when it is sent.')],
     errors: ['conflict'],
   },
   {
     ...{ method: 'delete', path: ONE, operationId: 'deleteInvitation', ...manages, inPath },
-    summary: 'Take an invitation back',
-    answers: [emptyAnswer('Its link no longer works.')],
+    summary: 'Delete an invitation',
+    answers: [emptyAnswer('Deleted; its link no longer works.')],
   },
   {
     ...{ method: 'post', path: '/account/user/register', operationId: 'registerUser', access: OPEN },
     tag: manages.tag,
     summary: 'Accept an invitation',
-    description: 'The token is the credential. A temporary password is mailed.',
+    description: 'The token is the credential. A new user gets a temporary password by mail.',
     query: { invitationToken: { ...TOKEN, isRequired: true } },
-    answers: [answersJson('The user.', registered)],
+    answers: [answersJson('The user who joined the account.', registered)],
     errors: ['not_found', 'conflict', 'rate_limited'],
   },
   {
     ...{ method: 'get', path: INVITATION_PATH, operationId: 'showInvitation', tag: manages.tag, access: OPEN },
-    summary: 'The page the link of an invitation leads to',
+    summary: 'Page of an invitation, opened by the link in its mail',
     query: { token: TOKEN },
     answers: [
-      { status: 200, description: 'A page with a button.', types: page },
-      { status: 400, description: 'A page: the link is too old or was used.', types: page },
+      { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
+      { status: 400, description: 'A page: the link has expired or was used.', types: page },
     ],
   },
   {
     ...{ method: 'post', path: INVITATION_PATH, operationId: 'acceptInvitation', tag: manages.tag, access: OPEN },
-    summary: 'What the button of that page does',
+    summary: 'Accept an invitation from its page',
     query: { token: TOKEN },
     answers: [
-      { status: 200, description: 'A page.', types: page },
+      { status: 200, description: 'A page: the invitation was accepted.', types: page },
       {
         status: 400,
-        description: 'A page: the link is too old or was used, or the form is not from the page.',
+        description: 'A page: the link has expired or was used, or the form was not posted from the page.',
         types: page,
       },
-      { status: 409, description: 'A page: the invitation does not fit the user.', types: page },
+      { status: 409, description: 'A page: the user exists with another mail address or role.', types: page },
     ],
     errors: ['rate_limited'],
   },

@@ -1,4 +1,4 @@
-/** The description of listing and searching users, and of saved views (R-A9, §4.3). */
+/** OpenAPI operations that list and search users, and those of saved views (R-A9, §4.3). */
 import { z } from 'zod';
 import {
   ADMINS,
@@ -33,26 +33,29 @@ const texts = (description: string): Parameter => ({ description, schema: z.arra
 
 const SEARCH: NonNullable<Operation['query']> = {
   DisplayLevel: choiceParameter(
-    'How much of a user is shown; a USER is answered at Normal at most.',
+    'Which members of a user are returned. A caller with role USER gets Normal in place of Verbose.',
     Object.keys(USER_DISPLAY_LEVEL),
     'Normal',
   ),
   SearchText: text(
-    'Every word must occur in pseudo, first name, last name or mail address; case and accents do not matter.',
+    'Every word must occur in the pseudo, first name, last name or mail address; case and accents are ignored.',
   ),
-  Roles: texts('Any of these.'),
-  'BusinessKeys.Name': choiceParameter('What `BusinessKeys.Values` are.', Object.keys(BUSINESS_KEY_NAME)),
-  'BusinessKeys.Values': texts('Any of these.'),
-  'Claims[0].ClaimType': text('All claims must match; more of them as `Claims[1]…`.'),
-  'Claims[0].ClaimValue': { description: 'Without it any value of the type.', schema: z.string().max(MAX_CLAIM_VALUE) },
-  ViewId: text('A saved view, which narrows besides.'),
+  Roles: texts('Users with any of these roles.'),
+  'BusinessKeys.Name': choiceParameter('Kind of key in `BusinessKeys.Values`.', Object.keys(BUSINESS_KEY_NAME)),
+  'BusinessKeys.Values': texts('Users with any of these keys.'),
+  'Claims[0].ClaimType': text('Users with this claim. Add claims as `Claims[1]…`; all must match.'),
+  'Claims[0].ClaimValue': {
+    description: 'Value of the claim; when absent, any value matches.',
+    schema: z.string().max(MAX_CLAIM_VALUE),
+  },
+  ViewId: text('A saved view, applied in addition to the other filters.'),
   'Paging.PageNumber': PAGING.pageNumber as Parameter,
   'Paging.ItemsPerPage': PAGING.itemsPerPage as Parameter,
 };
-const ACCOUNT_ID: Parameter = { description: 'Another account; for ADMIN alone.', schema: idSchema };
+const ACCOUNT_ID: Parameter = { description: 'Another account; for role ADMIN only.', schema: idSchema };
 
-const listed = [answersJson('By user name.', z.array(listedUserSchema))] as const;
-const mapped = [answersJson('By user name.', z.array(userInfoLightSchema))] as const;
+const listed = [answersJson('Sorted by user name.', z.array(listedUserSchema))] as const;
+const mapped = [answersJson('Sorted by user name.', z.array(userInfoLightSchema))] as const;
 const searchRequest = z.intersection(requestSchema, filterSchema).meta({ id: 'UserSearchRequest' });
 const searchResponse = z
   .object({
@@ -73,7 +76,13 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
     errors: ['not_found'],
   },
   {
-    ...{ method: 'get', path: '/user/users', operationId: 'searchUsers', tag, summary: 'The same as /account/users' },
+    ...{
+      method: 'get',
+      path: '/user/users',
+      operationId: 'searchUsers',
+      tag,
+      summary: 'List and search users, as /account/users',
+    },
     access: ALL_USERS,
     query: { ...SEARCH, AccountId: ACCOUNT_ID },
     isListing: true,
@@ -82,42 +91,42 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/users', operationId: 'postUserSearch', tag, access: ALL_USERS },
-    summary: 'Search users; use GET',
+    summary: 'Search users; use GET /account/users',
     isDeprecated: true,
     body: jsonBody(searchRequest),
-    answers: [answersJson('A page of users.', searchResponse, { headers: { Deprecation: 'true' } })],
+    answers: [answersJson('One page of users.', searchResponse, { headers: { Deprecation: 'true' } })],
     errors: ['not_found'],
   },
   {
     ...{ method: 'get', path: '/account/users/visibleToMe', operationId: 'listVisibleUsers', tag, access: MANAGERS },
-    summary: 'Users on any account you are allowed on',
-    query: { ...SEARCH, AccountIds: idsParameter('Only on these accounts.') },
+    summary: 'List the users of every account the caller may use',
+    query: { ...SEARCH, AccountIds: idsParameter('Users of these accounts only.') },
     isListing: true,
-    answers: [answersJson('By user name.', z.array(visibleUserSchema))],
+    answers: [answersJson('Sorted by user name.', z.array(visibleUserSchema))],
     errors: ['not_found'],
   },
   {
     ...{ method: 'get', path: '/account/usersForAccount/:id', operationId: 'listUsersOfAccount', tag, access: ADMINS },
-    summary: 'The whole of every user of an account',
+    summary: 'List the users of an account with every member',
     query: PAGING,
     isListing: true,
-    answers: [answersJson('By user name.', z.array(userInfoSchema))],
+    answers: [answersJson('Sorted by user name.', z.array(userInfoSchema))],
   },
   {
     ...{ method: 'get', path: '/account/usermapping', operationId: 'listUserMapping', tag, access: ALL_USERS },
-    summary: 'Ids and names of users',
+    summary: 'List ids and names of users',
     ...{ query: PAGING, isListing: true, answers: mapped },
   },
   {
     ...{ method: 'get', path: '/account/usermapping/users', operationId: 'listMappedUsers', tag, access: ALL_USERS },
-    summary: 'The same as /account/usermapping',
+    summary: 'List ids and names of users, as /account/usermapping',
     ...{ query: PAGING, isListing: true, answers: mapped },
   },
   ...viewOperations(),
 ];
 
 function viewOperations(): readonly Operation[] {
-  const place = { tag: 'Views', access: ALL_USERS, inPath: { id: textId('The id of a view.') } } as const;
+  const ofViews = { tag: 'Views', access: ALL_USERS, inPath: { id: textId('Id of the view.') } } as const;
   const view = z
     .object({
       id: z.string(),
@@ -126,31 +135,31 @@ function viewOperations(): readonly Operation[] {
       filter: filterSchema,
       createdDate: instantSchema,
     })
-    .meta({ id: 'View', description: 'A saved filter of users, for the `ViewId` of a listing.' });
+    .meta({ id: 'View', description: 'A saved filter; pass its id as `ViewId` to a listing of users.' });
   const written = jsonBody(viewSchema.meta({ id: 'ViewWritten' }));
   const path = '/account/users/views';
   return [
     {
-      ...{ ...place, method: 'get', path, operationId: 'listViews', summary: 'List views', isListing: true },
-      answers: [answersJson('By name.', z.array(view))],
+      ...{ ...ofViews, method: 'get', path, operationId: 'listViews', summary: 'List views', isListing: true },
+      answers: [answersJson('Sorted by name.', z.array(view))],
     },
     {
-      ...{ ...place, method: 'post', path, operationId: 'createView', summary: 'Save a view', body: written },
+      ...{ ...ofViews, method: 'post', path, operationId: 'createView', summary: 'Save a view', body: written },
       answers: [answersJson('The view.', view)],
     },
     {
-      ...{ ...place, method: 'get', path: `${path}/:id`, operationId: 'getView', summary: 'Read a view' },
+      ...{ ...ofViews, method: 'get', path: `${path}/:id`, operationId: 'getView', summary: 'Read a view' },
       answers: [answersJson('The view.', view)],
     },
     {
-      ...{ ...place, method: 'put', path: `${path}/:id`, operationId: 'updateView', summary: 'Change a view' },
-      description: 'By its owner or a manager.',
+      ...{ ...ofViews, method: 'put', path: `${path}/:id`, operationId: 'updateView', summary: 'Change a view' },
+      description: 'Only its owner and managers may do this.',
       body: written,
       answers: [answersJson('The view.', view)],
     },
     {
-      ...{ ...place, method: 'delete', path: `${path}/:id`, operationId: 'deleteView', summary: 'Delete a view' },
-      description: 'By its owner or a manager.',
+      ...{ ...ofViews, method: 'delete', path: `${path}/:id`, operationId: 'deleteView', summary: 'Delete a view' },
+      description: 'Only its owner and managers may do this.',
       answers: [emptyAnswer('Deleted.')],
     },
   ];

@@ -1,4 +1,4 @@
-/** The description of one user of the account, their claims and their accounts (R-A9, §4.2, §4.3). */
+/** OpenAPI operations on one user of the account, their claims and their memberships (R-A9, §4.2, §4.3). */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation } from '../../platform/openapi/operation.ts';
 import { claimSchemaRead, emptyAnswer, featuresSchemaRead, USER_ID, userInfoSchema } from '../described-users.ts';
@@ -47,15 +47,15 @@ export const USER_OPERATIONS: readonly Operation[] = [
       summary: 'Create a user',
       ...manages,
     },
-    description: 'Who is created gets a mail with a temporary password.',
+    description: 'The new user gets a mail with a temporary password.',
     query: {
       delayToSendEmail: {
-        description: 'Hours until the mail is sent.',
+        description: 'Hours to wait before the mail is sent.',
         schema: z.int().min(0).max(MAX_DELAY_HOURS).default(0),
       },
     },
     body: userWritten,
-    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Where the user is.' } }],
+    answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Address of the user.' } }],
     errors: ['conflict'],
   },
   {
@@ -66,10 +66,10 @@ export const USER_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/user/:userId', operationId: 'saveUser', summary: 'Save a user', ...manages },
     description:
-      'What the body leaves out stays; null clears; a list that is given is the list from then on, features apart.',
+      'A member that is absent keeps its value; null clears it. A list replaces the stored list, except features and secondary accesses: those not named keep their level.',
     inPath: USER_ID,
     body: userWritten,
-    answers: [answersJson('The user as they are now.', userInfoSchema)],
+    answers: [answersJson('The changed user.', userInfoSchema)],
     errors: ['conflict'],
   },
   {
@@ -84,13 +84,13 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/user/:userId/lock', operationId: 'lockUser', ...ofUser },
-    summary: 'Lock a user, for a while or until further notice, or unlock',
+    summary: 'Lock a user, until an instant or indefinitely, or unlock',
     body: jsonBody(lockSchema.meta({ id: 'UserLock' })),
     errors: ['conflict'],
   },
   {
     ...{ method: 'post', path: '/account/user/:userId/resetpassword', operationId: 'resetPassword', ...ofUser },
-    summary: 'Mail a user a link to choose another password',
+    summary: 'Mail a user a link to choose a new password',
     errors: ['conflict'],
   },
   ...featureOperations('features', 'Features', 'features'),
@@ -103,7 +103,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'delete', path: '/account/user/:userId/sites', operationId: 'revokeSites', ...ofUser },
-    summary: 'Take access to sites away',
+    summary: 'Revoke access to sites',
     body: jsonBody(siteIdsSchema),
     errors: ['conflict'],
   },
@@ -112,17 +112,17 @@ export const USER_OPERATIONS: readonly Operation[] = [
 ];
 
 function featureOperations(path: string, name: string, words: string): readonly Operation[] {
-  const place = { path: `/account/user/:userId/${path}`, ...ofUser } as const;
+  const onPath = { path: `/account/user/:userId/${path}`, ...ofUser } as const;
   return [
     {
-      ...place,
-      ...{ method: 'get', operationId: `listUser${name}`, summary: `The ${words} of a user`, isListing: true },
-      answers: [answersJson('All there are, `None` where nothing was given.', featuresSchemaRead)],
+      ...onPath,
+      ...{ method: 'get', operationId: `listUser${name}`, summary: `List the ${words} of a user`, isListing: true },
+      answers: [answersJson('Every one, with level `None` where none was granted.', featuresSchemaRead)],
     },
     {
-      ...place,
-      ...{ method: 'post', operationId: `saveUser${name}`, summary: `Set ${words} of a user` },
-      description: 'By number or name; those that are not named stay.',
+      ...onPath,
+      ...{ method: 'post', operationId: `saveUser${name}`, summary: `Set the ${words} of a user` },
+      description: 'Named by id or name. Those that are not named keep their level.',
       body: featuresWritten,
       errors: ['conflict'],
     },
@@ -130,18 +130,18 @@ function featureOperations(path: string, name: string, words: string): readonly 
 }
 
 function membershipOperations(): readonly Operation[] {
-  const place = { path: '/account/users/account', ...manages, body: members } as const;
+  const onPath = { path: '/account/users/account', ...manages, body: members } as const;
   return [
     {
-      ...place,
-      ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account you are allowed on' },
-      answers: [emptyAnswer('Added, all or none.')],
+      ...onPath,
+      ...{ method: 'post', operationId: 'addUsersToAccount', summary: 'Add users to an account the caller may use' },
+      answers: [emptyAnswer('All users were added; on an error none is.')],
       errors: ['not_found', 'conflict'],
     },
     {
-      ...place,
+      ...onPath,
       ...{ method: 'delete', operationId: 'removeUsersFromAccount', summary: 'Remove users from an account' },
-      answers: [emptyAnswer('Removed, all or none.')],
+      answers: [emptyAnswer('All users were removed; on an error none is.')],
       errors: ['not_found', 'conflict'],
     },
   ];
@@ -153,14 +153,14 @@ function claimOperations(): readonly Operation[] {
   return [
     {
       ...{ method: 'get', path: '/account/user/claim/:userId', operationId: 'listClaims', ...ofClaims },
-      summary: 'The claims of a user in the account',
+      summary: 'List the claims of a user in the account',
       inPath: USER_ID,
       isListing: true,
-      answers: [answersJson('By type.', z.array(claimSchemaRead))],
+      answers: [answersJson('Sorted by type.', z.array(claimSchemaRead))],
     },
     {
       ...{ method: 'post', path: '/account/user/:userId/claims/add', operationId: 'addDataPusherClaim', ...onUser },
-      summary: 'Let a user push: add a claim datapusher.…',
+      summary: 'Allow a user to push: add a claim whose type begins with datapusher.',
       body: claimWritten,
       answers: [answersJson('The claim.', claimSchemaRead)],
     },
@@ -171,27 +171,27 @@ function claimOperations(): readonly Operation[] {
         operationId: 'removeDataPusherClaims',
         ...onUser,
       },
-      summary: 'Remove claims datapusher.…',
+      summary: 'Remove claims whose type begins with datapusher.',
       body: claimsWritten,
-      answers: [answersJson('Those that were removed.', z.array(claimSchemaRead))],
+      answers: [answersJson('The removed claims.', z.array(claimSchemaRead))],
     },
     {
       ...{ method: 'post', path: '/account/user/claims/add', operationId: 'addClaim', ...inBody },
-      summary: 'Add a claim to the user named in it',
+      summary: 'Add a claim to the user it names',
       body: claimWritten,
       answers: [emptyAnswer('Added.')],
     },
     {
       ...{ method: 'put', path: '/account/user/claims/edit', operationId: 'editClaim', ...inBody },
-      summary: 'Give a claim another value',
+      summary: 'Change the value of a claim',
       body: claimWritten,
       answers: [emptyAnswer('Changed.')],
     },
     {
       ...{ method: 'delete', path: '/account/user/claims/remove', operationId: 'removeClaims', ...inBody },
-      summary: 'Remove claims of the users named in them',
+      summary: 'Remove claims of the users they name',
       body: claimsWritten,
-      answers: [emptyAnswer('Removed, all or none.')],
+      answers: [emptyAnswer('All claims were removed; on an error none is.')],
     },
   ];
 }

@@ -1,4 +1,4 @@
-/** The description of what clients use of the embedded issuer (R-A9, R-B3); the rest its discovery document says. */
+/** OpenAPI operations of the embedded issuer's token endpoint and discovery (R-A9, R-B3); discovery lists the others. */
 import { z } from 'zod';
 import { answersJson, OPEN, type Operation } from '../../platform/openapi/operation.ts';
 import { KNOWN_SCOPES } from './grants/token-request-rules.ts';
@@ -14,7 +14,10 @@ const tokenRequest = z
       'authorization_code',
       'urn:ietf:params:oauth:grant-type:token-exchange',
     ]),
-    client_id: z.string().meta({ description: 'Or with the secret in HTTP Basic.' }).optional(),
+    client_id: z
+      .string()
+      .meta({ description: 'Required unless client id and secret are given by HTTP Basic.' })
+      .optional(),
     client_secret: z.string().optional(),
     username: z.string().optional(),
     password: z.string().optional(),
@@ -23,15 +26,15 @@ const tokenRequest = z
       .string()
       .meta({ examples: [KNOWN_SCOPES.join(' ')] })
       .optional(),
-    account: z.string().meta({ description: 'Id of an account of the user; without it the active one.' }).optional(),
-    acr_values: z.string().meta({ description: 'The old form of it: `accountId:<id>`.' }).optional(),
+    account: z.string().meta({ description: 'Id of an account of the user; default: the active account.' }).optional(),
+    acr_values: z.string().meta({ description: 'Older form of `account`: `accountId:<id>`.' }).optional(),
   })
   .meta({ id: 'TokenRequest' });
 const token = z
   .object({
     access_token: z.string(),
     token_type: z.literal('Bearer'),
-    expires_in: z.int().meta({ description: 'Seconds.' }),
+    expires_in: z.int().meta({ description: 'Lifetime of the access token in seconds.' }),
     refresh_token: z.string().optional(),
     id_token: z.string().optional(),
     issued_token_type: z.string().optional(),
@@ -49,7 +52,7 @@ export function issuerOperations(realm: string): readonly Operation[] {
     {
       ...{ method: 'post', path: `${root}/protocol/openid-connect/token`, operationId: 'requestToken', tag },
       summary: 'Request a token',
-      description: 'By password, refresh token, authorisation code with PKCE, or exchange (RFC 8693).',
+      description: 'Grants: password, refresh token, authorization code with PKCE, token exchange (RFC 8693).',
       access: OPEN,
       body: { types: { [FORM]: tokenRequest } },
       answers: [
@@ -61,7 +64,7 @@ export function issuerOperations(realm: string): readonly Operation[] {
     },
     {
       ...{ method: 'get', path: `${root}/.well-known/openid-configuration`, operationId: 'getDiscovery', tag },
-      summary: 'Discovery: every endpoint of the issuer, and its keys',
+      summary: 'Read the discovery document: every endpoint of the issuer',
       access: OPEN,
       answers: [answersJson('OpenID Connect Discovery 1.0.', z.record(z.string(), z.unknown()))],
     },

@@ -156,7 +156,7 @@ describe('asking for a new password', () => {
 
   it('says the same and answers alike of everybody (R-B11)', async () => {
     const told = await ask('uma');
-    expect(told).toContain('If there is such a user');
+    expect(told).toContain('If this user exists');
     expect(await ask('nobody')).toBe(told);
   });
 

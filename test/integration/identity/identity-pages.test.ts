@@ -85,7 +85,7 @@ describe('the sign-in page', () => {
     const form = await browser.open(startAuthorization(api.origin).address);
     const wrong = await browser.submit(form, { username: 'uma', password: 'x' });
     const unknown = await browser.submit(wrong, { username: '"><b>nobody', password: 'x' });
-    expect(wrong).toMatchObject({ status: 401, problem: 'The user name or the password is not right.' });
+    expect(wrong).toMatchObject({ status: 401, problem: 'The user name or password is wrong.' });
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
     // A right password will not do either for a while: to everybody, or it would tell who is stopped.
     for (const { html } of [wrong, unknown])

@@ -138,10 +138,10 @@ describe('the first password', () => {
       await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: `${CHOSEN}!` }),
     ];
     expect(problems.map(({ problem }) => problem)).toEqual([
-      'The new password needs at least 10 characters.',
+      'The new password must have at least 10 characters.',
       'The new password must not be your user name or mail address.',
       'The new password must differ from the one you have.',
-      'The two new passwords are not the same.',
+      'The two new passwords do not match.',
     ]);
     const again = createBrowser();
     const elsewhere = await again.submit(await again.open(linkIn(mail)), { username: 'first', password: temporary });
@@ -264,9 +264,9 @@ describe('GET /user/updatePasswordLink', () => {
     await ageSessions('petra');
     const page = await openLink('petra', browser);
     expect(page.fields).toEqual(['currentPassword', 'newPassword', 'repeatedPassword']);
-    expect((await choose(browser, page, CHOSEN)).problem).toBe('The current password is not right.');
+    expect((await choose(browser, page, CHOSEN)).problem).toBe('The current password is wrong.');
     const wrong = await choose(browser, page, CHOSEN, { currentPassword: 'x' });
-    expect(wrong.problem).toBe('The current password is not right.');
+    expect(wrong.problem).toBe('The current password is wrong.');
     await expect(tokenOf('petra', PASSWORD)).resolves.toBeTypeOf('string');
     const back = await choose(browser, page, CHOSEN, { currentPassword: PASSWORD });
     expect(back.url.startsWith(PROFILE)).toBe(true);

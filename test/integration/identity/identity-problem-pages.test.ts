@@ -39,7 +39,7 @@ async function askTooOften(path: string, asked: Asked) {
 
 describe('who tries too often', () => {
   it.each([
-    ['en', 'Too many tries', /Please wait \d+ seconds?, then try again\./],
+    ['en', 'Too many attempts', /Please wait \d+ seconds?, then try again\./],
     ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
     ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
     ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
@@ -57,7 +57,9 @@ describe('who tries too often', () => {
   });
 
   it('at the page of an invitation too (R-B15, R-B10)', async () => {
-    expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain('Too many tries');
+    expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
+      'Too many attempts',
+    );
   });
 
   it.each([

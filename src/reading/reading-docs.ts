@@ -1,5 +1,6 @@
 /** The description of reading, comparing and removing points (R-A9, R-G1–G6). */
 import { z } from 'zod';
+import { XLSX_TYPE } from '../platform/http/workbook-writer.ts';
 import {
   ALL_USERS,
   type Answer,
@@ -91,12 +92,16 @@ const row = z
   })
   .meta({ id: 'PointRow' });
 
+const WORKBOOK =
+  'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
+
 /** The same rows in each format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
     [CSV_TYPE]: z.string().meta({ description: 'The columns are the members; the first row names them.' }),
     [ARROW_TYPE]: z.unknown().meta({ contentMediaType: ARROW_TYPE, description: 'An Arrow IPC stream.' }),
+    [XLSX_TYPE]: z.unknown().meta({ contentMediaType: XLSX_TYPE, description: WORKBOOK }),
   };
   return { status: 200, description: `${description} Chosen by \`Accept\`; streamed in each.`, types };
 }
@@ -163,7 +168,9 @@ export const READING_OPERATIONS: readonly Operation[] = [
       ...SHAPE,
     },
     isListing: true,
-    answers: [answersRows('Rows, and a summary of all of them; CSV and Arrow have the rows alone.', compared)],
+    answers: [
+      answersRows('Rows, and a summary of all of them; CSV, Arrow and workbooks have only the rows.', compared),
+    ],
     errors: ['not_found'],
   },
   {

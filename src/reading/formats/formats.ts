@@ -1,13 +1,15 @@
-/** The formats rows can be had in (R-G4), chosen by the header `Accept`. */
-import { chooseType } from './accept-rules.ts';
+/** The formats of rows (R-G4), chosen by the header `Accept`. */
+import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { writeArrow } from './arrow-table.ts';
+import { chooseType } from './choose-type.ts';
 import { writeCsv } from './csv-table.ts';
 import { writeJson } from './json-table.ts';
 import type { Table } from './table.ts';
+import { writeXlsx } from './xlsx-table.ts';
 
 export interface Format {
   readonly contentType: string;
-  /** Nothing is read before the first piece is asked for, nothing after the last is taken or the iteration ended. */
+  /** Reads lazily: nothing before the first piece is asked for, nothing after the iteration ends. */
   readonly write: (table: Table) => AsyncGenerator<Uint8Array>;
 }
 
@@ -19,9 +21,10 @@ const FORMATS = {
   [JSON_TYPE]: { contentType: `${JSON_TYPE}; charset=utf-8`, write: writeJson },
   [CSV_TYPE]: { contentType: `${CSV_TYPE}; charset=utf-8; header=present`, write: writeCsv },
   [ARROW_TYPE]: { contentType: ARROW_TYPE, write: writeArrow },
+  [XLSX_TYPE]: { contentType: XLSX_TYPE, write: writeXlsx },
 } as const satisfies Record<string, Format>;
 
-/** JSON, unless the client would rather have another. */
+/** The format the client's `Accept` prefers; JSON when it accepts none of them. */
 export function chooseFormat(accept: string | undefined): Format {
-  return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE])];
+  return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE])];
 }

@@ -3,8 +3,8 @@
  * 200 MB on a long answer, and takes half of the time. What JSON and CSV have in common.
  */
 import { zoneOffset } from '../../structure/catalogue/time-zones.ts';
-import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer-rules.ts';
-import { NUMBER_BYTES, writeAscii, writeNumber } from './number-writer-rules.ts';
+import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer.ts';
+import { NUMBER_BYTES, writeAscii, writeNumber } from './number-writer.ts';
 import type { Cells, Column, InstantWriter } from './table.ts';
 
 /** What stands in each row: the same bytes, or what a writer makes of the row. */

@@ -17,6 +17,7 @@ import {
   withTransaction,
 } from '../../../src/platform/database/database.ts';
 import type { ReadLimits } from '../../../src/platform/database/read-watch.ts';
+import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { countBuckets } from '../../../src/points/buckets/aggregate-points.ts';
 import type { Buckets } from '../../../src/points/buckets/bucket.ts';
@@ -69,9 +70,13 @@ const openReads = async () => {
 };
 
 describe('a reader over HTTP', () => {
-  test.each(['identity', 'gzip'])('that leaves in the middle of the answer: %s', async (encoding) => {
+  test.each([
+    ['identity', 'application/json'],
+    ['gzip', 'application/json'],
+    ['identity', XLSX_TYPE],
+  ])('that leaves in the middle of the answer: %s, %s (R-G4)', async (encoding, accept) => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
-      const read = startRead('GET', encoding);
+      const read = startRead('GET', encoding, { accept });
       const [response] = await once(read, 'response');
       await once(response, 'data');
       read.destroy();

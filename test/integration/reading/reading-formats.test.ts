@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
@@ -176,6 +177,7 @@ describe('an answer that fails after it has begun', () => {
     ['application/json', 'gzip'],
     ['text/csv', 'identity'],
     [ARROW, 'identity'],
+    [XLSX_TYPE, 'identity'],
   ])('is broken off, never ended as if it were whole: %s, %s (R-G4)', async (accept, encoding) => {
     const response = await startRead(accept, encoding);
     expect(response.statusCode).toBe(200);

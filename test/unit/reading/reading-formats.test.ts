@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDate } from '../../../src/points/date-rules.ts';
 import { formatInstant, formatLocalInstant } from '../../../src/points/instant-rules.ts';
-import { chooseType } from '../../../src/reading/formats/accept-rules.ts';
 import { writeArrow } from '../../../src/reading/formats/arrow-table.ts';
+import { chooseType } from '../../../src/reading/formats/choose-type.ts';
 import { writeCsv } from '../../../src/reading/formats/csv-table.ts';
-import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../../src/reading/formats/instant-writer-rules.ts';
+import { INSTANT_BYTES, instantWriter, localInstantWriter } from '../../../src/reading/formats/instant-writer.ts';
 import { writeJson } from '../../../src/reading/formats/json-table.ts';
-import { NUMBER_BYTES, writeNumber } from '../../../src/reading/formats/number-writer-rules.ts';
+import { NUMBER_BYTES, writeNumber } from '../../../src/reading/formats/number-writer.ts';
 import type { Batch, Column, InstantWriter, Table } from '../../../src/reading/formats/table.ts';
 import { zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
 

@@ -4,7 +4,7 @@
  */
 import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
-import { writeAscii } from './number-writer-rules.ts';
+import { writeAscii } from './number-writer.ts';
 import type { InstantWriter } from './table.ts';
 
 const MICROS_PER_SECOND = 1_000_000;

@@ -1,0 +1,50 @@
+/**
+ * A table as an Excel workbook, with the columns of CSV. Instants are ISO 8601 text with their zone, as in CSV: a date
+ * cell has no zone, so both passes through the repeated hour of autumn would look alike, no microseconds, and no dates
+ * before 1900. Values and ids are number cells.
+ */
+import { type WorkbookCell, type WorkbookRow, writeWorkbook } from '../../platform/http/workbook-writer.ts';
+import { INSTANT_BYTES } from './instant-writer.ts';
+import { instantWriters } from './row-bytes.ts';
+import type { Batch, Cells, InstantWriter, Table } from './table.ts';
+
+/** Pieces of the workbook; its first sheet is `points`. */
+export function writeXlsx({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
+  return writeWorkbook({
+    name: 'points',
+    header: columns.map(({ name }) => name),
+    rows: rowsOf(batches, instantWriters(columns)),
+  });
+}
+
+async function* rowsOf(
+  batches: AsyncIterable<Batch>,
+  writers: readonly InstantWriter[],
+): AsyncGenerator<Iterable<WorkbookRow>> {
+  const bytes = Buffer.alloc(INSTANT_BYTES);
+  for await (const { rowCount, cells } of batches) {
+    const readers = cells.map((own, index) => cellReader(own, writers[index], bytes));
+    yield (function* () {
+      for (let row = 0; row < rowCount; row++) yield readers.map((read) => read(row));
+    })();
+  }
+}
+
+function cellReader(
+  cells: Cells,
+  writeInstant: InstantWriter | undefined,
+  bytes: Buffer,
+): (row: number) => WorkbookCell {
+  switch (cells.kind) {
+    case 'absent':
+      return () => null;
+    case 'constant':
+      return () => cells.value;
+    case 'numbers':
+      return (row) => cells.values[row] ?? null;
+    case 'instants':
+      return (row) => bytes.toString('latin1', 0, writeInstant?.(bytes, 0, cells.values[row] ?? 0) ?? 0);
+    case 'codes':
+      return (row) => cells.textOf(cells.ids[row] ?? 0);
+  }
+}

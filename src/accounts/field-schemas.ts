@@ -1,9 +1,9 @@
 /** Schemas of the members of accounts and users as clients write them. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
+import { INSTANT_RULE, parseInstant } from '../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../platform/http/lenient.ts';
 import { listLanguages } from '../structure/catalogue/languages.ts';
-import { INSTANT_RULE, parseInstant } from './instant-rules.ts';
 import type { RoleName } from './users/user-rules.ts';
 
 /** As long as a mail address may be (RFC 5321 §4.5.3.1), which is a user name where none is given. */

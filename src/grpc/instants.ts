@@ -1,6 +1,7 @@
 /** Instants of records, which are texts where they come from, as microseconds. */
+
+import { parseMoment } from '../platform/dates/date-rules.ts';
 import type { Micros } from '../points/point.ts';
-import { parseMoment } from '../selection/moment-rules.ts';
 
 /** @throws Error for text that is no instant: what is stored is. */
 export function toMicros(text: string): Micros {

@@ -1,7 +1,7 @@
 /** The event every committed write of points leaves in the outbox: what follows from a write follows from it. */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';
-import { formatInstant } from './instant-rules.ts';
+import { formatInstant } from '../platform/dates/instant-rules.ts';
 import type { WrittenRange } from './point.ts';
 
 /** Payload of `DataPointsWritten`: per variable the first and last date written, both inclusive. */

@@ -12,7 +12,7 @@
  *       54   4+ 4  tag set id, 0 when none
  * (each column is preceded by its length)
  */
-import { POSTGRES_EPOCH_MICROS } from './instant-rules.ts';
+import { POSTGRES_EPOCH_MICROS } from '../platform/dates/instant-rules.ts';
 import type { Micros, PointEntry } from './point.ts';
 
 export const TUPLE_BYTES = 62;

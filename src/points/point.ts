@@ -3,8 +3,9 @@
  * values too. Instants are microseconds since 1970-01-01 UTC in a JavaScript number (exact until the year 2255).
  */
 
-/** Microseconds since the Unix epoch, UTC. */
-export type Micros = number;
+import type { Micros } from '../platform/dates/instant-rules.ts';
+
+export type { Micros };
 
 /** One reading on its way into the store. Ids 0 mean: no VersionTag, no tags. */
 export interface PointEntry {

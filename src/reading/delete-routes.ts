@@ -4,15 +4,15 @@ import { z } from 'zod';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../platform/database/database.ts';
+import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
+import { formatInstant } from '../platform/dates/instant-rules.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/http/lenient.ts';
 import type { Place } from '../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
-import { formatInstant } from '../points/instant-rules.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';
 import { deletePoints, findRemoved } from '../points/remove/delete-points.ts';
-import { MOMENT_RULE, parseMoment } from '../selection/moment-rules.ts';
 import { placeInBody } from '../selection/read-query.ts';
 import { resolveSelection } from '../selection/selection.ts';
 

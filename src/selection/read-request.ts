@@ -1,4 +1,6 @@
 /** The query of `GET /data` and the body of `POST /data` (R-G1, R-G2): the same names, leniently read (R-A3). */
+
+import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parsePaging } from '../platform/http/paging.ts';
 import {
@@ -17,7 +19,6 @@ import type { CivilDuration, Micros } from '../points/point.ts';
 import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/catalogue/enumerations.ts';
 import { findTimeZone, localClock, startOfDay } from '../structure/catalogue/time-zones.ts';
 import { CURRENT, DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from './duration-rules.ts';
-import { MOMENT_RULE, parseMoment } from './moment-rules.ts';
 import type { ReadQuery, TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { PlaceOf, ReadRequest } from './selection.ts';

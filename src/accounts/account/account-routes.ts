@@ -5,6 +5,7 @@ import { assertRole, type Caller } from '../../identity/caller/caller.ts';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { withTransaction } from '../../platform/database/database.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { INSTANT_RULE, parseInstant } from '../../platform/dates/date-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
@@ -21,7 +22,6 @@ import {
   writeAudit,
 } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
-import { INSTANT_RULE, parseInstant } from '../instant-rules.ts';
 import { listAccountFeatures } from '../members/features.ts';
 import { parsePathNumber } from '../path-number.ts';
 import type { AccountServices } from '../services.ts';

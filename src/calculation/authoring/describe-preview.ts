@@ -1,7 +1,7 @@
 /** What an author sees of an evaluation (R-H9): the series as it would be stored, and everything there is to say. */
 import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatInstant } from '../../points/instant-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { Computed } from '../run/compute.ts';
 import type { Output, OutputPoint } from '../run/output-rules.ts';

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
 import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../../platform/http/lenient.ts';
-import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from '../../selection/duration-rules.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, TIME_PERIOD } from '../../structure/catalogue/enumerations.ts';

@@ -1,8 +1,9 @@
 /** Points as they were read → the columns a script sees (R-H2), chunk by chunk: nothing is held twice. */
+
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { AggregateChunk } from '../../points/buckets/bucket.ts';
 import type { Labels } from '../../points/dictionary.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
 import type { PointChunk } from '../../points/point.ts';
 import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 

@@ -1,10 +1,10 @@
 /** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
 import type { Transaction } from '../../platform/database/database.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { aggregatePoints } from '../../points/buckets/aggregate-points.ts';
 import type { AggregateChunk, Buckets } from '../../points/buckets/bucket.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
 import { readPoints } from '../../points/read/read-points.ts';
 import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-words.ts';

@@ -5,8 +5,8 @@
  * part of its points; only an absolute period is taken as it is.
  */
 import { Temporal } from 'temporal-polyfill';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Bucket } from '../../points/buckets/bucket.ts';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { TimePeriod } from '../../structure/catalogue/enumerations.ts';
 import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';

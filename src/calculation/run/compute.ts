@@ -3,10 +3,10 @@
  * rules. It stores nothing.
  */
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { awaitWriters } from '../../points/read/await-writers.ts';
 import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from '../declaration/declaration.ts';

@@ -1,5 +1,5 @@
 /** Single cells of a Standard File as text: dates, numbers, ids and tags (§2, R-E3). */
-import { type ParsedDate, parseDate } from '../../points/date-rules.ts';
+import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 
 export const FILE_DATE_RULE = 'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, from 1700 to 2199';

@@ -3,10 +3,10 @@
  * more than all else, collecting them included. What is written otherwise is left to `cell-rules.ts`; what is read here
  * is read there to the same bit.
  */
+import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
 const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const LOCAL_BYTES = 19;
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MICROS_PER_SECOND = 1_000_000;
 // Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division rounds as the text would.
 const MAX_DIGITS = 15;
@@ -55,10 +55,8 @@ function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;
   const date = day % 100;
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const days = month === 2 && isLeap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
   // What is no digit is NaN, which no comparison holds for.
-  const isDay = year >= 1700 && year < 2200 && date >= 1 && date <= days;
+  const isDay = year >= 1700 && year < 2200 && date >= 1 && date <= daysInMonth(year, month);
   return isDay ? Date.UTC(year, month - 1, date) * 1000 : Number.NaN;
 }
 

@@ -2,8 +2,9 @@
  * Rows as they were read → a chunk: good rows as columns, bad ones as errors. When the targets and labels of its rows
  * are known, the chunk becomes COPY tuples. Runs in the parser's thread; sees every row, so it makes no object per row.
  */
+
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
 import type { Columns } from './columns-rules.ts';
 import { LabelTable } from './label-table.ts';

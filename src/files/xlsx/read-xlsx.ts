@@ -1,6 +1,6 @@
 /** The first sheet of a workbook as rows (R-E2): date cells, ISO texts, texts of all kinds, cached results of formulas. */
-import type { ParsedDate } from '../../points/date-rules.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
+import type { ParsedDate } from '../../platform/dates/date-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-rules.ts';
 import { plainNumber, plainSerial } from '../cells/plain-cell-rules.ts';
 import { cellText } from '../cells/row-cells.ts';

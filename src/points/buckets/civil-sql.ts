@@ -3,7 +3,7 @@
  * among the spans: measured, less than what `at time zone` takes, up to 600 of them. `::timestamp` and `::timestamptz` are
  * in UTC, as the sessions are.
  */
-import { formatInstant } from '../instant-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 import { instantLiteral, intervalLiteral } from '../read/sql-literal.ts';
 import type { OffsetSpan } from './zone-offsets.ts';

@@ -4,7 +4,7 @@
  * otherwise, and for many zones before 1970.
  */
 import { Temporal } from 'temporal-polyfill';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 
 export interface OffsetSpan {

@@ -3,7 +3,7 @@
  * statement have the same length: a row is the number of its columns (2 bytes), then each column as its length (4 bytes)
  * and its content; all integers are big-endian. The first column is always the variable's id.
  */
-import { POSTGRES_EPOCH_MICROS } from '../instant-rules.ts';
+import { POSTGRES_EPOCH_MICROS } from '../../platform/dates/instant-rules.ts';
 
 /** Bytes of the contents: `int4`, and `int8`, `float8`, `timestamp` and `timestamptz`. */
 export const FOUR_BYTES = 4;

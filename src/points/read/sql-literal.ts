@@ -3,7 +3,7 @@
  * into SQL; whatever is no number goes through the quoting of the driver.
  */
 import pg from 'pg';
-import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 
 /** @throws Error unless it is a whole number that a JavaScript number holds exactly. */

@@ -1,6 +1,6 @@
 /** Removes points for good, history included (R-G5); and tells what would be removed. */
 import type { Transaction } from '../../platform/database/database.ts';
-import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import type { Span } from '../write/chunk-rules.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';

@@ -1,6 +1,6 @@
 /** Removes the points of deleted variables, in the background (R-C7): a variable's points may be millions. */
 import type { Database, Transaction } from '../../platform/database/database.ts';
-import { formatInstant } from '../instant-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge } from './attempt-purge.ts';
 

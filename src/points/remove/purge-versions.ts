@@ -4,7 +4,7 @@
  * not versioned any more keeps what it has until the next write at each date (R-C6).
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
-import { formatInstant } from '../instant-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
 import { byKeys } from '../write/make-way.ts';

@@ -3,7 +3,7 @@
  * with 536 chunks 1,077 locks and 75 ms for one row, where its chunk alone takes 2 locks and 1 ms (measured 2026-11).
  */
 import type { Transaction } from '../../platform/database/database.ts';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../instant-rules.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 import { type Span, spanOf } from './chunk-rules.ts';
 

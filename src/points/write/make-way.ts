@@ -5,7 +5,7 @@
  * 4.3 s and `insert … on conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
-import { formatInstant } from '../instant-rules.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';

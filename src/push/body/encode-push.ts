@@ -3,8 +3,9 @@
  * (R-D4) and removes repeats of one variable, date and VersionTag within the body: the last wins (R-D5). Sorts readings
  * of a variable that are out of date order, so that the point writer can append them.
  */
+
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TupleWriter } from '../../points/copy-codec.ts';
-import { formatInstant } from '../../points/instant-rules.ts';
 import { localClock } from '../../structure/catalogue/time-zones.ts';
 import type { PushWarning } from '../push-answer.ts';
 import type { PushContents } from './push-element.ts';

@@ -3,8 +3,9 @@
  * Reports the first 100 problems with their paths. Hand-written instead of zod because it sees every reading (30 times
  * faster); a property test compares it with `pushSchema`.
  */
+
+import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
-import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 import { type GivenLabels, LabelTable } from './label-table-rules.ts';
 import {

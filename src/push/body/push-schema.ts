@@ -3,8 +3,8 @@
  * times slower than `parsePush`, so no pushed body goes through it.
  */
 import { z } from 'zod';
+import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
-import { DATE_RULE, parseDate } from '../../points/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 import {
   FORBIDDEN,

@@ -2,7 +2,7 @@
  * Scans dates and values of readings from bytes. Each scan returns the position after the token, or -1 for a token that is
  * not of the common form; such a token may still be valid.
  */
-import { parseDate } from '../../points/date-rules.ts';
+import { parseDate } from '../../platform/dates/date-rules.ts';
 import { BACKSLASH, QUOTE } from './json-scanner.ts';
 import type { PushReader } from './parse-push.ts';
 

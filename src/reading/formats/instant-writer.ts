@@ -2,7 +2,7 @@
  * Instants as ASCII bytes, many of them: the same texts as `formatInstant` and `formatLocalInstant`, an order of
  * magnitude faster on series, because what neighbours have in common, the day and the offset, is made once.
  */
-import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../../points/instant-rules.ts';
+import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import { writeAscii } from './number-writer.ts';
 import type { InstantWriter } from './table.ts';

@@ -2,8 +2,8 @@
 import Excel from 'exceljs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchRaw, parseCsv } from '../../support/clients/fetch-rows.ts';
-import { startTestApi, type TestApi } from '../../support/start-api.ts';
-import { createStructure, createVariable } from '../../support/structure.ts';
+import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const COLUMNS = ['variableId', 'date', 'rawValue', 'unitId', 'version', 'versionTimestamp', 'tags'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { CHUNK_MICROS, chunkOf, lengthOf, spanOf, spanOfAll } from '../../../src/points/write/chunk-rules.ts';
 
 describe('chunks', () => {

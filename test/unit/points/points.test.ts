@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/platform/dates/date-rules.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { eachTuple, encodeTuples } from '../../../src/points/copy-codec.ts';
-import { parseDate } from '../../../src/points/date-rules.ts';
 import { encodeReadings } from '../../../src/points/encode-readings.ts';
-import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
 import { canonicalTags, toLabels } from '../../../src/points/label-rules.ts';
 import type { PointEntry } from '../../../src/points/point.ts';
 

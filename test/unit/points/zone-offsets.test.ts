@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { mergeSpans, offsetSpans } from '../../../src/points/buckets/zone-offsets.ts';
-import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/points/instant-rules.ts';
 
 const ZONES = ['Europe/Brussels', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Africa/Monrovia', 'Pacific/Apia', 'UTC'];
 const HOUR = 3_600_000_000;

@@ -2,8 +2,8 @@
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDate } from '../../../src/points/date-rules.ts';
-import { formatInstant, formatLocalInstant } from '../../../src/points/instant-rules.ts';
+import { parseDate } from '../../../src/platform/dates/date-rules.ts';
+import { formatInstant, formatLocalInstant } from '../../../src/platform/dates/instant-rules.ts';
 import { writeArrow } from '../../../src/reading/formats/arrow-table.ts';
 import { chooseType } from '../../../src/reading/formats/choose-type.ts';
 import { writeCsv } from '../../../src/reading/formats/csv-table.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { parseDate } from '../../../src/platform/dates/date-rules.ts';
+import { MAX_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { DomainError } from '../../../src/platform/errors.ts';
 import { parseQuery } from '../../../src/platform/http/query-string.ts';
-import { parseDate } from '../../../src/points/date-rules.ts';
-import { MAX_DATE_MICROS } from '../../../src/points/instant-rules.ts';
 import { queryOfAddress, queryOfBody } from '../../../src/selection/read-query.ts';
 import { parseReadRequest } from '../../../src/selection/read-request.ts';
 

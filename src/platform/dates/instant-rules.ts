@@ -1,5 +1,7 @@
 /** Instants as text: ISO 8601 in UTC, to the microsecond, always with `Z` (R-A8). */
-import type { Micros } from './point.ts';
+
+/** Microseconds since the Unix epoch, UTC; exact in a JavaScript number until the year 2255. */
+export type Micros = number;
 
 const MICROS_PER_MILLI = 1000;
 export const MICROS_PER_MINUTE = 60_000_000;

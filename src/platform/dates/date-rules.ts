@@ -1,0 +1,171 @@
+/**
+ * The one parser of dates (R-D4, R-A8): ISO 8601 date and time with `Z`, `+hh:mm`, `+hhmm`, `+hh` or no zone. Push, files,
+ * readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (parameters of
+ * readers) and `parseInstant` (instants of accounts). Files read plain dates from bytes first, in `files/cells`.
+ */
+import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
+
+/** What a date must look like, for messages. */
+export const DATE_RULE = 'must be an ISO 8601 date and time such as 2026-03-01T00:15:00Z, from 1700 to 2199';
+
+/** What a moment must look like, for messages. */
+export const MOMENT_RULE = 'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z';
+
+/** What an instant must look like, for messages. */
+export const INSTANT_RULE = 'must be an instant such as 2026-03-01T12:00:00Z';
+
+export interface ParsedDate {
+  /** Microseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */
+  readonly micros: Micros;
+  /** The text has no zone. */
+  readonly isLocal: boolean;
+}
+
+export interface ParsedMoment extends ParsedDate {
+  /** The text is a date alone: `micros` is its midnight, and `isLocal` is set. */
+  readonly isDay: boolean;
+}
+
+const MICROS_PER_MILLI = 1000;
+const MILLIS_PER_MINUTE = 60_000;
+const MAX_OFFSET_MINUTES = 18 * 60;
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const ISO_DATE =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MIDNIGHT = 'T00:00:00';
+
+// Nearly every client sends `2026-03-01T00:15:00`, with a Z, or with `.000Z`. These are read by character codes: 55 ns
+// each, where the regular expression takes 600 (measured 2026-11).
+const PLAIN_CHARACTERS = 19;
+const MILLIS_CHARACTERS = 4;
+const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
+
+/**
+ * Parses the date of a point. A date without a zone is local to its source and becomes an instant when the target is
+ * known (R-D4).
+ *
+ * @returns undefined for any other form, a day or hour that does not exist, digits finer than microseconds unless they
+ *   are zeros (nothing is rounded silently), and dates before 1700 or after 2199.
+ */
+export function parseDate(text: string): ParsedDate | undefined {
+  const plain = parsePlain(text);
+  if (plain) return plain;
+  const date = readIso(text);
+  if (!date || date.isCut) return undefined;
+  const micros = date.millis * MICROS_PER_MILLI + date.subMillis;
+  return micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS ? { micros, isLocal: date.isLocal } : undefined;
+}
+
+/**
+ * Parses a date as readers write it (R-G1): also a date alone, any year, any fraction. Digits finer than microseconds are
+ * cut off. Clients ask for everything by year 1 or 9999: earlier and later dates become the first and the last there are.
+ *
+ * @returns undefined for any other form, or a day or hour that does not exist.
+ */
+export function parseMoment(text: string): ParsedMoment | undefined {
+  const isDay = DAY.test(text);
+  const date = readIso(isDay ? text + MIDNIGHT : text);
+  if (!date) return undefined;
+  const { millis, subMillis, isLocal } = date;
+  if (millis * MICROS_PER_MILLI < MIN_DATE_MICROS) return { micros: MIN_DATE_MICROS, isLocal: false, isDay };
+  if (millis * MICROS_PER_MILLI >= MAX_DATE_MICROS) return { micros: MAX_DATE_MICROS, isLocal: false, isDay };
+  return { micros: millis * MICROS_PER_MILLI + subMillis, isLocal, isDay };
+}
+
+/**
+ * Parses an instant of the years 1 to 9999, which the database can hold, such as the end of a lock (R-B11).
+ *
+ * @returns ISO 8601 in UTC, cut to microseconds; undefined for any other form, a text without a zone, or a day or hour
+ *   that does not exist.
+ */
+export function parseInstant(text: string): string | undefined {
+  const date = readIso(text);
+  if (!date || date.isLocal) return undefined;
+  const [first, end] = [toMillis(1, 1, 1), toMillis(10_000, 1, 1)];
+  if (date.millis < first || date.millis >= end) return undefined;
+  return new Date(date.millis).toISOString().replace('Z', `${String(date.subMillis).padStart(3, '0')}Z`);
+}
+
+/** @param month 1 to 12. @returns 0 for a month that does not exist. */
+export function daysInMonth(year: number, month: number): number {
+  if (month !== 2) return DAYS_IN_MONTH[month - 1] ?? 0;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
+
+/** @returns undefined for other forms, for dates that do not exist, and for years outside 1700 to 2199. */
+function parsePlain(text: string): ParsedDate | undefined {
+  const isUtc = text.charCodeAt(text.length - 1) === UPPER_Z;
+  const fractionCharacters = text.length - PLAIN_CHARACTERS - (isUtc ? 1 : 0);
+  if (fractionCharacters !== 0 && fractionCharacters !== MILLIS_CHARACTERS) return undefined;
+  const isMarked =
+    text.charCodeAt(4) === DASH &&
+    text.charCodeAt(7) === DASH &&
+    text.charCodeAt(10) === UPPER_T &&
+    text.charCodeAt(13) === COLON &&
+    text.charCodeAt(16) === COLON;
+  if (!isMarked) return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  // A character that is not a digit gives NaN, for which no comparison holds.
+  if (!(year >= 1700 && year < 2200 && day >= 1 && day <= daysInMonth(year, month))) return undefined;
+  if (!(hour < 24 && minute < 60 && second < 60)) return undefined;
+  const millis = fractionCharacters === 0 ? 0 : parseMillis(text);
+  if (!(millis >= 0)) return undefined;
+  return {
+    micros: Date.UTC(year, month - 1, day, hour, minute, second, millis) * MICROS_PER_MILLI,
+    isLocal: !isUtc,
+  };
+}
+
+function parseMillis(text: string): number {
+  if (text.charCodeAt(PLAIN_CHARACTERS) !== DOT) return Number.NaN;
+  const hundreds = text.charCodeAt(PLAIN_CHARACTERS + 1) - ZERO;
+  return hundreds >= 0 && hundreds <= 9 ? hundreds * 100 + twoDigits(text, PLAIN_CHARACTERS + 2) : Number.NaN;
+}
+
+function twoDigits(text: string, offset: number): number {
+  const tens = text.charCodeAt(offset) - ZERO;
+  const ones = text.charCodeAt(offset + 1) - ZERO;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+}
+
+interface IsoDate {
+  /** Milliseconds since 1970-01-01: UTC, or of the local clock when `isLocal`. */
+  readonly millis: number;
+  /** Microseconds after `millis`, 0 to 999. */
+  readonly subMillis: number;
+  /** Digits finer than microseconds were cut off that are not zeros. */
+  readonly isCut: boolean;
+  readonly isLocal: boolean;
+}
+
+/** Years 0 to 9999. */
+function readIso(text: string): IsoDate | undefined {
+  const match = ISO_DATE.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second = '0', fraction = '', utc, sign, zoneHour = '0', zoneMinute = '0'] =
+    match;
+  const isDay = Number(day) >= 1 && Number(day) <= daysInMonth(Number(year), Number(month));
+  const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  const offsetMinutes = Number(zoneHour) * 60 + Number(zoneMinute);
+  if (!isDay || !isTime || Number(zoneMinute) > 59 || offsetMinutes > MAX_OFFSET_MINUTES) return undefined;
+  const timeMillis = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
+  const fractionMicros = Number(fraction.slice(0, 6).padEnd(6, '0'));
+  const subMillis = fractionMicros % MICROS_PER_MILLI;
+  const offsetMillis = (sign === '-' ? -1 : 1) * offsetMinutes * MILLIS_PER_MINUTE;
+  const civilMillis = toMillis(Number(year), Number(month), Number(day)) + timeMillis;
+  return {
+    millis: civilMillis + (fractionMicros - subMillis) / MICROS_PER_MILLI - offsetMillis,
+    subMillis,
+    isCut: /[1-9]/.test(fraction.slice(6)),
+    isLocal: utc === undefined && sign === undefined,
+  };
+}
+
+/** Midnight of a civil date; `Date.UTC` would take a year below 100 for one of the last century. */
+function toMillis(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month - 1, day);
+}

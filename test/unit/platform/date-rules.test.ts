@@ -1,0 +1,135 @@
+/** The parsers of dates of points, of readers' parameters and of accounts' instants (R-D4, R-A8). */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseDate, parseInstant, parseMoment } from '../../../src/platform/dates/date-rules.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
+
+const at = (iso: string, micros = 0) => Date.parse(iso) * 1000 + micros;
+
+describe('parseDate: dates of points (R-D4)', () => {
+  test.each([
+    ['2026-03-01T00:15:00Z', at('2026-03-01T00:15:00Z'), false],
+    ['2026-03-01T00:15:00.250Z', at('2026-03-01T00:15:00.250Z'), false],
+    ['2026-03-01T00:15:00.000001Z', at('2026-03-01T00:15:00Z', 1), false],
+    ['2026-03-01T00:15:00.1234560Z', at('2026-03-01T00:15:00.123Z', 456), false],
+    ['2026-03-01T02:15:00+02:00', at('2026-03-01T00:15:00Z'), false],
+    ['2026-03-01T02:15:00+0200', at('2026-03-01T00:15:00Z'), false],
+    ['2026-02-28T18:45:00-05:30', at('2026-03-01T00:15:00Z'), false],
+    ['2026-03-01t00:15:00z', at('2026-03-01T00:15:00Z'), false],
+    ['2026-03-01 00:15', at('2026-03-01T00:15:00Z'), true],
+    ['2026-03-01T00:15:00', at('2026-03-01T00:15:00Z'), true],
+    ['2026-03-01T00:15:00.5', at('2026-03-01T00:15:00.500Z'), true],
+    ['2024-02-29T00:00:00Z', at('2024-02-29T00:00:00Z'), false],
+    ['1700-01-01T00:00:00Z', MIN_DATE_MICROS, false],
+  ])('%s is accepted', (text, micros, isLocal) => {
+    expect(parseDate(text)).toEqual({ micros, isLocal });
+  });
+
+  test.each([
+    ...[
+      '',
+      'yesterday',
+      '2026-03-01',
+      '01/03/2026 00:15',
+      '20260301T001500Z',
+      '2026-3-1T00:15:00Z',
+      '2026-03-01T00:15:00ZZ',
+    ],
+    ...[
+      '2026-02-29T00:00:00Z',
+      '2026-02-30T00:00:00',
+      '2100-02-29T00:00:00Z',
+      '2026-13-01T00:00:00Z',
+      '2026-00-10T00:00:00Z',
+    ],
+    ...[
+      '2026-03-00T00:00:00Z',
+      '2026-03-01T24:00:00Z',
+      '2026-03-01T00:60:00Z',
+      '2026-03-01T00:00:60Z',
+      '2026-03-01T0a:00:00Z',
+    ],
+    ...[
+      '2026-03-01T00:15:00.0000001Z',
+      '2026-03-01T00:15:00.00aZ',
+      '2026-03-01T00:15:00+19:00',
+      '2026-03-01T00:15:00+02:60',
+    ],
+    ...[
+      '0001-01-01T00:00:00Z',
+      '0099-12-31T23:59:59+00:00',
+      '1699-12-31T23:59:59Z',
+      '2200-01-01T00:00:00Z',
+      '+002026-03-01T00:15:00Z',
+      '２026-03-01T00:15:00Z',
+    ],
+  ])('%s is refused', (text) => {
+    expect(parseDate(text)).toBeUndefined();
+  });
+
+  test('reads every instant that formatInstant writes, to the microsecond', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 }), (micros) => {
+        expect(parseDate(formatInstant(micros))).toEqual({ micros, isLocal: false });
+      }),
+    );
+  });
+
+  test('the character parser and the regular expression give the same instant', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: MIN_DATE_MICROS / 1e6 + 86_400, max: MAX_DATE_MICROS / 1e6 - 86_400 }),
+        (second) => {
+          const plain = formatInstant(second * 1e6);
+          expect(parseDate(plain)).toEqual(parseDate(plain.replace('Z', '+00:00')));
+          expect(parseDate(plain.replace('Z', '.007Z'))).toEqual(parseDate(plain.replace('Z', '.0070Z')));
+        },
+      ),
+    );
+  });
+});
+
+describe('parseMoment: dates readers write (R-A8, R-G1)', () => {
+  test.each([
+    ['2026-03-01', at('2026-03-01T00:00:00Z'), true, true],
+    ['2026-03-01T00:15', at('2026-03-01T00:15:00Z'), true, false],
+    ['2026-03-01T00:15:00+01:00', at('2026-02-28T23:15:00Z'), false, false],
+    ['2026-03-01T00:15:00.1234569999999Z', at('2026-03-01T00:15:00.123Z', 456), false, false],
+    ['0001-01-01', MIN_DATE_MICROS, false, true],
+    ['0000-02-29T00:00:00Z', MIN_DATE_MICROS, false, false],
+    ['1699-12-31T23:59:59.999999', MIN_DATE_MICROS, false, false],
+    ['1699-12-31T23:30:00-01:00', at('1700-01-01T00:30:00Z'), false, false],
+    ['2199-12-31T23:59:59.999999Z', MAX_DATE_MICROS - 1, false, false],
+    ['2200-01-01', MAX_DATE_MICROS, false, true],
+    ['9999-12-31T23:59:59Z', MAX_DATE_MICROS, false, false],
+  ])('%s is accepted; dates outside 1700 to 2199 become the first or last', (text, micros, isLocal, isDay) => {
+    expect(parseMoment(text)).toEqual({ micros, isLocal, isDay });
+  });
+
+  test.each(['', '2026', '2026-02-29', '1900-02-29', '9999-13-01', '2026-03-01Z', '2026-03-01T25:00'])(
+    '%s is refused',
+    (text) => {
+      expect(parseMoment(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('parseInstant: instants of accounts (R-B11)', () => {
+  test.each([
+    ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000000Z'],
+    ['2026-03-01T12:00+01:00', '2026-03-01T11:00:00.000000Z'],
+    ['2026-03-01T12:00:00.1234567-0530', '2026-03-01T17:30:00.123456Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000Z'],
+    ['0099-12-31T23:59:59.000001Z', '0099-12-31T23:59:59.000001Z'],
+    ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
+  ])('%s is %s', (text, instant) => {
+    expect(parseInstant(text)).toBe(instant);
+  });
+
+  test.each([
+    ...['', '2026-03-01', '2026-03-01T12:00:00', '2026-02-30T12:00:00Z', '2026-03-01T24:00:00Z'],
+    ...['0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2026-03-01T12:00:00+19:00'],
+  ])('%s is refused', (text) => {
+    expect(parseInstant(text)).toBeUndefined();
+  });
+});

@@ -1,8 +1,8 @@
-/** How rooms that know nothing of the audit trail write into it: the role hands them the way. */
+/** The audit trail as features see it: `accounts` implements it, and the roles inject it. */
 import type { Transaction } from '../platform/database/database.ts';
 import type { Caller } from './caller/caller.ts';
 
-/** Writes an act into the audit trail of the caller's account, in the transaction of the act (R-B14). */
+/** Writes an entry into the audit trail of the caller's account, in the transaction of the change (R-B14). */
 export type WriteAuditEntry<Action extends string> = (
   transaction: Transaction,
   context: { readonly caller: Caller; readonly requestId: string },
@@ -10,7 +10,7 @@ export type WriteAuditEntry<Action extends string> = (
     readonly action: Action;
     readonly targetId?: string;
     readonly targetName?: string;
-    /** What was changed; names and numbers, never secrets. */
+    /** What changed: names and numbers, never secrets. */
     readonly details?: Readonly<Record<string, unknown>>;
   },
 ) => Promise<void>;

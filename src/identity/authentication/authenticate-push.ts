@@ -1,6 +1,6 @@
 /**
- * The door of push (R-B6, R-B7): a bearer with the scope `push-data`, or name and password by HTTP Basic, exchanged for
- * what a token would say and remembered for as long as it would live, or until the password is changed.
+ * Authentication of push (R-B6, R-B7): a bearer token with the scope `push-data`, or user name and password by HTTP Basic.
+ * A password is exchanged for the claims of a token; they are cached for the token's lifetime or until the password changes.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -15,23 +15,23 @@ import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-p
 import type { VerifiedToken } from './verify-token.ts';
 
 export interface PushAuthentication extends Authentication {
-  /** undefined: Basic is not accepted. */
+  /** undefined: HTTP Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
-  /** Called before a password is tried; what it throws is answered. */
+  /** Called before a password is checked; its error becomes the answer. */
   readonly beforeTry?: (c: Context) => Promise<void>;
   readonly clock?: Clock;
 }
 
 const CHALLENGE = 'Basic realm="tidemark", charset="UTF-8"';
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+) *$/i;
-const MAX_REMEMBERED = 5000;
+const MAX_CACHED = 5000;
 
-/** Lets those pass who may push, as `c.var.caller`. Refusals carry `WWW-Authenticate`. */
+/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate`. Permission to push is checked later. */
 export function authenticatePush(authentication: PushAuthentication): MiddlewareHandler<CallerEnv> {
   const bearer = authenticate({ ...authentication, scope: 'push-data' });
   const { exchangePassword } = authentication;
   if (!exchangePassword) return bearer;
-  const exchange = rememberExchange(exchangePassword, authentication.clock ?? systemClock);
+  const exchange = cacheExchange(exchangePassword, authentication.clock ?? systemClock);
   return async (c, next) => {
     const authorization = c.req.header('authorization');
     const credentials = parseBasic(authorization);
@@ -47,7 +47,7 @@ export function authenticatePush(authentication: PushAuthentication): Middleware
   };
 }
 
-/** @returns undefined for what is no Basic header; a malformed one is one with credentials that are wrong. */
+/** @returns undefined for a header of another scheme. A malformed Basic header gives empty, hence wrong, credentials. */
 function parseBasic(authorization: string | undefined): Credentials | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
   const [, encoded = ''] = BASIC.exec(authorization) ?? [];
@@ -57,12 +57,12 @@ function parseBasic(authorization: string | undefined): Credentials | undefined 
   return { userName: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** UTF-8, as the challenge says; older clients send Latin-1 all the same (RFC 7617 §2.1), which hardly ever is UTF-8 too. */
+/** UTF-8 as the challenge asks, else Latin-1, which older clients send (RFC 7617 §2.1) and which is rarely valid UTF-8. */
 function decodeText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
-/** Basic is offered to who came without credentials or with these, not to a bearer that is refused. */
+/** Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token. */
 function setChallenge(c: Context, authorization: string | undefined): void {
   if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
@@ -70,46 +70,46 @@ function setChallenge(c: Context, authorization: string | undefined): void {
 
 interface Exchanged {
   readonly verified: VerifiedToken;
-  /** undefined: it was tried just now. */
-  readonly forget: (() => void) | undefined;
+  /** Removes the cached result; undefined: the password was checked in this call. */
+  readonly evict: (() => void) | undefined;
 }
 
-type RememberedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
+type CachedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
 
-/** What is remembered may be of a password that was changed since: then these are tried anew, and it is forgotten. */
+/** Finds the caller. When a cached result proves stale, it is evicted and the password is checked once more. */
 async function findPusher(
-  exchange: RememberedExchange,
+  exchange: CachedExchange,
   callers: FindCaller,
   credentials: Credentials,
   beforeTry: () => Promise<void>,
 ): Promise<Caller> {
-  const { verified, forget } = await exchange(credentials, beforeTry);
+  const { verified, evict } = await exchange(credentials, beforeTry);
   try {
     return await callers(verified);
   } catch (error) {
-    if (!forget || !(error instanceof DomainError) || error.code !== 'invalid_token') throw error;
-    forget();
+    if (!evict || !(error instanceof DomainError) || error.code !== 'invalid_token') throw error;
+    evict();
     return callers((await exchange(credentials, beforeTry)).verified);
   }
 }
 
-interface Remembered {
+interface CacheEntry {
   readonly token: Promise<ExchangedToken>;
   untilMs: number;
 }
 
 /**
- * The key is a hash with a secret of this process: neither the password nor anything that could be guessed from stays in
- * memory. Those who come while a password is being tried wait for that. What was refused is not remembered.
+ * Caches exchanges. The key is an HMAC with a secret of this process, so that no password stays in memory. Concurrent calls
+ * with the same credentials share one check. Refusals are not cached.
  */
-function rememberExchange(exchange: ExchangePassword, clock: Clock): RememberedExchange {
+function cacheExchange(exchange: ExchangePassword, clock: Clock): CachedExchange {
   const secret = randomBytes(32);
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
+  const cache = new LRUCache<string, CacheEntry>({ max: MAX_CACHED });
   const keyOf = ({ userName, password }: Credentials): string =>
     createHmac('sha256', secret)
       .update(JSON.stringify([userName, password]))
       .digest('base64');
-  const exchangeNow = async (credentials: Credentials, beforeTry: () => Promise<void>, entry: Remembered) => {
+  const exchangeNow = async (credentials: Credentials, beforeTry: () => Promise<void>, entry: CacheEntry) => {
     await beforeTry();
     const token = await exchange(credentials);
     entry.untilMs = clock.nowMillis() + token.ttlSec * 1000;
@@ -117,20 +117,20 @@ function rememberExchange(exchange: ExchangePassword, clock: Clock): RememberedE
   };
   return async (credentials, beforeTry) => {
     const key = keyOf(credentials);
-    const known = remembered.get(key);
-    const forget = (entry: Remembered) => {
-      if (remembered.get(key) === entry) remembered.delete(key);
+    const known = cache.get(key);
+    const evict = (entry: CacheEntry) => {
+      if (cache.get(key) === entry) cache.delete(key);
     };
     if (known && clock.nowMillis() < known.untilMs) {
-      return { verified: (await known.token).verified, forget: () => forget(known) };
+      return { verified: (await known.token).verified, evict: () => evict(known) };
     }
-    const entry = { untilMs: Number.POSITIVE_INFINITY } as { -readonly [Name in keyof Remembered]: Remembered[Name] };
+    const entry = { untilMs: Number.POSITIVE_INFINITY } as { -readonly [Name in keyof CacheEntry]: CacheEntry[Name] };
     entry.token = exchangeNow(credentials, beforeTry, entry);
-    remembered.set(key, entry);
+    cache.set(key, entry);
     try {
-      return { verified: (await entry.token).verified, forget: undefined };
+      return { verified: (await entry.token).verified, evict: undefined };
     } catch (error) {
-      forget(entry);
+      evict(entry);
       throw error;
     }
   };

@@ -1,4 +1,4 @@
-/** Bearer tokens at the door: who calls, and with which scope (R-B5, R-B6). For Hono, and for gRPC as a function. */
+/** Authentication by bearer token: caller and scope (R-B5, R-B6). Middleware for Hono, a function for gRPC. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { DomainError } from '../../platform/errors.ts';
 import { assertPermission, assertRole, type Caller, type Permission, type Role } from '../caller/caller.ts';
@@ -11,19 +11,19 @@ export interface Authentication {
   readonly callers: FindCaller;
 }
 
-/** What routes behind `authenticate` find in their context. */
+/** Context of routes behind `authenticate`. */
 export interface CallerEnv {
   Variables: { caller: Caller };
 }
 
 const REALM = 'tidemark';
 
-/** An `Authorization` header with a token (RFC 6750 §2.1). */
+/** `Authorization` header with a bearer token, which is group 1 (RFC 6750 §2.1). */
 export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 /**
- * The caller behind an `Authorization` header.
- * @throws DomainError invalid_token (401), insufficient_scope or permission_denied (403).
+ * Finds the caller of an `Authorization` header.
+ * @throws {DomainError} invalid_token (401); insufficient_scope or permission_denied (403); dependency_unavailable (503).
  */
 export async function authenticateBearer(
   { verifier, callers }: Authentication,
@@ -31,13 +31,15 @@ export async function authenticateBearer(
   scope: Scope,
 ): Promise<Caller> {
   const [, token] = BEARER.exec(authorization ?? '') ?? [];
-  if (!token) throw new DomainError('invalid_token', 'this needs a header Authorization: Bearer <access token>');
+  if (!token)
+    throw new DomainError('invalid_token', 'the request must have a header Authorization: Bearer <access token>');
   const verified = await verifier(token);
-  if (!verified.scopes.has(scope)) throw new DomainError('insufficient_scope', `the token lacks the scope ${scope}`);
+  if (!verified.scopes.has(scope))
+    throw new DomainError('insufficient_scope', `the token must have the scope ${scope}`);
   return callers(verified);
 }
 
-/** Lets authenticated callers with the scope pass, as `c.var.caller`. Refusals carry `WWW-Authenticate` (RFC 6750). */
+/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (RFC 6750). */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
   const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {
     const authorization = c.req.header('authorization');
@@ -52,7 +54,7 @@ export function authenticate({ scope, ...authentication }: Authentication & { re
   return middleware;
 }
 
-/** Lets callers with the permission pass (R-B8). Comes after `authenticate`. */
+/** Middleware that requires a permission (R-B8). Mount it after `authenticate`. */
 export function requirePermission(permission: Permission): MiddlewareHandler<CallerEnv> {
   return async (c, next) => {
     assertPermission(c.var.caller, permission);
@@ -60,7 +62,7 @@ export function requirePermission(permission: Permission): MiddlewareHandler<Cal
   };
 }
 
-/** Lets callers with the role or a higher one pass (R-B8). Comes after `authenticate`. */
+/** Middleware that requires a role or a higher one (R-B8). Mount it after `authenticate`. */
 export function requireRole(role: Role): MiddlewareHandler<CallerEnv> {
   return async (c, next) => {
     assertRole(c.var.caller, role);
@@ -70,7 +72,7 @@ export function requireRole(role: Role): MiddlewareHandler<CallerEnv> {
 
 function setChallenge(c: Context, error: DomainError, authorization: string | undefined, scope: Scope): void {
   if (error.code !== 'invalid_token' && error.code !== 'insufficient_scope') return;
-  // RFC 6750 §3.1: a request without credentials is not told what was wrong with them.
+  // RFC 6750 §3.1: the answer to a request without credentials has no error code.
   const reason = authorization === undefined ? '' : `, error="${error.code}"`;
   const needed = error.code === 'insufficient_scope' ? `, scope="${scope}"` : '';
   c.header('WWW-Authenticate', `Bearer realm="${REALM}"${reason}${needed}`);

@@ -1,7 +1,6 @@
 /**
- * Name and password of HTTP Basic → what a token of the issuer would say (R-B7). The embedded issuer is in this process:
- * a token would be signed here and verified here, so it is asked for what it would put into one. Another issuer is asked
- * for a token at its token endpoint.
+ * Exchanges user name and password of HTTP Basic for the claims of a token (R-B7). The embedded issuer computes the claims
+ * in this process, without signing and verifying a token. Another issuer is called at its token endpoint.
  */
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
@@ -20,17 +19,17 @@ export interface Credentials {
 
 export interface ExchangedToken {
   readonly verified: VerifiedToken;
-  /** How long the token lives. */
+  /** Lifetime of the token in seconds. */
   readonly ttlSec: number;
 }
 
-/** @throws DomainError invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
+/** @throws {DomainError} invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
 const SCOPE = 'push-data';
 const TIMEOUT_MS = 10_000;
 
-/** The way the settings ask for; undefined when tokens come from an issuer that cannot be asked. */
+/** @returns the exchange the settings configure; undefined when neither a token endpoint nor the embedded issuer is. */
 export function passwordExchange(
   config: Config,
   database: Database,
@@ -50,7 +49,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
   const policy = { maxFailures: config.SIGN_IN_MAX_FAILURES, lockSec: config.SIGN_IN_LOCK_SEC };
   return async (credentials) => {
     const result = await signIn(database, credentials, policy, clock);
-    if (result.kind === 'wrong_credentials') throw refused('the name or the password is wrong');
+    if (result.kind === 'wrong_credentials') throw refused('the user name or password is wrong');
     if (result.kind === 'must_change_password') throw refused('Account is not fully set up');
     const user = await findTokenUser(database, result.userId, undefined, new Date(clock.nowMillis()));
     if (!user || user.isLocked) throw refused('the user is locked');
@@ -75,7 +74,7 @@ export interface TokenEndpoint {
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().default(60) });
 const errorAnswer = z.object({ error: z.string() });
 
-/** The password grant at a token endpoint, with a client of the service's own. */
+/** The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID. */
 export function exchangeAtEndpoint({
   url,
   clientId,
@@ -88,18 +87,22 @@ export function exchangeAtEndpoint({
       ...{ grant_type: 'password', client_id: clientId, client_secret: clientSecret },
       ...{ scope: SCOPE, username: userName, password },
     };
-    const answer = await ask(endpoint.fetch, url, form);
+    const answer = await postForm(endpoint.fetch, url, form);
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
       return { verified: await verifier(token.data.access_token), ttlSec: token.data.expires_in };
     }
     const { data } = errorAnswer.safeParse(answer);
-    if (data?.error === 'invalid_grant') throw refused('the token issuer does not accept the name and the password');
+    if (data?.error === 'invalid_grant') throw refused('the token issuer refused the user name or password');
     throw unavailable(new Error(`the token issuer answered ${data?.error ?? 'no token'}`));
   };
 }
 
-async function ask(fetchToken: typeof fetch, url: string, form: Readonly<Record<string, string>>): Promise<unknown> {
+async function postForm(
+  fetchToken: typeof fetch,
+  url: string,
+  form: Readonly<Record<string, string>>,
+): Promise<unknown> {
   try {
     const body = new URLSearchParams(form);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -114,7 +117,7 @@ function refused(message: string): DomainError {
 }
 
 function unavailable(cause: unknown): DomainError {
-  const failure = new DomainError('dependency_unavailable', 'the token issuer cannot be asked; please try again');
+  const failure = new DomainError('dependency_unavailable', 'the token issuer did not answer; try again');
   failure.cause = cause;
   return failure;
 }

@@ -1,7 +1,7 @@
 /**
- * Which of our users a token of another issuer means (R-B5): whoever was linked to its `sub`; else the user of that id,
- * as when users were copied; else, as configured, the one of the mail address the issuer has verified, or of the
- * BusinessId. A user found in the last way is linked, so that an address given to somebody else later opens nothing.
+ * Maps a token of another issuer to a user (R-B5): the user linked to its `sub`; else the user with that id, for copied
+ * users; else, as EXTERNAL_USERS says, the user with the verified mail address or the BusinessId. A user found by address
+ * or BusinessId is linked, so that a later owner of the address does not become this user.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -11,7 +11,7 @@ export type ExternalUsers = 'sub' | 'email' | 'businessId';
 
 type Identified = Pick<VerifiedToken, 'issuer' | 'subject' | 'verifiedEmail' | 'businessId'>;
 
-/** undefined when nobody, or more than one, is meant. */
+/** @returns the user's id; undefined when no user or more than one matches. */
 export async function findExternalUser(
   database: Queryable,
   token: Identified,
@@ -30,7 +30,7 @@ export async function findExternalUser(
 }
 
 async function linkUser(database: Queryable, token: Identified, how: ExternalUsers): Promise<string | undefined> {
-  const [condition, value] = wanted(token, how);
+  const [condition, value] = conditionOf(token, how);
   if (value === undefined || !isStorableText(value)) return undefined;
   const { rows } = await database.query<{ id: string }>(`select id from app_user where ${condition} limit 2`, [value]);
   const [user, another] = rows;
@@ -42,7 +42,7 @@ async function linkUser(database: Queryable, token: Identified, how: ExternalUse
   return user.id;
 }
 
-function wanted(
+function conditionOf(
   { subject, verifiedEmail, businessId }: Identified,
   how: ExternalUsers,
 ): readonly [condition: string, value: string | undefined] {
@@ -52,7 +52,7 @@ function wanted(
     case 'email':
       return ['lower(email) = lower($1)', verifiedEmail];
     case 'businessId':
-      // Where users chose their identifier it was their sub, and is their BusinessId now (§5).
+      // Issuers whose users chose their identifier put it into `sub`; it is the BusinessId now (§5).
       return ['business_id = $1', businessId ?? subject];
   }
 }

@@ -1,4 +1,4 @@
-/** Who a token is for, and which account it names (R-B4). */
+/** The user of a token to be issued, and the account it names (R-B4). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Role } from '../caller/caller.ts';
 import { tokensValidFromSql } from '../passwords/password-fingerprint.ts';
@@ -10,11 +10,11 @@ export interface TokenUser {
   /** ISO 639-1. */
   readonly language: string;
   readonly isLocked: boolean;
-  /** Their password is temporary (R-B10). */
+  /** The password is temporary (R-B10). */
   readonly mustChangePassword: boolean;
-  /** In seconds; tokens of before are void. */
+  /** Unix seconds; tokens issued earlier are revoked. */
   readonly tokensValidFromSec: number;
-  /** undefined: the account asked for is not theirs, or they have none. */
+  /** undefined: the user has no account, or no access to the requested one. */
   readonly accountId: number | undefined;
 }
 
@@ -29,8 +29,10 @@ interface TokenUserRow {
 }
 
 /**
- * The user and the account of a token: the one asked for (membership required; an ADMIN may take any), else the active
- * one, else the first they are a member of. undefined: no such user.
+ * Finds the user and the account of a token: the requested account (membership required, except for an ADMIN), else the
+ * active one, else the first one the user is a member of.
+ * @param now decides whether a lock has ended.
+ * @returns undefined when the user does not exist.
  */
 export async function findTokenUser(
   database: Queryable,

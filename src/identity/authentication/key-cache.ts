@@ -1,11 +1,11 @@
-/** The keys of one issuer, kept, and read again once when a token names a key that is not among them (R-B1). */
+/** Cache of one issuer's keys; it reloads them after 10 minutes, or when a token names an unknown key (R-B1). */
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import type { Clock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { type KeySource, readKeys } from './trusted-issuers.ts';
 
 const MAX_AGE_MS = 600_000;
-/** Tokens with made-up key ids must not turn into one read each. */
+/** Limits reloads, so that tokens with made-up key ids do not cause one each. */
 const MIN_REREAD_MS = 1000;
 
 type GetKey = ReturnType<typeof createLocalJWKSet>;
@@ -26,8 +26,8 @@ export class KeyCache {
   }
 
   /**
-   * The key a token was signed with.
-   * @throws DomainError dependency_unavailable when no keys are at hand and the source does not answer.
+   * Finds the key a token was signed with.
+   * @throws {DomainError} dependency_unavailable when no keys are cached and the source does not answer.
    */
   readonly getKey: JWTVerifyGetKey = async (header, token) => {
     const isOld = this.#clock.nowMillis() - this.#readAtMs >= MAX_AGE_MS;
@@ -44,7 +44,7 @@ export class KeyCache {
     return this.#clock.nowMillis() - this.#triedAtMs >= MIN_REREAD_MS;
   }
 
-  /** An issuer that is down for a while does not stop tokens whose keys are known. */
+  /** Reloads the keys; while the issuer is unreachable, cached keys stay in use. */
   async #readOrKeep(): Promise<GetKey> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -53,7 +53,10 @@ export class KeyCache {
       return await this.#reading;
     } catch (error) {
       if (this.#keys) return this.#keys;
-      const failure = new DomainError('dependency_unavailable', 'the keys of the token issuer cannot be read');
+      const failure = new DomainError(
+        'dependency_unavailable',
+        'the keys of the token issuer cannot be read; try again',
+      );
       failure.cause = error;
       throw failure;
     }

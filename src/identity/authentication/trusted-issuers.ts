@@ -1,7 +1,7 @@
 /**
- * Whose tokens are accepted (R-B1). The embedded issuer's keys are read from the database rather than over HTTP: every
- * role has the database, while the public address of the issuer need not be reachable from inside a container, nor be
- * up yet. Other issuers publish theirs over HTTP.
+ * The issuers whose tokens are accepted, and where their keys are (R-B1). Keys of the embedded issuer are read from the
+ * database: its public address may be unreachable from inside a container, or not be up yet. Other issuers publish theirs
+ * over HTTP.
  */
 import type { JSONWebKeySet } from 'jose';
 import type { Config } from '../../config.ts';
@@ -14,16 +14,16 @@ export type KeySource =
   | { readonly kind: 'http'; readonly jwksUri: string };
 
 export interface TrustedIssuer {
-  /** Exact value of `iss`. */
+  /** Exact value of the claim `iss`. */
   readonly issuer: string;
-  /** Value that `aud` must contain. */
+  /** Value that the claim `aud` must contain. */
   readonly audience: string;
   readonly keys: KeySource;
 }
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** The issuers of the settings; the embedded one alone when none are set. */
+/** The issuers of TRUSTED_ISSUERS; only the embedded one when it is not set. */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);
   const stored: KeySource = { kind: 'database', database };
@@ -35,7 +35,7 @@ export function trustedIssuers(config: Config, database: Queryable): readonly Tr
   }));
 }
 
-/** Reads the keys now. @throws Error when the source does not answer with a key set. */
+/** Reads the keys of an issuer. @throws Error when the source does not answer with a key set within 5 seconds. */
 export async function readKeys(source: KeySource, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
   switch (source.kind) {
     case 'database':

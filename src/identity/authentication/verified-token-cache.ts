@@ -1,6 +1,6 @@
 /**
- * Remembers tokens that were verified: checking a signature costs more than all else a small push costs. What the user
- * may do is looked up all the same (find-caller); a token that has expired is refused as before.
+ * Cache of verified tokens: checking a signature costs more than the rest of a small push. An expired token is still
+ * refused, and find-caller.ts still decides what the user may do.
  */
 import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -8,24 +8,24 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { VerifiedToken, VerifyToken } from './verify-token.ts';
 
 const MAX_TOKENS = 5000;
-// A key that is withdrawn stops its tokens after this at the latest.
+/** Tokens of a withdrawn key are accepted for at most this long. */
 const MAX_AGE_MS = 60_000;
 
-interface Remembered {
+interface CacheEntry {
   readonly verified: VerifiedToken;
   readonly untilMs: number;
 }
 
 export interface CachingTokenVerifier extends VerifyToken {
-  /** What is remembered of a token; undefined: it has to be verified. */
+  /** @returns the cached claims of a token; undefined: the token must be verified. */
   findCached(token: string): VerifiedToken | undefined;
 }
 
-/** As `verifier`, which is asked at most once a minute for the same token. Refusals are not remembered. */
+/** Wraps `verifier`, and calls it at most once a minute for the same token. Refusals are not cached. */
 export function cacheVerifiedTokens(verifier: VerifyToken, clock: Clock = systemClock): CachingTokenVerifier {
-  const remembered = new LRUCache<string, Remembered>({ max: MAX_TOKENS });
+  const cache = new LRUCache<string, CacheEntry>({ max: MAX_TOKENS });
   const findCached = (token: string): VerifiedToken | undefined => {
-    const known = remembered.get(token);
+    const known = cache.get(token);
     return known && clock.nowMillis() < known.untilMs ? known.verified : undefined;
   };
   const verify: VerifyToken = async (token) => {
@@ -34,7 +34,7 @@ export function cacheVerifiedTokens(verifier: VerifyToken, clock: Clock = system
     const now = clock.nowMillis();
     const verified = await verifier(token);
     const { exp = 0 } = decodeJwt(token);
-    remembered.set(token, { verified, untilMs: Math.min(exp * 1000, now + MAX_AGE_MS) });
+    cache.set(token, { verified, untilMs: Math.min(exp * 1000, now + MAX_AGE_MS) });
     return verified;
   };
   return Object.assign(verify, { findCached });

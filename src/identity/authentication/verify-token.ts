@@ -1,6 +1,6 @@
 /**
- * Verification of access tokens by `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It says what the
- * token claims; what its user may do is decided by find-caller (R-B5).
+ * Verifies access tokens with `jose` (R-B1): trusted issuer, asymmetric signature, audience, time. It returns the claims;
+ * find-caller.ts decides what the user may do (R-B5).
  */
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../../platform/clock.ts';
@@ -26,16 +26,16 @@ export interface VerifiedToken {
   readonly issuer: string;
   /** Claim `sub`: the user's id at the issuer. */
   readonly subject: string;
-  /** Claim `iat`, in seconds; undefined: not said. */
+  /** Claim `iat` in Unix seconds; undefined when absent. */
   readonly issuedSec?: number | undefined;
-  /** Of what stands for a password (R-B7): good while this is the mark of the user's password. */
+  /** Claims made from a password (R-B7) are valid while this is the fingerprint of the user's password. */
   readonly passwordFingerprint?: string | undefined;
-  /** Claim `account`; undefined when the issuer does not set it. */
+  /** Claim `account`; undefined when absent. */
   readonly accountId: number | undefined;
   readonly scopes: ReadonlySet<string>;
-  /** Claims `roles` and Keycloak's `realm_access.roles` together. Informative: the database decides (R-B5). */
+  /** Claims `roles` and Keycloak's `realm_access.roles` together. For information only: the database decides (R-B5). */
   readonly roles: ReadonlySet<string>;
-  /** Claim `act.sub`: who acts as the user (R-B14). */
+  /** Claim `act.sub`: the ADMIN who impersonates the user (R-B14). */
   readonly actorSubject: string | undefined;
   /** Claim `email`, where `email_verified` is true (R-B5). */
   readonly verifiedEmail: string | undefined;
@@ -43,7 +43,7 @@ export interface VerifiedToken {
   readonly businessId: string | undefined;
 }
 
-/** @throws DomainError invalid_token; dependency_unavailable when the issuer's keys cannot be read. */
+/** @throws {DomainError} invalid_token; dependency_unavailable when the issuer's keys cannot be read. */
 export type VerifyToken = (token: string) => Promise<VerifiedToken>;
 
 export interface TokenVerifierOptions {
@@ -52,7 +52,7 @@ export interface TokenVerifierOptions {
   readonly clock?: Clock;
 }
 
-/** A verifier that accepts the tokens of all of `issuers`, each with its own keys and audience. */
+/** Creates a verifier for the tokens of `issuers`, each with its own keys and audience. */
 export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
   const { issuers, clock = systemClock } = options;
   const trusted = new Map(
@@ -63,7 +63,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
   );
   return async (token) => {
     const issuer = trusted.get(readIssuer(token));
-    if (!issuer) throw new DomainError('invalid_token', 'the token is of an issuer that is not trusted');
+    if (!issuer) throw new DomainError('invalid_token', 'the issuer of the token is not trusted');
     try {
       const { payload } = await jwtVerify(token, issuer.keys.getKey, {
         issuer: issuer.issuer,
@@ -91,9 +91,9 @@ function readIssuer(token: string): string {
 function refuse(error: errors.JOSEError): DomainError {
   if (error instanceof errors.JWTExpired) return new DomainError('invalid_token', 'the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return new DomainError('invalid_token', `the token's claim "${error.claim}" is not acceptable`);
+    return new DomainError('invalid_token', `the claim ${error.claim} of the token is missing or not accepted`);
   }
-  return new DomainError('invalid_token', "the token's signature cannot be verified");
+  return new DomainError('invalid_token', 'the signature of the token cannot be verified');
 }
 
 function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
@@ -105,14 +105,14 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     accountId: readAccount(account),
     scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
-    // An actor without a name is nobody, and refused later: it must not be read as the user alone.
+    // An actor without `sub` gives '', which find-caller.ts refuses: the token must not pass as the user's own.
     actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),
     verifiedEmail: payload.email_verified === true ? text(payload.email) : undefined,
     businessId: text(payload.businessId),
   };
 }
 
-/** Also 0, which no account has: a token for what is no account must not be for the active one. */
+/** Accepts 0, which no account has, so that a token of no account does not fall back to the active one. */
 function readAccount(claim: unknown): number | undefined {
   const accountId = typeof claim === 'string' && /^\d+$/.test(claim) ? Number(claim) : claim;
   return typeof accountId === 'number' && Number.isSafeInteger(accountId) && accountId >= 0 ? accountId : undefined;

@@ -1,12 +1,12 @@
 /**
- * Tells every process that what some users may do has changed, so that they look again at once (R-B5). Redis may lose a
- * message; an answer that was kept ends by itself after ACCESS_CACHE_SEC.
+ * Invalidation of the caller caches of all processes over Redis, after a change to what users may do (R-B5). Redis may
+ * lose a message; a cached caller expires after ACCESS_CACHE_SEC in any case.
  */
 import { Redis } from 'ioredis';
 import type { Log } from '../../platform/log.ts';
 
 export interface AccessInvalidation {
-  /** Call after the commit of the change. Never fails. */
+  /** Invalidates these users everywhere. Call it after the commit of the change. Never rejects. */
   publish(userIds: readonly string[]): Promise<void>;
   close(): void;
 }
@@ -14,13 +14,14 @@ export interface AccessInvalidation {
 export interface AccessInvalidationOptions {
   readonly redisUrl: string;
   readonly prefix: string;
-  /** Called for every announcement, one's own too; undefined: anybody may have changed. */
+  /** Called for every invalidation, including this process's own; undefined: all users. */
   readonly onChange: (userIds: readonly string[] | undefined) => void;
   readonly log: Log;
 }
 
 const COMMAND_TIMEOUT_MS = 2000;
 
+/** Connects to Redis. `prefix` separates installations that share one. */
 export function openAccessInvalidation({
   redisUrl,
   prefix,
@@ -28,11 +29,12 @@ export function openAccessInvalidation({
   log,
 }: AccessInvalidationOptions): AccessInvalidation {
   const channel = `${prefix}:access`;
-  const warn = (error: unknown) => log.warn({ err: error }, 'news of access cannot be told; others see them later');
+  const warn = (error: unknown) =>
+    log.warn({ err: error }, 'access invalidation was not published; other processes see the change later');
   const publisher = new Redis(redisUrl, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
   const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null });
   for (const connection of [publisher, subscriber]) connection.on('error', warn);
-  // What was told while the connection was down is not known.
+  // Messages sent while the connection was down are lost.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));
   subscriber.subscribe(channel).catch(warn);
@@ -40,7 +42,7 @@ export function openAccessInvalidation({
     publish: async (userIds) => {
       if (userIds.length === 0) return;
       onChange(userIds);
-      // Without waiting for a Redis that is away: its time-out is not the caller's.
+      // The caller does not wait for an unreachable Redis.
       if (publisher.status !== 'ready') return warn(new Error('Redis is unreachable'));
       await publisher.publish(channel, JSON.stringify(userIds)).catch(warn);
     },

@@ -1,6 +1,6 @@
 /**
- * The caller behind a bearer as far as it is remembered, at once: for doors that answer most requests without waiting for
- * anything. Whoever is not remembered, or may not pass, is left to `authenticate`, which says why.
+ * Looks up the caller of a bearer token in the caches only, without waiting: for handlers that answer most requests
+ * synchronously. A token that is not cached, or lacks the scope, is left to `authenticate`.
  */
 import { BEARER } from '../authentication/authenticate.ts';
 import type { CachingTokenVerifier } from '../authentication/verified-token-cache.ts';
@@ -10,8 +10,9 @@ import type { CallerCache } from './find-caller.ts';
 
 export type FindCachedCaller = (authorization: string | undefined, scope: Scope) => Caller | undefined;
 
+/** Creates the lookup; it returns undefined for a token or caller that is not cached. */
 export function createCachedCallerLookup(verifier: CachingTokenVerifier, callers: CallerCache): FindCachedCaller {
-  // Clients come again with the same header: comparing it takes less than taking it apart and hashing what it holds.
+  // Clients repeat the same header: comparing it is faster than parsing it.
   let lastHeader: string | undefined;
   let lastToken: string | undefined;
   const tokenOf = (authorization: string | undefined): string | undefined => {

@@ -1,16 +1,16 @@
 /**
- * The one place that decides which sites, sources and variables a caller reaches (R-B9, R-C3): what reads or pushes takes
- * its lists of ids from here, and asks for the account besides.
+ * Decides which sites, sources and variables a caller may read or push to (R-B9, R-C3). Every query filters by these
+ * lists of ids in addition to the account.
  */
 import type { Caller, SiteGrant } from './caller.ts';
 
-/** `null`: everything in the account. */
+/** Ids a caller may access; `null`: everything in the account. */
 export interface Reach {
-  /** Sites with all that is in them. */
+  /** Sites with all their sources. */
   readonly siteIds: readonly number[] | null;
-  /** Sources of other sites, with their variables. */
+  /** Single sources of other sites. */
   readonly sourceIds: readonly number[];
-  /** Sites to be shown themselves: those, and those of these sources. */
+  /** Sites the caller may see: `siteIds` and the sites of `sourceIds`. */
   readonly shownSiteIds: readonly number[] | null;
 }
 
@@ -21,7 +21,7 @@ export function readReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites);
 }
 
-/** What the caller may push to, where they have the permission to push. */
+/** What the caller may push to; the permission to push is checked separately. */
 export function writeReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites.filter(({ level }) => level !== 'Read'));
 }
@@ -34,14 +34,15 @@ function toReach(grants: readonly SiteGrant[]): Reach {
   };
 }
 
-/** Whether a source of a site is reached. */
+/** Whether `reach` includes a source of a site. */
 export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sourceId: number): boolean {
   return siteIds === null || siteIds.includes(siteId) || sourceIds.includes(sourceId);
 }
 
 /**
- * SQL for a row of a source, true where it is reached.
- * @param siteIds parameters that hold the two lists, such as `$2` and `$3`.
+ * SQL condition on a row of a source: true when the reach includes it.
+ * @param siteId @param sourceId column expressions.
+ * @param siteIds @param sourceIds parameters that hold the lists, such as `$2` and `$3`.
  */
 export function isReached(siteId: string, sourceId: string, siteIds: string, sourceIds: string): string {
   return `(${siteIds}::int[] is null or ${siteId} = any(${siteIds}::int[]) or ${sourceId} = any(${sourceIds}::int[]))`;

@@ -1,12 +1,11 @@
 /**
- * Client secrets in HTTP Basic. RFC 6749 §2.3.1 wants both parts form-encoded first, and oidc-provider decodes them;
- * but most clients (curl -u among them) send them as they are, which matters as soon as a secret holds `+` or `%`.
- * Both ways are accepted.
+ * Client secrets in HTTP Basic. RFC 6749 §2.3.1 asks for form-encoded credentials, which oidc-provider decodes; most
+ * clients, such as `curl -u`, send them unencoded. For secrets with `+` or `%` this makes a difference: both are accepted.
  */
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { verifySecret } from '../../platform/secret-hash.ts';
 
-/** Replaces oidc-provider's comparison: what is stored is a hash. `this` is the client. */
+/** Replaces oidc-provider's comparison, because the stored secret is a hash. `this` is the client. */
 export async function compareClientSecret(
   this: { readonly clientSecret?: string | undefined },
   decoded: string,
@@ -16,7 +15,7 @@ export async function compareClientSecret(
   return raw !== undefined && raw !== decoded && verifySecret(raw, this.clientSecret);
 }
 
-/** Encodes Basic credentials that cannot be decoded, so that they are compared instead of refused. */
+/** Middleware that encodes Basic credentials which cannot be decoded, so that they are compared and not refused. */
 export async function encodeBasic(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   const basic = readBasic(ctx.headers.authorization);
   if (basic && !isFormEncoded(`${basic.clientId}${basic.secret}`)) {

@@ -1,9 +1,9 @@
-/** Registered clients, in the words of oidc-provider. */
+/** Registered clients as metadata of oidc-provider. */
 import type { AdapterPayload } from 'oidc-provider';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 
-/** Name of the client member that holds the scopes it may ask for, separated by spaces. */
+/** Metadata member with the scopes a client may request, separated by spaces. */
 export const ALLOWED_SCOPES_MEMBER = 'allowed_scopes';
 
 interface ClientRow {
@@ -17,7 +17,7 @@ interface ClientRow {
   readonly grant_types: readonly string[];
 }
 
-/** The client's metadata, `client_secret` being the hash; undefined when there is no such client. */
+/** @returns the client's metadata, with the hash as `client_secret`; undefined when the client does not exist. */
 export async function findClientMetadata(database: Queryable, clientId: string): Promise<AdapterPayload | undefined> {
   if (!isStorableText(clientId)) return undefined;
   const { rows } = await database.query<ClientRow>(
@@ -36,7 +36,7 @@ function toMetadata(client: ClientRow): AdapterPayload {
     ...(!isPublic && { client_secret: client.secret_hash }),
     ...(client.name !== null && { client_name: client.name }),
     grant_types: client.grant_types,
-    // Form fields and HTTP Basic are both accepted whichever of the two is named (R-B3).
+    // With either method oidc-provider accepts both form fields and HTTP Basic (R-B3).
     token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic',
     redirect_uris: client.redirect_uris,
     post_logout_redirect_uris: client.post_logout_redirect_uris,

@@ -1,4 +1,4 @@
-/** Where passwords are administered, as configured (R-B2). */
+/** The user directory that USER_DIRECTORY configures (R-B2). */
 import type { Config } from '../../config.ts';
 import { issuerUrl } from '../issuer/issuer-url.ts';
 import { createKeycloakAdmin } from '../keycloak/admin-client.ts';
@@ -6,6 +6,7 @@ import { createKeycloakDirectory } from '../keycloak/keycloak-directory.ts';
 import { createEmbeddedDirectory } from './embedded-directory.ts';
 import type { UserDirectory } from './user-directory.ts';
 
+/** @returns the directory that administers passwords and sessions. */
 export function createDirectory(config: Config): UserDirectory {
   const { USER_DIRECTORY, KEYCLOAK_URL = '', KEYCLOAK_REALM: realm, KEYCLOAK_CLIENT_SECRET = '' } = config;
   switch (USER_DIRECTORY) {

@@ -1,4 +1,4 @@
-/** User administration at the embedded issuer: its users are ours, so only passwords and sessions remain to be seen to. */
+/** User directory of the embedded issuer. It shares the service's users, so it only administers passwords and sessions. */
 import { createHash } from 'node:crypto';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
@@ -7,14 +7,14 @@ import { deletePasswordReset } from '../passwords/password-reset.ts';
 import { revokeSessions } from '../passwords/revoke-sessions.ts';
 import type { UserDirectory } from './user-directory.ts';
 
-/** The issuer's own client: its pages sign in through it, and it is given no token worth having. */
+/** Client of the issuer's own pages; its tokens grant nothing. */
 export const ACCOUNT_CLIENT_ID = 'tidemark-account';
-/** Path, inside the issuer, of the page that says that one is signed in. */
+/** Path, inside the issuer, of the page that confirms a sign-in. */
 export const SIGNED_IN_PATH = '/signed-in';
 
 const nothing = async (): Promise<void> => {};
 
-/** @param issuer address of the embedded issuer. */
+/** @param issuer address of the embedded issuer, the `iss` of its tokens. */
 export function createEmbeddedDirectory(issuer: string): UserDirectory {
   return {
     create: nothing,
@@ -55,7 +55,7 @@ export function createEmbeddedDirectory(issuer: string): UserDirectory {
   };
 }
 
-/** Where a browser is sent to sign in; it comes back to `redirectUri`. */
+/** Address that starts a sign-in in a browser, which returns to `redirectUri`. */
 export function authorizationAddress(
   issuer: string,
   redirectUri: string,
@@ -67,7 +67,7 @@ export function authorizationAddress(
     response_type: 'code',
     scope: 'openid',
     redirect_uri: redirectUri,
-    // Nobody has what this was made from, so nobody can turn the code that comes back into a token.
+    // The verifier of this challenge is discarded, so the returned code cannot be exchanged for a token.
     code_challenge: createHash('sha256').update(crypto.randomUUID()).digest('base64url'),
     code_challenge_method: 'S256',
     ...parameters,

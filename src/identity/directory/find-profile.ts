@@ -1,7 +1,7 @@
-/** Who a user is, as OpenID Connect says it: the claims of userinfo and ID tokens. */
+/** OpenID Connect claims of a user, for userinfo and ID tokens. */
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** Members without a value are left out. */
+/** Claims without a value are absent. */
 export interface Profile {
   readonly sub: string;
   readonly preferred_username: string;
@@ -25,7 +25,7 @@ interface ProfileRow {
   readonly role: string;
 }
 
-/** undefined for a user who is gone or locked. */
+/** @returns undefined for a user who does not exist or is locked at `now`. */
 export async function findProfile(database: Queryable, userId: string, now: Date): Promise<Profile | undefined> {
   const { rows } = await database.query<ProfileRow>(
     `select id as sub, user_name as preferred_username, first_name as given_name, last_name as family_name,

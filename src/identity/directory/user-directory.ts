@@ -1,7 +1,7 @@
 /**
- * Where credentials are administered (R-B2): the embedded issuer, or Keycloak. The users themselves, with their roles and
- * accounts, are in our database either way; this is only what an issuer must be told. Calls come within the transaction
- * of the change, as its last step: when they fail, the change does not happen.
+ * The user directory: the issuer that administers credentials, embedded or Keycloak (R-B2). Users, roles and accounts are
+ * stored in the service's database in both cases. Every method is called as the last step of the transaction of the
+ * change: when it throws, the change is rolled back.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
@@ -15,30 +15,31 @@ export interface DirectoryUser {
 }
 
 export interface UserDirectory {
-  /** A user was made, who has no password yet. */
+  /** Creates a user without a password. */
   create(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** Names, address or language have changed. */
+  /** Updates names, address and language. */
   update(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** The user is about to be deleted; their sessions end. */
+  /** Removes a user who is about to be deleted, and ends their sessions. */
   remove(transaction: Transaction, userId: string): Promise<void>;
-  /** The user was locked, for ever or for a while, or unlocked; a lock ends their sessions. */
+  /** Locks a user, indefinitely or until an instant, or unlocks them. A lock ends their sessions. */
   setLock(transaction: Transaction, userId: string, lock: 'locked' | 'locked_for_a_while' | 'unlocked'): Promise<void>;
-  /** The account of a token that names none has changed (R-B4). */
+  /** Sets the account of tokens requested without one (R-B4). */
   setActiveAccount(transaction: Transaction, userId: string, accountId: number): Promise<void>;
   /**
-   * Gives a password that must be changed at the first sign-in (R-B10). @returns it; undefined when the user has chosen
-   * one already.
+   * Sets a password that must be changed at the first sign-in (R-B10).
+   * @returns the password; undefined when the user has already chosen one.
    */
   setTemporaryPassword(transaction: Transaction, userId: string): Promise<string | undefined>;
   /**
-   * Sees to it that nobody signs in as the user but who reads the mails of this address: whose user was not seen to read
-   * them loses password and sessions. @returns whether they did, and need a temporary password.
+   * Makes sure that only the owner of this mail address can sign in as the user. Unless the user has proven the address
+   * before, password and sessions are revoked.
+   * @returns true when they were revoked: the user needs a temporary password.
    */
   claimAddress(transaction: Transaction, userId: string, email: string): Promise<boolean>;
-  /** Mails a link, good for one hour and once, that leads to a new password (R-B11). The user has an address. */
+  /** Mails a link to choose a new password; it works once, for an hour (R-B11). The user must have an address. */
   sendPasswordReset(transaction: Transaction, user: DirectoryUser): Promise<void>;
-  /** The page where the user changes the password, and the address it returns to (R-B13). */
+  /** @returns the address of the page where the user changes the password; the page returns to `returnUrl` (R-B13). */
   updatePasswordLink(userName: string, returnUrl: string): string;
-  /** The page where a user signs in for the first time. */
+  /** @returns the address of the page where a user signs in. */
   signInLink(): string;
 }

@@ -163,7 +163,7 @@ describe('the invitation flow of §3', () => {
     expect(await register(tokenIn(link))).toMatchObject({ status: 409, body: { code: 'conflict' } });
     const browser = createBrowser();
     const page = await browser.submit(await browser.open(link));
-    expect(page).toMatchObject({ status: 409, title: 'This did not work' });
+    expect(page).toMatchObject({ status: 409, title: 'Something went wrong' });
     const { rows } = await api.database.query<{ account_id: number }>(
       'select account_id from account_member where user_id = $1',
       [id],

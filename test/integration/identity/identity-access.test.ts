@@ -70,7 +70,7 @@ describe('a bearer token', () => {
     expect(await call('/account/me', token)).toMatchObject({
       status: 401,
       challenge: 'Bearer realm="tidemark", error="invalid_token"',
-      body: { code: 'invalid_token', message: "the token's signature cannot be verified" },
+      body: { code: 'invalid_token', message: 'the signature of the token cannot be verified' },
     });
   });
 

@@ -89,7 +89,7 @@ describe('the sign-in page', () => {
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
     // A right password will not do either for a while: to everybody, or it would tell who is stopped.
     for (const { html } of [wrong, unknown])
-      expect(html).toContain('After 5 wrong passwords, sign-in stops for 15 min');
+      expect(html).toContain('After 5 wrong passwords, sign-in is blocked for 15 min');
     expect(wrong.html).toContain('value="uma"');
     expect(unknown.html).toContain('value="&quot;&gt;&lt;b&gt;nobody"');
     expect(wrong.html).toContain('aria-describedby="problem"');
@@ -110,7 +110,7 @@ describe('the sign-in page', () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
     const { page } = await signIn('locked');
-    expect(page.problem).toBe('This user is locked. Please ask the manager of your account.');
+    expect(page.problem).toBe('This user is locked. Please contact the manager of your account.');
   });
 });
 
@@ -220,7 +220,7 @@ describe('an authorization by code', () => {
     expect(new URL(plain.url).searchParams.get('error')).toBe('invalid_request');
     const elsewhere = { redirect_uri: 'https://evil.example/callback' };
     const refused = await appBrowser().open(startAuthorization(api.origin, elsewhere).address);
-    expect(refused).toMatchObject({ status: 400, title: 'This did not work' });
+    expect(refused).toMatchObject({ status: 400, title: 'Something went wrong' });
     expect(refused.html).toContain('invalid_redirect_uri: redirect_uri did not match any of the client');
     expect(refused.html).not.toContain('evil.example');
     expect(verifier).toHaveLength(43);

@@ -139,8 +139,8 @@ describe('the first password', () => {
     ];
     expect(problems.map(({ problem }) => problem)).toEqual([
       'The new password must have at least 10 characters.',
-      'The new password must not be your user name or mail address.',
-      'The new password must differ from the one you have.',
+      'The new password must not be your user name or email address.',
+      'The new password must differ from the current one.',
       'The two new passwords do not match.',
     ]);
     const again = createBrowser();

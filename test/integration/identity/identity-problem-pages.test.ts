@@ -82,7 +82,7 @@ describe('who tries too often', () => {
 describe('an address of the issuer', () => {
   it('that leads nowhere is a page for people and JSON for programs (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
-    expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Cette page n’existe pas') });
+    expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
     expect({ status: answer.status, body: JSON.parse(answer.text) }).toMatchObject({
       ...{ status: 404, body: { error: 'not_found' } },
@@ -98,7 +98,7 @@ describe('an address of the issuer', () => {
       const answer = await ask(REALM + path, { accept: 'application/json' });
       expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
         status: 400,
-        body: { code: 'invalid_input', message: expect.stringContaining('too old'), requestId: expect.any(String) },
+        body: { code: 'invalid_input', message: expect.stringContaining('has expired'), requestId: expect.any(String) },
       });
       expect(answer.headers.get('x-request-id')).toBe(JSON.parse(answer.text).requestId);
     },
@@ -111,7 +111,7 @@ describe('an address of the issuer', () => {
         const page = await ask(path, { language: 'de' });
         expect(page).toMatchObject({
           status: 503,
-          text: expect.stringContaining('Ein Teil des Dienstes ist ausgefallen'),
+          text: expect.stringContaining('Ein Teil des Dienstes ist nicht verfügbar'),
         });
         expect(page.text).toContain(`Kennung: ${page.headers.get('x-request-id')}`);
         expect(page.headers.get('retry-after')).toMatch(/^\d+$/);

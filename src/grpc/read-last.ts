@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
-import { placeError } from '../platform/http/query-string.ts';
+import { placeError } from '../platform/http/input-place.ts';
 import type { PointChunk } from '../points/point.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { resolveSelection } from '../selection/selection.ts';

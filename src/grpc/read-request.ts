@@ -1,8 +1,8 @@
 /** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
 
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
+import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
 import { type Paging, pageOffset } from '../platform/http/paging.ts';
-import { type Place, parseMembers, placeError } from '../platform/http/query-string.ts';
 import type { Micros } from '../points/point.ts';
 import {
   assertBuckets,

@@ -7,8 +7,8 @@ import { type Database, withTransaction } from '../platform/database/database.ts
 import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
+import type { Place } from '../platform/http/input-place.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/http/lenient.ts';
-import type { Place } from '../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';

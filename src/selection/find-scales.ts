@@ -1,7 +1,7 @@
 /** Conversion of the values of variables into the unit asked for (R-C8). */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../platform/errors.ts';
-import { type Place, placeError } from '../platform/http/query-string.ts';
+import { type Place, placeError } from '../platform/http/input-place.ts';
 import type { LinearScale } from '../points/point.ts';
 import { scaleBetween } from '../structure/catalogue/unit-rules.ts';
 import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';

@@ -1,6 +1,8 @@
 /** What a read was asked with, whether in a query or in a body: one form for both (R-G1). */
+
+import { type Place, placeError } from '../platform/http/input-place.ts';
 import { jsonPath } from '../platform/http/lenient.ts';
-import { type Place, placeError, type Query } from '../platform/http/query-string.ts';
+import type { Query } from '../platform/http/query-string.ts';
 
 /** Key and value of a tag. */
 export type TagPair = readonly [key: string, value: string];

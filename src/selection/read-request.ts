@@ -2,11 +2,9 @@
 
 import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
+import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
 import { parsePaging } from '../platform/http/paging.ts';
 import {
-  type Place,
-  parseMembers,
-  placeError,
   type Query,
   queryChoice,
   queryEnumeration,

@@ -6,7 +6,7 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { type Place, placeError } from '../platform/http/query-string.ts';
+import { type Place, placeError } from '../platform/http/input-place.ts';
 import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
 import {
   AGGREGATE,

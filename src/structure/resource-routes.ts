@@ -6,8 +6,8 @@ import { type Database, type Transaction, withTransaction } from '../platform/da
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { setTotalCount } from '../platform/http/listing-response.ts';
-import { parsePaging } from '../platform/http/paging.ts';
-import { parseQuery, type Query, queryChoice, queryIds } from '../platform/http/query-string.ts';
+import { type PAGING, toPaging } from '../platform/http/paging.ts';
+import type { QueryValues } from '../platform/http/query.ts';
 import { compileFilter } from './filter/custom-filter.ts';
 import {
   getResource,
@@ -19,15 +19,25 @@ import {
   type ResourceObject,
   updateResource,
 } from './resource.ts';
+import type { Levels } from './structure-queries.ts';
 
-/** Display level → names of the members it shows. */
-export type Levels<Level extends string> = Readonly<Record<Level, readonly string[]>>;
+interface ItemQuery<Level extends string> {
+  parse(address: string): { readonly displayLevel: Level };
+}
 
-export interface ListOptions<Level extends string> {
+interface ListQuery<Level extends string, Filter extends string> {
+  parse(address: string): {
+    readonly displayLevel: Level;
+    readonly customFilter: string | undefined;
+  } & QueryValues<typeof PAGING> &
+    Readonly<Record<Filter, readonly number[]>>;
+}
+
+export interface ListOptions<Level extends string, Filter extends string> {
+  readonly query: ListQuery<Level, NoInfer<Filter>>;
   readonly levels: Levels<Level>;
-  readonly defaultLevel: Level;
   /** Query parameter of ids → SQL condition, given the placeholder of an `int[]`. */
-  readonly filters: Readonly<Record<string, (parameter: string) => string>>;
+  readonly filters: Readonly<Record<Filter, (parameter: string) => string>>;
   /** Resource that `Site{…}` of a customFilter refers to; the listing must join its table. */
   readonly site?: Resource;
   /** Path parameter that also filters; its resource must exist and be visible, else 404. */
@@ -53,17 +63,16 @@ export const anyOf = (column: string) => (parameter: string) => `${column} = any
  * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level.
  * @throws {DomainError} invalid_input for a malformed query; not_found when the resource of `pathFilter` is not visible.
  */
-export function listHandler<Level extends string>(
+export function listHandler<Level extends string, Filter extends string>(
   database: Database,
   resource: Resource,
-  options: ListOptions<Level>,
+  options: ListOptions<Level, Filter>,
 ): Handler<CallerEnv> {
   return async (c) => {
-    const query = parseQuery(c.req.url);
-    const level = findLevel(query, options.levels) ?? options.defaultLevel;
-    const filters = Object.entries(options.filters).map(([name, condition]) => ({
-      condition,
-      ids: queryIds(query, name),
+    const query = options.query.parse(c.req.url);
+    const filters = (Object.keys(options.filters) as Filter[]).map((name) => ({
+      condition: options.filters[name],
+      ids: query[name] as readonly number[],
     }));
     const { pathFilter } = options;
     if (pathFilter) {
@@ -71,12 +80,12 @@ export function listHandler<Level extends string>(
       await getResource(database, pathFilter.resource, c.var.caller, id);
       filters.push({ condition: pathFilter.condition, ids: [id] });
     }
-    const text = query.find('customFilter');
+    const { customFilter: text, displayLevel } = query;
     const custom =
       text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);
-    const page = await listResources(database, resource, c.var.caller, filters, parsePaging(query), custom);
+    const page = await listResources(database, resource, c.var.caller, filters, toPaging(query), custom);
     setTotalCount(c, page.totalCount);
-    return c.json(page.items.map((item) => selectMembers(item, options.levels[level])));
+    return c.json(page.items.map((item) => selectMembers(item, options.levels[displayLevel])));
   };
 }
 
@@ -85,12 +94,12 @@ export function itemHandler<Level extends string>(
   database: Database,
   resource: Resource,
   levels: Levels<Level>,
-  defaultLevel: Level,
+  query: ItemQuery<Level>,
 ): Handler<CallerEnv> {
   return async (c) => {
-    const level = findLevel(parseQuery(c.req.url), levels) ?? defaultLevel;
+    const { displayLevel } = query.parse(c.req.url);
     const item = await getResource(database, resource, c.var.caller, parsePathId(c, 'id'));
-    return c.json(selectMembers(item, levels[level]));
+    return c.json(selectMembers(item, levels[displayLevel]));
   };
 }
 
@@ -139,8 +148,4 @@ export function assertInPath(c: Context, resource: Resource, item: ResourceObjec
 /** Picks the named members of a resource, in this order. */
 export function selectMembers(item: ResourceObject, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, item[name]]));
-}
-
-function findLevel<Level extends string>(query: Query, levels: Levels<Level>): Level | undefined {
-  return queryChoice(query, 'displayLevel', Object.keys(levels) as Level[]);
 }

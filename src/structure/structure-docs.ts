@@ -6,31 +6,27 @@ import {
   ALL_USERS,
   answersJson,
   answersNothing,
-  choiceParameter,
-  flagParameter,
   idSchema,
-  idsParameter,
   jsonBody,
   MANAGERS,
   type Operation,
-  PAGING,
-  type Parameter,
   patchBody,
 } from '../platform/openapi/operation.ts';
 import { type Resource, writableShape } from './resource.ts';
-import type { Levels } from './resource-routes.ts';
 import { SITE, SITE_LEVELS } from './site.ts';
 import { SOURCE, SOURCE_LEVELS } from './source.ts';
+import {
+  HARD_DELETE,
+  type Levels,
+  SITE_ITEM,
+  SITE_LIST,
+  SOURCE_ITEM,
+  SOURCE_LIST,
+  VARIABLE_ITEM,
+  VARIABLE_LIST,
+} from './structure-queries.ts';
 import { VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 
-const HARD_DELETE = {
-  hardDelete: flagParameter('Also deletes everything below it; points are removed in the background.'),
-};
-const FILTER: Parameter = {
-  description:
-    "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
-  schema: z.string(),
-};
 const CHANGED = answersNothing('Changed.');
 
 /** Members as they are read; a member is required in the schema when every display level shows it. */
@@ -44,9 +40,6 @@ function readShape(resource: Resource, levels: Levels<string>): Record<string, z
   }
   return shape;
 }
-
-const levelsOf = (levels: Levels<string>, defaultLevel: string) =>
-  choiceParameter('Which members the answer shows.', Object.keys(levels), defaultLevel);
 
 const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
 const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
@@ -75,19 +68,13 @@ function siteOperations(): readonly Operation[] {
   return [
     {
       ...{ method: 'get', path: '/sites', operationId: 'listSites', tag, summary: 'List sites', access: ALL_USERS },
-      query: {
-        displayLevel: levelsOf(SITE_LEVELS, 'Normal'),
-        siteIds: idsParameter('Site ids to return.'),
-        sourceIds: idsParameter('Return the sites of these sources.'),
-        customFilter: FILTER,
-        ...PAGING,
-      },
+      query: SITE_LIST,
       isListing: true,
       answers: [answersJson('Sites in ascending id order.', z.array(site))],
     },
     {
       ...{ method: 'get', path: '/sites/:id', operationId: 'getSite', tag, summary: 'Read a site', access: ALL_USERS },
-      query: { displayLevel: levelsOf(SITE_LEVELS, 'VerboseSite') },
+      query: SITE_ITEM,
       answers: [answersJson('The site.', site)],
     },
     {
@@ -137,22 +124,14 @@ function sourceOperations(): readonly Operation[] {
         summary: 'List sources',
         access: ALL_USERS,
       },
-      query: {
-        displayLevel: levelsOf(SOURCE_LEVELS, 'Normal'),
-        id: idsParameter('Source ids to return.'),
-        sourceIds: idsParameter('Source ids to return.'),
-        siteId: idsParameter('Return the sources of these sites.'),
-        siteIds: idsParameter('Return the sources of these sites.'),
-        customFilter: FILTER,
-        ...PAGING,
-      },
+      query: SOURCE_LIST,
       isListing: true,
       answers: [answersJson('Sources in ascending id order.', z.array(source))],
     },
     {
       ...{ method: 'get', path: '/sources/:id', operationId: 'getSource', tag, summary: 'Read a source' },
       access: ALL_USERS,
-      query: { displayLevel: levelsOf(SOURCE_LEVELS, 'Verbose') },
+      query: SOURCE_ITEM,
       answers: [answersJson('The source.', source)],
     },
     {
@@ -192,31 +171,21 @@ function variableOperations(written: z.ZodType): readonly Operation[] {
   const tag = 'Variables';
   const inSource = '/sources/:sourceId/variables/:id';
   const change = { tag, access: MANAGERS, answers: [CHANGED] } as const;
-  const query = {
-    displayLevel: levelsOf(VARIABLE_LEVELS, 'Normal'),
-    id: idsParameter('Variable ids to return.'),
-    variableId: idsParameter('Variable ids to return.'),
-    variableIds: idsParameter('Variable ids to return.'),
-    sourceId: idsParameter('Return the variables of these sources.'),
-    sourceIds: idsParameter('Return the variables of these sources.'),
-    customFilter: FILTER,
-    ...PAGING,
-  };
   const listed = [answersJson('Variables in ascending id order.', z.array(variable))] as const;
   return [
     {
       ...{ method: 'get', path: '/variables', operationId: 'listVariables', tag, summary: 'List variables' },
-      ...{ access: ALL_USERS, query, isListing: true, answers: listed },
+      ...{ access: ALL_USERS, query: VARIABLE_LIST, isListing: true, answers: listed },
     },
     {
       ...{ method: 'get', path: '/variables/source/:sourceId', operationId: 'listVariablesOfSource', tag },
       summary: 'List the variables of a source',
-      ...{ access: ALL_USERS, query, isListing: true, answers: listed },
+      ...{ access: ALL_USERS, query: VARIABLE_LIST, isListing: true, answers: listed },
     },
     {
       ...{ method: 'get', path: '/variables/:id', operationId: 'getVariable', tag, summary: 'Read a variable' },
       access: ALL_USERS,
-      query: { displayLevel: levelsOf(VARIABLE_LEVELS, 'Verbose') },
+      query: VARIABLE_ITEM,
       answers: [answersJson('The variable.', variable)],
     },
     {

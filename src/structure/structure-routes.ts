@@ -5,7 +5,6 @@ import { type CallerEnv, requireRole } from '../identity/authentication/authenti
 import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
-import { parseQuery, queryFlag } from '../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { getResource, insertResource, lockResource, parseNew, type Resource } from './resource.ts';
 import {
@@ -19,6 +18,15 @@ import {
 } from './resource-routes.ts';
 import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
 import { deleteSources, SOURCE, SOURCE_LEVELS } from './source.ts';
+import {
+  HARD_DELETE,
+  SITE_ITEM,
+  SITE_LIST,
+  SOURCE_ITEM,
+  SOURCE_LIST,
+  VARIABLE_ITEM,
+  VARIABLE_LIST,
+} from './structure-queries.ts';
 import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 
 /** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
@@ -61,12 +69,12 @@ function sitesRoutes({ database, audit }: Parts): Hono<Env> {
     .get(
       '/',
       listHandler(database, SITE, {
+        query: SITE_LIST,
         levels: SITE_LEVELS,
-        defaultLevel: 'Normal',
         filters,
       }),
     )
-    .get('/:id', itemHandler(database, SITE, SITE_LEVELS, 'VerboseSite'))
+    .get('/:id', itemHandler(database, SITE, SITE_LEVELS, SITE_ITEM))
     .post('/', manager, async (c) => {
       const members = parseNew(SITE, await readJsonBody(c.req.raw));
       const { accountId } = c.var.caller;
@@ -97,13 +105,13 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
     .get(
       '/',
       listHandler(database, SOURCE, {
+        query: SOURCE_LIST,
         levels: SOURCE_LEVELS,
-        defaultLevel: 'Normal',
         filters,
         site: SITE,
       }),
     )
-    .get('/:id', itemHandler(database, SOURCE, SOURCE_LEVELS, 'Verbose'))
+    .get('/:id', itemHandler(database, SOURCE, SOURCE_LEVELS, SOURCE_ITEM))
     .post('/', manager, async (c) => {
       const members = parseNew(SOURCE, await readJsonBody(c.req.raw));
       const { caller } = c.var;
@@ -147,10 +155,10 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
     sourcesId: anyOf('variable.source_id'),
   };
   const list = {
+    query: VARIABLE_LIST,
     levels: VARIABLE_LEVELS,
-    defaultLevel: 'Normal',
     filters,
-  } as const;
+  };
   const pathFilter = {
     name: 'sourceId',
     resource: SOURCE,
@@ -159,7 +167,7 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
   return new Hono<Env>()
     .get('/', listHandler(database, VARIABLE, list))
     .get('/source/:sourceId', listHandler(database, VARIABLE, { ...list, pathFilter }))
-    .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, 'Verbose'))
+    .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, VARIABLE_ITEM))
     .post('/source/:sourceId', manager, async (c) => {
       const sourceId = parsePathId(c, 'sourceId');
       const members = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
@@ -188,7 +196,7 @@ function deleteHandler(
 ) {
   return async (c: Context<Env>) => {
     const id = parsePathId(c, 'id');
-    const isHard = queryFlag(parseQuery(c.req.url), 'hardDelete');
+    const { hardDelete: isHard } = HARD_DELETE.parse(c.req.url);
     const { caller } = c.var;
     await withTransaction(database, async (transaction) => {
       await lockResource(transaction, resource, caller, id, 'update');

@@ -2,7 +2,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { placeError } from '../../platform/http/query-string.ts';
+import { placeError } from '../../platform/http/input-place.ts';
 import { findLastVersions, type Place } from '../../points/read/read-changes.ts';
 import { type ResolvedSelection, resolveSelection } from '../../selection/selection.ts';
 import { type AnswerServices, abortOnCancel, authenticateCall, authorizationOf, track } from '../answer.ts';

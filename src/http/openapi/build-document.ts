@@ -10,6 +10,7 @@ import {
   idSchema,
   type Operation,
   type Parameter,
+  parametersOf,
   type SentEvent,
 } from '../../platform/openapi/operation.ts';
 import { describeEvents } from './describe-events.ts';
@@ -130,7 +131,7 @@ function describeSecurity(access: Access): readonly Readonly<Record<string, read
 }
 
 function describeParameters(operation: Operation, template: string, parts: Parts): readonly JsonSchema[] {
-  const { path, inPath = {}, query = {}, isListing, body } = operation;
+  const { path, inPath = {}, isListing, body } = operation;
   const names = [...template.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? []);
   const own = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? []);
   const shared = [
@@ -141,7 +142,9 @@ function describeParameters(operation: Operation, template: string, parts: Parts
   ];
   return [
     ...names.map((name, index) => describeParameter(name, 'path', inPath[own[index] ?? name] ?? ID, parts)),
-    ...Object.entries(query).map(([name, parameter]) => describeParameter(name, 'query', parameter, parts)),
+    ...Object.entries(parametersOf(operation)).map(([name, parameter]) =>
+      describeParameter(name, 'query', parameter, parts),
+    ),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
 }

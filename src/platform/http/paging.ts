@@ -1,22 +1,40 @@
 /** Paging of listings (§8): zero-based page number and items per page. */
+import type { QueryValues } from './query.ts';
+import { integerParameter } from './query-parameters.ts';
 import { type Query, queryInteger } from './query-string.ts';
 
 export interface Paging {
+  /** undefined: the whole listing is one page. */
   readonly limit: number | undefined;
   readonly offset: number;
 }
 
-/** Without ItemsPerPage the whole listing is one page. @throws DomainError invalid_input. */
-export function parsePaging(query: Query): Paging {
-  const limit = queryInteger(query, 'itemsPerPage', 1);
-  const pageNumber = queryInteger(query, 'pageNumber', 0) ?? 0;
+/** The query parameters of a listing in pages (§2 Paging). */
+export const PAGING = {
+  pageNumber: integerParameter('Page number, counted from 0.', { min: 0, default: 0 }),
+  itemsPerPage: integerParameter('Items per page; without it the whole listing is one page.', { min: 1 }),
+};
+
+/** Limit and offset of the page. */
+export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   return { limit, offset: limit === undefined ? 0 : pageOffset(limit, pageNumber) };
 }
 
-// There is nothing behind it, and with a page added it still is a number that every statement can hold.
+/** Limit and offset in a query that is not declared yet. @throws {DomainError} invalid_input. */
+export function parsePaging(query: Query): Paging {
+  const itemsPerPage = queryInteger(query, 'itemsPerPage', 1);
+  return toPaging({ pageNumber: queryInteger(query, 'pageNumber', 0) ?? 0, itemsPerPage });
+}
+
+/** The items of one page, of a listing held in memory. */
+export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging): readonly Item[] {
+  return items.slice(offset, limit === undefined ? undefined : offset + limit);
+}
+
+// No listing is longer, and with a page added it is still a number every statement can hold.
 const MAX_OFFSET = 2 ** 52;
 
-/** How many items come before a page. */
+/** How many items come before a page, at most 2^52. */
 export function pageOffset(itemsPerPage: number, pageNumber: number): number {
   return Math.min(itemsPerPage * pageNumber, MAX_OFFSET);
 }

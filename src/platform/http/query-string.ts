@@ -2,7 +2,8 @@
  * Query strings as shipped clients write them (R-A3): names in any case and with any prefix up to a dot, values
  * repeated, separated by commas or under an index as objects are (R-C3); what makes no sense is as good as absent.
  */
-import { DomainError } from '../errors.ts';
+import type { DomainError } from '../errors.ts';
+import { type Place, placeError } from './input-place.ts';
 
 export interface Query {
   /** Every value given for a name, in order. */
@@ -11,13 +12,6 @@ export interface Query {
   find(name: string): string | undefined;
   /** Where a name stands, or one of its values; of an absent one, where it would stand. */
   placeOf(name: string, index?: number): Place;
-}
-
-/** Where a value was given, for errors (R-A5): a query, a body and a gRPC message have their own ways to say so. */
-export interface Place {
-  /** What a message begins with. */
-  readonly subject: string;
-  readonly path: string;
 }
 
 /** Of a parameter of an address. */
@@ -107,37 +101,6 @@ export function queryEnumeration<Name extends string>(
 /** The error for one parameter of an address. */
 export function queryError(name: string, message: string): DomainError {
   return placeError(placeInAddress(name), message);
-}
-
-/** The error for what stands at a place. */
-export function placeError({ subject, path }: Place, message: string): DomainError {
-  return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
-}
-
-/**
- * Parses every member, so that all that is wrong is told at once (R-A5).
- * @throws DomainError invalid_input with the details of every member that could not be parsed.
- */
-export function parseMembers<Parsed extends object>(
-  parsers: {
-    readonly [Name in keyof Parsed]: () => Parsed[Name];
-  },
-): Parsed {
-  const problems: DomainError[] = [];
-  const entries = Object.entries<() => unknown>(parsers).map(([name, parse]) => {
-    try {
-      return [name, parse()];
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      problems.push(error);
-      return [name, undefined];
-    }
-  });
-  const [first, ...others] = problems;
-  if (!first) return Object.fromEntries(entries) as Parsed;
-  if (others.length === 0) throw first;
-  const details = problems.flatMap((problem) => problem.details ?? []);
-  throw new DomainError(first.code, first.message, details);
 }
 
 function toChoice<Name extends string>(place: Place, text: string, choices: readonly Name[]): Name {

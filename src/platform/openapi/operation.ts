@@ -5,6 +5,9 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 
+export { PAGING } from '../http/paging.ts';
+export { choiceParameter, flagParameter, idsParameter } from '../http/query-parameters.ts';
+
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** Who may call it (R-B6, R-B8). */
@@ -44,6 +47,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A query as it is declared for its route (platform/http/query.ts). */
+export interface DescribedQuery {
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  parse(address: string): unknown;
+}
+
 export interface Operation {
   readonly method: Method;
   /** As it is routed, such as `/sites/:id`. */
@@ -57,7 +66,7 @@ export interface Operation {
   readonly access: Access;
   /** Of the path; those that are not named here are ids. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
-  readonly query?: Readonly<Record<string, Parameter>>;
+  readonly query?: DescribedQuery | undefined | Readonly<Record<string, Parameter>>;
   /** Answers `x-total-count` when asked (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
@@ -112,26 +121,12 @@ export function textId(description: string): Parameter {
   return { description, schema: z.string().min(1) };
 }
 
-/** Query parameters of a listing in pages (§2 Paging). */
-export const PAGING: Readonly<Record<string, Parameter>> = {
-  pageNumber: { description: 'Page, counted from 0.', schema: z.int().min(0).max(MAX_INT4).default(0) },
-  itemsPerPage: {
-    description: 'Items of a page; without it everything is one page.',
-    schema: z.int().min(1).max(MAX_INT4),
-  },
-};
-
-/** Ids that are repeated or separated by commas. */
-export function idsParameter(description: string): Parameter {
-  return { description: `${description} Repeated, or separated by commas.`, schema: z.array(idSchema) };
+/** The parameters of the query of an operation, by documented name. */
+export function parametersOf({ query }: Pick<Operation, 'query'>): Readonly<Record<string, Parameter>> {
+  if (query === undefined) return {};
+  return isDeclared(query) ? query.parameters : query;
 }
 
-export function flagParameter(description: string): Parameter {
-  return { description, schema: z.boolean().default(false) };
-}
-
-/** One of the names, in any case. */
-export function choiceParameter(description: string, names: readonly string[], otherwise?: string): Parameter {
-  const choice = z.enum(names as [string, ...string[]]);
-  return { description, schema: otherwise === undefined ? choice : choice.default(otherwise) };
+function isDeclared(query: NonNullable<Operation['query']>): query is DescribedQuery {
+  return typeof query.parse === 'function';
 }

@@ -1,6 +1,8 @@
 /** The query of `GET /data/compare` (R-G6). */
+
+import { parseMembers, placeError } from '../../platform/http/input-place.ts';
 import { parsePaging } from '../../platform/http/paging.ts';
-import { parseMembers, placeError, type Query, queryChoice, queryInteger } from '../../platform/http/query-string.ts';
+import { type Query, queryChoice, queryInteger } from '../../platform/http/query-string.ts';
 import {
   parseInstant,
   parsePeriod,

@@ -1,6 +1,7 @@
 /** OpenAPI description of the catalogue routes (R-A9, R-C8). */
 import { z } from 'zod';
-import { ALL_USERS, answersJson, idsParameter, type Operation, PAGING } from '../../platform/openapi/operation.ts';
+import { ALL_USERS, answersJson, type Operation } from '../../platform/openapi/operation.ts';
+import { CATALOGUE_LIST, UNIT_LIST } from './catalogue-routes.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import type { Language } from './languages.ts';
 import type { TimeZone } from './list-time-zones.ts';
@@ -43,7 +44,7 @@ function catalogue(path: string, operationId: string, summary: string, item: z.Z
     ...{ path, operationId, summary },
     tag: 'Catalogues',
     access: ALL_USERS,
-    query: PAGING,
+    query: CATALOGUE_LIST,
     isListing: true,
     answers: [answersJson('Catalogue entries, all of them or one page.', z.array(item))],
   };
@@ -52,7 +53,7 @@ function catalogue(path: string, operationId: string, summary: string, item: z.Z
 const listUnits = catalogue('/units', 'listUnits', 'Units of measurement', unit);
 
 export const CATALOGUE_OPERATIONS: readonly Operation[] = [
-  { ...listUnits, query: { unitFamilyId: idsParameter('Return the units of these families.'), ...PAGING } },
+  { ...listUnits, query: UNIT_LIST },
   catalogue(
     '/unitFamily',
     'listUnitFamilies',

@@ -3,8 +3,9 @@ import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, queryIds } from '../../platform/http/query-string.ts';
+import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
+import { declareQuery, type QueryValues } from '../../platform/http/query.ts';
+import { idsParameter } from '../../platform/http/query-parameters.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { listLanguages } from './languages.ts';
 import { listTimeZones } from './list-time-zones.ts';
@@ -24,15 +25,23 @@ const ENUMERATIONS = {
   '/energyUsages': ENERGY_USAGES,
 } as const;
 
+export const CATALOGUE_LIST = declareQuery(PAGING);
+export const UNIT_LIST = declareQuery({
+  unitFamilyId: idsParameter('Return the units of these families.'),
+  ...PAGING,
+});
+
 /** Mount these before the variable routes, which would read `/variables/types` and `/variables/periodTypes` as ids. */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
   const timeZones = memoize(() => listTimeZones(database));
   const routes = new Hono<CallerEnv>()
     .get('/units', async (c) => {
-      const families = new Set(queryIds(parseQuery(c.req.url), 'unitFamilyId'));
+      const query = UNIT_LIST.parse(c.req.url);
+      const families = new Set(query.unitFamilyId);
       const units = await listUnits(database);
-      return answer(
+      return answerPage(
         c,
+        query,
         units.filter(({ unitFamilyId }) => families.size === 0 || families.has(unitFamilyId)),
       );
     })
@@ -58,9 +67,12 @@ function memoize<Value>(find: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Answers a catalogue, or one page of it, with its total count. */
 function answer(c: Context<CallerEnv>, items: readonly unknown[]): Response {
-  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  return answerPage(c, CATALOGUE_LIST.parse(c.req.url), items);
+}
+
+/** Answers a catalogue, or one page of it, with its total count. */
+function answerPage(c: Context<CallerEnv>, query: QueryValues<typeof PAGING>, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
-  return c.json(items.slice(offset, limit === undefined ? undefined : offset + limit));
+  return c.json(pageOf(items, toPaging(query)));
 }

@@ -7,9 +7,9 @@ import {
   idSchema,
   instantSchema,
   type Operation,
-  PAGING,
 } from '../../platform/openapi/operation.ts';
 import type { VersionInUse } from './list-versions.ts';
+import { VERSION_LIST } from './version-routes.ts';
 
 const tag = 'Versions';
 
@@ -26,7 +26,7 @@ export const VERSION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/variables/:id/versions', operationId: 'listVersions', tag, access: ALL_USERS },
     summary: 'List the VersionTags of a variable with the first and last VersionTimestamp of each',
-    query: PAGING,
+    query: VERSION_LIST,
     isListing: true,
     answers: [answersJson('VersionTags, last written first.', z.array(versionInUse))],
   },

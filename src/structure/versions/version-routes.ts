@@ -4,8 +4,8 @@ import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery } from '../../platform/http/query-string.ts';
+import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
+import { declareQuery } from '../../platform/http/query.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { purgeVersions, requestVersionPurge } from '../../points/remove/purge-versions.ts';
 import { getResource } from '../resource.ts';
@@ -15,6 +15,8 @@ import { listVersions } from './list-versions.ts';
 
 // Shorter than the server's request time-out. The purge of an account has no such limit: it runs in the background.
 const PURGE_TIMEOUT_MS = 280_000;
+
+export const VERSION_LIST = declareQuery(PAGING);
 
 type Env = CallerEnv & RequestIdEnv;
 
@@ -37,9 +39,9 @@ async function answerVersions(database: Database, c: Context<Env>): Promise<Resp
   const variableId = parsePathId(c, 'id');
   await getResource(database, VARIABLE, c.var.caller, variableId);
   const versions = await listVersions(database, variableId);
-  const { limit, offset } = parsePaging(parseQuery(c.req.url));
+  const paging = toPaging(VERSION_LIST.parse(c.req.url));
   setTotalCount(c, versions.length);
-  return c.json(versions.slice(offset, limit === undefined ? undefined : offset + limit));
+  return c.json(pageOf(versions, paging));
 }
 
 /** Purges the versions of one variable beyond its limit and answers how many were removed. */

@@ -3,17 +3,12 @@ import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
+import { parseMembers } from '../../platform/http/input-place.ts';
 import { parseOperations } from '../../platform/http/json-patch.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
 import { parsePaging } from '../../platform/http/paging.ts';
-import {
-  parseMembers,
-  parseQuery,
-  type Query,
-  queryChoices,
-  queryEnumeration,
-} from '../../platform/http/query-string.ts';
+import { parseQuery, type Query, queryChoices, queryEnumeration } from '../../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';

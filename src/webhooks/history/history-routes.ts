@@ -3,16 +3,10 @@ import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { parseMembers, placeError } from '../../platform/http/input-place.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import { pageOffset } from '../../platform/http/paging.ts';
-import {
-  parseMembers,
-  parseQuery,
-  placeError,
-  type Query,
-  queryChoices,
-  queryInteger,
-} from '../../platform/http/query-string.ts';
+import { parseQuery, type Query, queryChoices, queryInteger } from '../../platform/http/query-string.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import type { Log } from '../../platform/log.ts';
 import type { WakeQueue } from '../../platform/queue.ts';

@@ -1,0 +1,40 @@
+/** Where an input was given, for errors (R-A5): a query, a body and a gRPC message each have their own notation. */
+import { DomainError } from '../errors.ts';
+
+export interface Place {
+  /** Subject of the message, such as `query siteIds`. */
+  readonly subject: string;
+  /** Path in `details`, such as `query.siteIds`. */
+  readonly path: string;
+}
+
+/** The `invalid_input` error for one place: its subject and the message. */
+export function placeError({ subject, path }: Place, message: string): DomainError {
+  return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
+}
+
+/**
+ * Runs every parser and collects their errors, so that one answer names every problem (R-A5).
+ * @throws {DomainError} the first error, with the details of all of them.
+ */
+export function parseMembers<Parsed extends object>(
+  parsers: {
+    readonly [Name in keyof Parsed]: () => Parsed[Name];
+  },
+): Parsed {
+  const problems: DomainError[] = [];
+  const entries = Object.entries<() => unknown>(parsers).map(([name, parse]) => {
+    try {
+      return [name, parse()];
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      problems.push(error);
+      return [name, undefined];
+    }
+  });
+  const [first, ...others] = problems;
+  if (!first) return Object.fromEntries(entries) as Parsed;
+  if (others.length === 0) throw first;
+  const details = problems.flatMap((problem) => problem.details ?? []);
+  throw new DomainError(first.code, first.message, details);
+}

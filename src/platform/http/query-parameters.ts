@@ -1,0 +1,208 @@
+/** Builders of query parameters (query.ts): how the values of one name are read, and the same limits as OpenAPI schema. */
+import { z } from 'zod';
+import { type Place, placeError } from './input-place.ts';
+import type { GivenValue, QueryParameter } from './query.ts';
+
+const MAX_INT4 = 2_147_483_647;
+const DIGITS = /^\d{1,10}$/;
+const TRUE = /^(true|1)$/i;
+const FALSE = /^(false|0)$/i;
+const SEPARATED = 'Repeated, or separated by commas.';
+
+interface Range {
+  /** Inclusive. */
+  readonly min: number;
+  /** Inclusive; 2^31 - 1 unless given. */
+  readonly max?: number;
+}
+
+/** An integer in a range. */
+export function integerParameter(
+  description: string,
+  range: Range & { readonly default: number },
+): QueryParameter<number>;
+export function integerParameter(description: string, range: Range): QueryParameter<number | undefined>;
+export function integerParameter(
+  description: string,
+  { min, max = MAX_INT4, default: fallback }: Range & { readonly default?: number },
+): QueryParameter<number | undefined> {
+  const schema = z.int().min(min).max(max);
+  return {
+    description,
+    schema: fallback === undefined ? schema : schema.default(fallback),
+    read: (values, placeOf) => mapLast(values, (text) => toInteger(placeOf(), text, min, max)) ?? fallback,
+  };
+}
+
+/** Positive 32-bit ids, repeated or separated by commas; absent is an empty list. */
+export function idsParameter(description: string): QueryParameter<readonly number[]> {
+  return {
+    description: `${description} ${SEPARATED}`,
+    schema: z.array(z.int().min(1).max(MAX_INT4)),
+    read: (values, placeOf) => mapEach(values, (text, index) => toInteger(placeOf(index), text, 1, MAX_INT4)),
+  };
+}
+
+/** `true`, `True`, `1`, … ; absent is false. */
+export function flagParameter(description: string): QueryParameter<boolean> {
+  return {
+    description,
+    schema: z.boolean().default(false),
+    read: (values, placeOf) =>
+      mapLast(values, (text) => {
+        if (TRUE.test(text)) return true;
+        if (FALSE.test(text)) return false;
+        throw placeError(placeOf(), `must be true or false, got ${JSON.stringify(text)}`);
+      }) ?? false,
+  };
+}
+
+/** One of the names, in any case. */
+export function choiceParameter<Name extends string>(
+  description: string,
+  names: readonly Name[],
+  fallback: NoInfer<Name>,
+): QueryParameter<Name>;
+export function choiceParameter<Name extends string>(
+  description: string,
+  names: readonly Name[],
+): QueryParameter<Name | undefined>;
+export function choiceParameter<Name extends string>(
+  description: string,
+  names: readonly Name[],
+  fallback?: Name,
+): QueryParameter<Name | undefined> {
+  return {
+    description,
+    schema: choiceSchema(names, fallback),
+    read: (values, placeOf) => mapLast(values, (text) => toChoice(placeOf(), text, names)) ?? fallback,
+  };
+}
+
+/** Some of the names, in any case; absent is an empty list. */
+export function choicesParameter<Name extends string>(
+  description: string,
+  names: readonly Name[],
+): QueryParameter<readonly Name[]> {
+  return {
+    description: `${description} ${SEPARATED}`,
+    schema: z.array(choiceSchema(names)),
+    read: (values, placeOf) => mapEach(values, (text, index) => toChoice(placeOf(index), text, names)),
+  };
+}
+
+/** A member of an enumeration, by name in any case or by number (R-A3). */
+export function enumerationParameter<Name extends string>(
+  description: string,
+  members: Readonly<Record<Name, number>>,
+  fallback: NoInfer<Name>,
+): QueryParameter<Name>;
+export function enumerationParameter<Name extends string>(
+  description: string,
+  members: Readonly<Record<Name, number>>,
+): QueryParameter<Name | undefined>;
+export function enumerationParameter<Name extends string>(
+  description: string,
+  members: Readonly<Record<Name, number>>,
+  fallback?: Name,
+): QueryParameter<Name | undefined> {
+  const names = Object.keys(members) as Name[];
+  return {
+    description,
+    schema: choiceSchema(names, fallback),
+    read: (values, placeOf) =>
+      mapLast(
+        values,
+        (text) => names.find((name) => String(members[name]) === text) ?? toChoice(placeOf(), text, names),
+      ) ?? fallback,
+  };
+}
+
+/** The last text given; an empty one counts as absent. @param schema describes the text. */
+export function textParameter(
+  description: string,
+  schema: z.ZodType<string> = z.string(),
+): QueryParameter<string | undefined> {
+  return { description, schema, read: (values) => mapLast(values, (text) => text) };
+}
+
+/** Every text given, empty ones left out. Commas do not separate: texts may hold them. */
+export function textsParameter(
+  description: string,
+  item: z.ZodType<string> = z.string(),
+): QueryParameter<readonly string[]> {
+  return {
+    description,
+    schema: z.array(item),
+    read: (values) => values.flatMap(({ text }) => (text === '' ? [] : [text])),
+  };
+}
+
+/**
+ * A text with a syntax of its own.
+ * @param parse returns undefined for what does not follow the rule.
+ * @param rule for the message, such as `must be an ISO 8601 duration`.
+ */
+export function parsedParameter<Value>(
+  description: string,
+  schema: z.ZodType,
+  parse: (text: string) => Value | undefined,
+  rule: string,
+): QueryParameter<Value | undefined> {
+  return {
+    description,
+    schema,
+    read: (values, placeOf) =>
+      mapLast(values, (text) => {
+        const value = parse(text);
+        if (value !== undefined) return value;
+        throw placeError(placeOf(), `${rule}, got ${JSON.stringify(text)}`);
+      }),
+  };
+}
+
+/** The parameter, but 400 when it is absent. */
+export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
+  return {
+    ...parameter,
+    isRequired: true,
+    read: (values, placeOf) => {
+      const value = parameter.read(values, placeOf);
+      if (value === undefined) throw placeError(placeOf(), 'must be given');
+      return value as Exclude<Value, undefined>;
+    },
+  };
+}
+
+function mapLast<Value>(values: readonly GivenValue[], parse: (text: string) => Value): Value | undefined {
+  const text = values.at(-1)?.text;
+  return text ? parse(text) : undefined;
+}
+
+/** Parts separated by commas; `index` is that of the value which holds the part. */
+function mapEach<Value>(
+  values: readonly GivenValue[],
+  parse: (text: string, index: number) => Value,
+): readonly Value[] {
+  return values.flatMap(({ text }, index) => {
+    const parts = text.split(',').flatMap((part) => part.trim() || []);
+    return parts.map((part) => parse(part, index));
+  });
+}
+
+function choiceSchema<Name extends string>(names: readonly Name[], fallback?: Name): z.ZodType {
+  const choice = z.enum(names as unknown as [string, ...string[]]);
+  return fallback === undefined ? choice : choice.default(fallback);
+}
+
+function toChoice<Name extends string>(place: Place, text: string, choices: readonly Name[]): Name {
+  const choice = choices.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw placeError(place, `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
+}
+
+function toInteger(place: Place, text: string, min: number, max: number): number {
+  const value = DIGITS.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw placeError(place, `must be an integer from ${min} to ${max}, got ${JSON.stringify(text)}`);
+}

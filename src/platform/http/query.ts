@@ -1,0 +1,105 @@
+/**
+ * The query of a route, declared once: the same parameters parse the address and describe it in OpenAPI (R-A9). Routes
+ * read a query through a declaration only. Names match in any case and with any prefix up to a dot, a list may carry
+ * indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send all of these (R-A3, R-C3).
+ */
+import type { z } from 'zod';
+import type { DomainError } from '../errors.ts';
+import { type Place, parseMembers, placeError } from './input-place.ts';
+
+export interface GivenValue {
+  /** The name as it was sent, with prefix and index. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Values by name, from an address or from a body that mirrors a query (R-G1). */
+export interface QuerySource {
+  /** The values of a name, in any case, in the order given. */
+  all(name: string): readonly GivenValue[];
+  /** Where the name was given, or its value at `index`; where it would stand if it was not given. */
+  placeOf(name: string, index?: number): Place;
+}
+
+/** One parameter: its description, and how its values are read. Builders: query-parameters.ts. */
+export interface QueryParameter<Value> {
+  readonly description: string;
+  /** For OpenAPI; a list is given by repeating the name. */
+  readonly schema: z.ZodType;
+  readonly isRequired?: true;
+  /** @throws {DomainError} invalid_input at the place. */
+  read(values: readonly GivenValue[], placeOf: (index?: number) => Place): Value;
+}
+
+type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>;
+
+/** `Paging.PageNumber` → `pageNumber`. */
+type MemberName<Name extends string> = Name extends `${string}.${infer Rest}` ? MemberName<Rest> : Uncapitalize<Name>;
+
+export type QueryValues<Parameters extends QueryParameters> = {
+  readonly [Name in keyof Parameters & string as MemberName<Name>]: ReturnType<Parameters[Name]['read']>;
+};
+
+export interface DeclaredQuery<Parameters extends QueryParameters> {
+  /** By the documented name, in the documented order. */
+  readonly parameters: Parameters;
+  /** Parses the query of an address. @throws {DomainError} invalid_input naming every parameter that is wrong. */
+  parse(address: string): QueryValues<Parameters>;
+  /** The same for values from elsewhere. */
+  read(source: QuerySource): QueryValues<Parameters>;
+  /** The error for a parameter that is wrong in a way only the caller of `parse` knows. */
+  error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
+}
+
+/**
+ * Declares the query of a route.
+ * @param parameters by documented name. A value is returned under the part of its name after the last dot, in lower
+ *   camel case: `Paging.PageNumber` as `pageNumber`.
+ */
+export function declareQuery<const Parameters extends QueryParameters>(
+  parameters: Parameters,
+): DeclaredQuery<Parameters> {
+  const members = Object.entries(parameters).map(([name, parameter]) => [memberName(name), parameter] as const);
+  const read = (source: QuerySource) =>
+    parseMembers<Record<string, unknown>>(
+      Object.fromEntries(
+        members.map(([name, parameter]) => [
+          name,
+          () => parameter.read(source.all(name), (index) => source.placeOf(name, index)),
+        ]),
+      ),
+    ) as QueryValues<Parameters>;
+  return {
+    parameters,
+    read,
+    parse: (address) => read(sourceOfAddress(address)),
+    error: (name, message) => placeError(placeInAddress(name), message),
+  };
+}
+
+function memberName(name: string): string {
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return last.charAt(0).toLowerCase() + last.slice(1);
+}
+
+function placeInAddress(name: string): Place {
+  return { subject: `query ${name}`, path: `query.${name}` };
+}
+
+const INDEX = /\[\d*\]$/;
+
+/** Never throws: text that cannot be decoded stays as it is. */
+function sourceOfAddress(address: string): QuerySource {
+  const start = address.indexOf('?');
+  const values = new Map<string, GivenValue[]>();
+  for (const [name, text] of new URLSearchParams(start < 0 ? '' : address.slice(start + 1))) {
+    const key = name
+      .slice(name.lastIndexOf('.') + 1)
+      .replace(INDEX, '')
+      .toLowerCase();
+    const known = values.get(key);
+    if (known) known.push({ name, text });
+    else values.set(key, [{ name, text }]);
+  }
+  return { all: (name) => values.get(name.toLowerCase()) ?? [], placeOf: placeInAddress };
+}

@@ -4,18 +4,22 @@ import {
   ALL_USERS,
   answersJson,
   answersNothing,
-  choiceParameter,
   idSchema,
   instantSchema,
   jsonBody,
   MANAGERS,
   type Operation,
-  PAGING,
-  type Parameter,
 } from '../../platform/openapi/operation.ts';
-import { AUDIT_ACTIONS, AUDIT_SCOPES, type AuditEntry, MAX_AUDIT_PAGE } from '../audit/audit.ts';
+import { AUDIT_ACTIONS, type AuditEntry } from '../audit/audit.ts';
 import { emptyAnswer, featuresSchemaRead } from '../described-users.ts';
-import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, accountSchema } from './account.ts';
+import { accountSchema } from './account.ts';
+import {
+  ACCOUNT_CHANGE_QUERY,
+  ACCOUNT_QUERY,
+  AUDIT_QUERY,
+  MY_ACCOUNTS_QUERY,
+  PASSWORD_LINK_QUERY,
+} from './account-queries.ts';
 
 const tag = 'Account';
 
@@ -65,26 +69,11 @@ const auditEntry = z
   })
   .meta({ id: 'AuditEntry' }) satisfies z.ZodType<AuditEntry>;
 
-const FIELD_MASK: Parameter = {
-  description:
-    'Return or change these members only. Repeat the parameter or separate names by commas; names ignore case.',
-  schema: z.array(z.enum(ACCOUNT_MEMBERS as [string, ...string[]])),
-};
-const instant = (description: string): Parameter => ({ description, schema: instantSchema });
-const text = (description: string): Parameter => ({ description, schema: z.string() });
-
 export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account', operationId: 'getAccount', tag, summary: 'Read the account' },
     access: ALL_USERS,
-    query: {
-      displayLevel: choiceParameter(
-        'Which members are returned when there is no `fieldMask`.',
-        Object.keys(ACCOUNT_DISPLAY_LEVEL),
-        'Normal',
-      ),
-      fieldMask: FIELD_MASK,
-    },
+    query: ACCOUNT_QUERY,
     answers: [answersJson('The account named by the token.', account)],
   },
   {
@@ -92,7 +81,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     description:
       'A member that is absent keeps its value; null clears it. `fieldMask` limits the change to the named members.',
     access: MANAGERS,
-    query: { fieldMask: FIELD_MASK },
+    query: ACCOUNT_CHANGE_QUERY,
     body: jsonBody(
       accountSchema.meta({ id: 'AccountWritten', examples: [{ name: 'Bakery', currency: 'EUR', versionLimit: 10 }] }),
     ),
@@ -114,29 +103,14 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/audit', operationId: 'listAudit', tag, access: MANAGERS },
     summary: 'List the audit trail',
-    query: {
-      from: instant('First instant, inclusive.'),
-      to: instant('Last instant, exclusive.'),
-      userId: text('Entries of this user, as the user or as the impersonator.'),
-      targetId: text('Entries about this target.'),
-      action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
-      scope: choiceParameter(
-        '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
-        AUDIT_SCOPES,
-      ),
-      ...PAGING,
-      itemsPerPage: {
-        description: 'Entries per page; default 1000.',
-        schema: z.int().min(1).max(MAX_AUDIT_PAGE),
-      },
-    },
+    query: AUDIT_QUERY,
     isListing: true,
     answers: [answersJson('Newest first.', z.array(auditEntry))],
   },
   {
     ...{ method: 'get', path: '/account/user/accounts', operationId: 'listMyAccounts', tag, access: ALL_USERS },
     summary: 'List the accounts of the caller',
-    query: { SubscriptionId: text('Accepted and ignored.') },
+    query: MY_ACCOUNTS_QUERY,
     isListing: true,
     answers: [answersJson('Sorted by name.', z.array(account))],
   },
@@ -155,9 +129,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       access: ALL_USERS,
     },
     summary: 'Get the address of the page where the caller changes the password',
-    query: {
-      returnUrl: text('Address the page returns to; must be listed in RETURN_URLS. Default: the first one listed.'),
-    },
+    query: PASSWORD_LINK_QUERY,
     answers: [answersJson('The address of the page.', z.object({ link: z.string().meta({ format: 'uri' }) }))],
   },
   {

@@ -4,31 +4,18 @@ import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import { withTransaction } from '../../platform/database/database.ts';
-import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { INSTANT_RULE, parseInstant } from '../../platform/dates/date-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, type Query, queryChoice, queryEnumeration, queryError } from '../../platform/http/query-string.ts';
-import {
-  AUDIT_ACTIONS,
-  AUDIT_SCOPES,
-  type AuditScope,
-  countAudit,
-  listAudit,
-  MAX_AUDIT_PAGE,
-  writeAudit,
-} from '../audit/audit.ts';
+import { toPaging } from '../../platform/http/paging.ts';
+import { type AuditScope, countAudit, listAudit, writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { listAccountFeatures } from '../members/features.ts';
 import { parsePathNumber } from '../path-number.ts';
 import type { AccountServices } from '../services.ts';
 import {
-  ACCOUNT_DISPLAY_LEVEL,
   ACCOUNT_LEVELS,
-  ACCOUNT_MEMBERS,
   type AccountMember,
   accountSchema,
   getAccount,
@@ -36,6 +23,7 @@ import {
   listAccounts,
   saveAccount,
 } from './account.ts';
+import { ACCOUNT_CHANGE_QUERY, ACCOUNT_QUERY, AUDIT_QUERY, PASSWORD_LINK_QUERY } from './account-queries.ts';
 
 /** Entries without paging: the newest. */
 const AUDIT_PAGE = 1000;
@@ -45,9 +33,8 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');
   return new Hono<AccountEnv>()
     .get('/account', async (c) => {
-      const query = parseQuery(c.req.url);
-      const level = queryEnumeration(query, 'displayLevel', ACCOUNT_DISPLAY_LEVEL) ?? 'Normal';
-      return c.json(await getAccount(database, c.var.caller, parseFieldMask(query) ?? ACCOUNT_LEVELS[level]));
+      const { displayLevel, fieldMask = ACCOUNT_LEVELS[displayLevel] } = ACCOUNT_QUERY.parse(c.req.url);
+      return c.json(await getAccount(database, c.var.caller, fieldMask));
     })
     .put('/account', manager, (c) => putAccount(c, services))
     .get('/account/features', manager, async (c) =>
@@ -62,8 +49,8 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
 }
 
 async function putAccount(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
-  const mask = parseFieldMask(parseQuery(c.req.url));
-  const written = parseInput(accountSchema, limitTo(await readJsonBody(c.req.raw), mask));
+  const { fieldMask } = ACCOUNT_CHANGE_QUERY.parse(c.req.url);
+  const written = parseInput(accountSchema, limitTo(await readJsonBody(c.req.raw), fieldMask));
   const { caller } = c.var;
   const account = await withTransaction(database, async (transaction) => {
     const members = await saveAccount(transaction, caller.accountId, written);
@@ -91,60 +78,19 @@ async function postActiveAccount(c: Context<AccountEnv>, services: AccountServic
 }
 
 async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): Promise<Response> {
-  const query = parseQuery(c.req.url);
-  const filter = {
-    from: queryInstant(query, 'from'),
-    to: queryInstant(query, 'to'),
-    userId: queryText(query, 'userId'),
-    targetId: queryText(query, 'targetId'),
-    action: queryChoice(query, 'action', AUDIT_ACTIONS),
-  };
-  const scope = toScope(c.var.caller, query);
-  const entries = await listAudit(database, scope, filter, auditPage(query));
+  const { pageNumber, itemsPerPage = AUDIT_PAGE, scope: wanted, ...filter } = AUDIT_QUERY.parse(c.req.url);
+  const scope = toScope(c.var.caller, wanted);
+  const { limit = itemsPerPage, offset } = toPaging({ pageNumber, itemsPerPage });
+  const entries = await listAudit(database, scope, filter, { limit, offset });
   if (isTotalWanted(c)) setTotalCount(c, await countAudit(database, scope, filter));
   return c.json(entries);
 }
 
-/** The trail never ends, and a page is held in memory. @throws DomainError invalid_input. */
-function auditPage(query: Query): { readonly limit: number; readonly offset: number } {
-  const { limit = AUDIT_PAGE, offset } = parsePaging(query);
-  if (limit <= MAX_AUDIT_PAGE) return { limit, offset };
-  throw queryError('itemsPerPage', `must be at most ${MAX_AUDIT_PAGE}, got ${limit}`);
-}
-
 /** @throws DomainError permission_denied for more than the own account, which is the operator's to read. */
-function toScope(caller: Caller, query: Query): AuditScope {
-  const scope = queryChoice(query, 'scope', AUDIT_SCOPES) ?? 'Account';
-  if (scope === 'Account') return { kind: 'account', accountId: caller.accountId };
+function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['scope']): AuditScope {
+  if (scope === undefined || scope === 'Account') return { kind: 'account', accountId: caller.accountId };
   assertRole(caller, 'ADMIN');
   return { kind: scope === 'All' ? 'all' : 'operator' };
-}
-
-function queryInstant(query: Query, name: string): string | undefined {
-  // A plus sign that was not encoded arrives as a space.
-  const text = query.find(name)?.replace(' ', '+');
-  const instant = text === undefined ? undefined : parseInstant(text);
-  if (text === undefined || instant !== undefined) return instant;
-  throw queryError(name, `${INSTANT_RULE}, got ${JSON.stringify(text)}`);
-}
-
-/** What no stored text can be is refused, as everywhere else. */
-function queryText(query: Query, name: string): string | undefined {
-  const text = query.find(name);
-  if (text === undefined || isStorableText(text)) return text;
-  throw queryError(name, STORABLE_RULE);
-}
-
-/** Members named by `fieldMask`, repeated or separated by commas, in any case. @throws DomainError invalid_input. */
-function parseFieldMask(query: Query): readonly AccountMember[] | undefined {
-  const names = query.all('fieldMask').flatMap((value) => value.split(',').flatMap((part) => part.trim() || []));
-  if (names.length === 0) return undefined;
-  const wanted = names.map((name) => {
-    const member = ACCOUNT_MEMBERS.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
-    if (member) return member;
-    throw queryError('fieldMask', `must name members of an account, got ${JSON.stringify(name)}`);
-  });
-  return ACCOUNT_MEMBERS.filter((member) => wanted.includes(member));
 }
 
 /** Before it is checked: clients fill in what they name, and leave the rest as it comes. */
@@ -164,10 +110,9 @@ export interface ProfileOptions {
 export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/user/updatePasswordLink', (c) => {
-      const wanted = parseQuery(c.req.url).find('returnUrl');
-      const returnUrl = wanted ?? returnUrls[0] ?? '';
+      const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        throw queryError('returnUrl', 'must be an address on the list of the service (RETURN_URLS)');
+        throw PASSWORD_LINK_QUERY.error('returnUrl', 'must be an address on the list of the service (RETURN_URLS)');
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });
     })

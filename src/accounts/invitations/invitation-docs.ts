@@ -8,13 +8,13 @@ import {
   MANAGERS,
   OPEN,
   type Operation,
-  PAGING,
-  type Parameter,
   textId,
 } from '../../platform/openapi/operation.ts';
 import { emptyAnswer } from '../described-users.ts';
 import { INVITATION_PATH } from '../mails/invitation-mail.ts';
 import type { RegisterUserResult } from './accept-invitation.ts';
+import { INVITATION_PAGE_QUERY } from './invitation-page.ts';
+import { INVITATION_LIST, REGISTER_QUERY } from './invitation-routes.ts';
 import { type Invitation, invitationSchema } from './invitations.ts';
 
 const manages = { tag: 'Invitations', access: MANAGERS } as const;
@@ -48,14 +48,13 @@ const registered = z
   .object({ userId: z.string(), userName: z.string(), email: z.string() })
   .meta({ id: 'RegisterUserResult' }) satisfies z.ZodType<RegisterUserResult>;
 
-const TOKEN: Parameter = { description: 'Token of the link in the mail; it works once.', schema: z.string() };
 const page = { 'text/html': z.string() };
 
 export const INVITATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/invitations', operationId: 'listInvitations', ...manages },
     summary: 'List invitations',
-    query: PAGING,
+    query: INVITATION_LIST,
     isListing: true,
     answers: [answersJson('Newest first.', z.array(invitation))],
   },
@@ -88,14 +87,14 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
     tag: manages.tag,
     summary: 'Accept an invitation',
     description: 'The token is the credential. A new user gets a temporary password by mail.',
-    query: { invitationToken: { ...TOKEN, isRequired: true } },
+    query: REGISTER_QUERY,
     answers: [answersJson('The user who joined the account.', registered)],
     errors: ['not_found', 'conflict', 'rate_limited'],
   },
   {
     ...{ method: 'get', path: INVITATION_PATH, operationId: 'showInvitation', tag: manages.tag, access: OPEN },
     summary: 'Page of an invitation, opened by the link in its mail',
-    query: { token: TOKEN },
+    query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page with a button that accepts the invitation.', types: page },
       { status: 400, description: 'A page: the link has expired or was used.', types: page },
@@ -104,7 +103,7 @@ export const INVITATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: INVITATION_PATH, operationId: 'acceptInvitation', tag: manages.tag, access: OPEN },
     summary: 'Accept an invitation from its page',
-    query: { token: TOKEN },
+    query: INVITATION_PAGE_QUERY,
     answers: [
       { status: 200, description: 'A page: the invitation was accepted.', types: page },
       {

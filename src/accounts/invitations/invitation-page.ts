@@ -11,12 +11,18 @@ import { isFromOwnPage } from '../../identity/pages/read-form.ts';
 import { choosePageLanguage, fillText, PAGE_TEXTS, type PageLanguage } from '../../identity/pages/texts/page-texts.ts';
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { textParameter } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { INVITATION_PATH } from '../mails/invitation-mail.ts';
 import { findMailAccount } from '../mails/mail-values.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
+
+/** The credential of who was invited. */
+export const TOKEN = textParameter('Token of the link in the mail; it works once.');
+export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
 
@@ -96,5 +102,5 @@ function send(
 }
 
 function tokenOf(c: Context<Env>): string {
-  return c.req.query('token') ?? '';
+  return INVITATION_PAGE_QUERY.parse(c.req.url).token ?? '';
 }

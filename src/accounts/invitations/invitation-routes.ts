@@ -5,12 +5,14 @@ import { withTransaction } from '../../platform/database/database.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, queryError } from '../../platform/http/query-string.ts';
+import { PAGING, toPaging } from '../../platform/http/paging.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { required } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation, type RegisterUserResult } from './accept-invitation.ts';
+import { TOKEN } from './invitation-page.ts';
 import {
   createInvitation,
   deleteInvitation,
@@ -20,6 +22,9 @@ import {
   resendInvitation,
 } from './invitations.ts';
 
+export const INVITATION_LIST = declareQuery(PAGING);
+export const REGISTER_QUERY = declareQuery({ invitationToken: required(TOKEN) });
+
 export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database, wakeMail } = services;
   return new Hono<AccountEnv>()
@@ -28,7 +33,7 @@ export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
       const { invitations, totalCount } = await listInvitations(
         database,
         c.var.caller,
-        parsePaging(parseQuery(c.req.url)),
+        toPaging(INVITATION_LIST.parse(c.req.url)),
       );
       setTotalCount(c, totalCount);
       return c.json(invitations);
@@ -63,8 +68,7 @@ export function registerRoutes(services: AccountServices): Hono<RequestIdEnv> {
 }
 
 async function register(c: Context<RequestIdEnv>, services: AccountServices): Promise<RegisterUserResult> {
-  const token = parseQuery(c.req.url).find('invitationToken');
-  if (token === undefined) throw queryError('invitationToken', 'must be given');
+  const { invitationToken: token } = REGISTER_QUERY.parse(c.req.url);
   const result = await withTransaction(services.database, (transaction) =>
     acceptInvitation(transaction, services.directory, token, c.var.requestId),
   );

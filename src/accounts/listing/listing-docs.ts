@@ -4,15 +4,10 @@ import {
   ADMINS,
   ALL_USERS,
   answersJson,
-  choiceParameter,
-  idSchema,
-  idsParameter,
   instantSchema,
   jsonBody,
   MANAGERS,
   type Operation,
-  PAGING,
-  type Parameter,
   textId,
 } from '../../platform/openapi/operation.ts';
 import {
@@ -22,38 +17,10 @@ import {
   userInfoSchema,
   visibleUserSchema,
 } from '../described-users.ts';
-import { MAX_CLAIM_VALUE } from '../field-schemas.ts';
-import { USER_DISPLAY_LEVEL } from '../users/user-info.ts';
-import { viewSchema } from './listing-routes.ts';
-import { BUSINESS_KEY_NAME, filterSchema, MAX_TEXT, requestSchema } from './user-search.ts';
+import { USER_MAPPING_LIST, viewSchema } from './listing-routes.ts';
+import { filterSchema, requestSchema, USER_LIST, VISIBLE_USER_LIST } from './user-search.ts';
 
 const tag = 'Users';
-const text = (description: string): Parameter => ({ description, schema: z.string().max(MAX_TEXT) });
-const texts = (description: string): Parameter => ({ description, schema: z.array(z.string().max(MAX_TEXT)) });
-
-const SEARCH: NonNullable<Operation['query']> = {
-  DisplayLevel: choiceParameter(
-    'Which members of a user are returned. A caller with role USER gets Normal in place of Verbose.',
-    Object.keys(USER_DISPLAY_LEVEL),
-    'Normal',
-  ),
-  SearchText: text(
-    'Every word must occur in the pseudo, first name, last name or mail address; case and accents are ignored.',
-  ),
-  Roles: texts('Users with any of these roles.'),
-  'BusinessKeys.Name': choiceParameter('Kind of key in `BusinessKeys.Values`.', Object.keys(BUSINESS_KEY_NAME)),
-  'BusinessKeys.Values': texts('Users with any of these keys.'),
-  'Claims[0].ClaimType': text('Users with this claim. Add claims as `Claims[1]…`; all must match.'),
-  'Claims[0].ClaimValue': {
-    description: 'Value of the claim; when absent, any value matches.',
-    schema: z.string().max(MAX_CLAIM_VALUE),
-  },
-  ViewId: text('A saved view, applied in addition to the other filters.'),
-  'Paging.PageNumber': PAGING.pageNumber as Parameter,
-  'Paging.ItemsPerPage': PAGING.itemsPerPage as Parameter,
-};
-const ACCOUNT_ID: Parameter = { description: 'Another account; for role ADMIN only.', schema: idSchema };
-
 const listed = [answersJson('Sorted by user name.', z.array(listedUserSchema))] as const;
 const mapped = [answersJson('Sorted by user name.', z.array(userInfoLightSchema))] as const;
 const searchRequest = z.intersection(requestSchema, filterSchema).meta({ id: 'UserSearchRequest' });
@@ -70,7 +37,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/users', operationId: 'listUsers', tag, summary: 'List and search users' },
     access: ALL_USERS,
-    query: { ...SEARCH, AccountId: ACCOUNT_ID },
+    query: USER_LIST,
     isListing: true,
     answers: listed,
     errors: ['not_found'],
@@ -84,7 +51,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
       summary: 'List and search users, as /account/users',
     },
     access: ALL_USERS,
-    query: { ...SEARCH, AccountId: ACCOUNT_ID },
+    query: USER_LIST,
     isListing: true,
     answers: listed,
     errors: ['not_found'],
@@ -100,7 +67,7 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/users/visibleToMe', operationId: 'listVisibleUsers', tag, access: MANAGERS },
     summary: 'List the users of every account the caller may use',
-    query: { ...SEARCH, AccountIds: idsParameter('Users of these accounts only.') },
+    query: VISIBLE_USER_LIST,
     isListing: true,
     answers: [answersJson('Sorted by user name.', z.array(visibleUserSchema))],
     errors: ['not_found'],
@@ -108,19 +75,19 @@ export const LISTING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/usersForAccount/:id', operationId: 'listUsersOfAccount', tag, access: ADMINS },
     summary: 'List the users of an account with every member',
-    query: PAGING,
+    query: USER_MAPPING_LIST,
     isListing: true,
     answers: [answersJson('Sorted by user name.', z.array(userInfoSchema))],
   },
   {
     ...{ method: 'get', path: '/account/usermapping', operationId: 'listUserMapping', tag, access: ALL_USERS },
     summary: 'List ids and names of users',
-    ...{ query: PAGING, isListing: true, answers: mapped },
+    ...{ query: USER_MAPPING_LIST, isListing: true, answers: mapped },
   },
   {
     ...{ method: 'get', path: '/account/usermapping/users', operationId: 'listMappedUsers', tag, access: ALL_USERS },
     summary: 'List ids and names of users, as /account/usermapping',
-    ...{ query: PAGING, isListing: true, answers: mapped },
+    ...{ query: USER_MAPPING_LIST, isListing: true, answers: mapped },
   },
   ...viewOperations(),
 ];

@@ -7,19 +7,29 @@ import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { pageOffset, parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, queryIds } from '../../platform/http/query-string.ts';
+import { PAGING, pageOffset, toPaging } from '../../platform/http/paging.ts';
+import { declareQuery } from '../../platform/http/query.ts';
 import { accountExists } from '../account/account.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { nameSchema } from '../field-schemas.ts';
 import { parsePathNumber } from '../path-number.ts';
 import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
-import { filterSchema, parseSearchQuery, parseSearchRequest, type UserSearch } from './user-search.ts';
+import {
+  filterSchema,
+  parseSearchRequest,
+  toUserSearch,
+  USER_LIST,
+  type UserSearch,
+  VISIBLE_USER_LIST,
+} from './user-search.ts';
 import { createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
 
 /** A saved filter as written. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
+
+/** These listings have no query of their own (§4.3) but paging. */
+export const USER_MAPPING_LIST = declareQuery(PAGING);
 
 export function listingRoutes(database: Database): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');
@@ -38,10 +48,9 @@ export function listingRoutes(database: Database): Hono<AccountEnv> {
       return c.json({ users, totalCount, pageNumber: search.pageNumber, itemsPerPage });
     })
     .get('/account/users/visibleToMe', manager, async (c) => {
-      const search = parseSearchQuery(c.req.url);
-      const accountIds = queryIds(parseQuery(c.req.url), 'accountIds');
+      const { accountIds, ...query } = VISIBLE_USER_LIST.parse(c.req.url);
       const { caller } = c.var;
-      const listing = await toListing(database, caller, search, isTotalWanted(c));
+      const listing = await toListing(database, caller, toUserSearch(query), isTotalWanted(c));
       return answerPage(c, await listVisibleUsers(database, listing, accountIds));
     })
     .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
@@ -91,7 +100,8 @@ function changeView(
 }
 
 async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {
-  return answerPage(c, await searchUsers(database, c.var.caller, parseSearchQuery(c.req.url), isTotalWanted(c)));
+  const search = toUserSearch(USER_LIST.parse(c.req.url));
+  return answerPage(c, await searchUsers(database, c.var.caller, search, isTotalWanted(c)));
 }
 
 async function answerMapping(c: Context<AccountEnv>, database: Database): Promise<Response> {
@@ -101,9 +111,8 @@ async function answerMapping(c: Context<AccountEnv>, database: Database): Promis
   return answerPage(c, await listUsersOfAccount(database, listing));
 }
 
-/** These listings have no query of their own (§4.3); paging is read all the same, other parameters are ignored (R-A3). */
 function pagingOf(c: Context<AccountEnv>): Pick<UserListing, 'limit' | 'offset' | 'isCounted'> {
-  return { ...parsePaging(parseQuery(c.req.url)), isCounted: isTotalWanted(c) };
+  return { ...toPaging(USER_MAPPING_LIST.parse(c.req.url)), isCounted: isTotalWanted(c) };
 }
 
 function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Response {

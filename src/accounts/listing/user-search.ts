@@ -4,19 +4,20 @@
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { placeError } from '../../platform/http/input-place.ts';
 import { enumerationSchema, idSchema, integerFrom, lenientObject, parseInput } from '../../platform/http/lenient.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
+import { PAGING } from '../../platform/http/paging.ts';
+import { declareQuery, type QueryParameter, type QueryValues } from '../../platform/http/query.ts';
 import {
-  parseQuery,
-  type Query,
-  queryEnumeration,
-  queryError,
-  queryInteger,
-} from '../../platform/http/query-string.ts';
+  enumerationParameter,
+  idsParameter,
+  integerParameter,
+  textParameter,
+} from '../../platform/http/query-parameters.ts';
 import { MAX_CLAIM_VALUE } from '../field-schemas.ts';
 import { USER_DISPLAY_LEVEL, type UserDisplayLevel } from '../users/user-info.ts';
 
-export const MAX_TEXT = 254;
+const MAX_TEXT = 254;
 const MAX_LIST = 1000;
 export const BUSINESS_KEY_NAME = { Id: 0, Username: 1, BusinessId: 2 } as const;
 export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
@@ -68,17 +69,78 @@ export interface UserSearch {
   readonly accountId: number | undefined;
 }
 
-/** Reads the query of a listing. @throws DomainError invalid_input naming the parameter. */
-export function parseSearchQuery(address: string): UserSearch {
-  const query = parseQuery(address);
-  const { limit, offset } = parsePaging(query);
+/** Query lists of objects carry the index of the object before the member. */
+interface IndexedText {
+  readonly index: number;
+  readonly text: string;
+}
+
+const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
+
+/** A member of the objects of `Claims`; without an index it is the first one's. Other prefixes are ignored. */
+function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
-    filter: parseInput(filterSchema, readFilter(query, address), 'query'),
-    displayLevel: queryEnumeration(query, 'displayLevel', USER_DISPLAY_LEVEL) ?? 'Normal',
-    pageNumber: limit === undefined ? 0 : offset / limit,
-    itemsPerPage: limit,
-    viewId: query.find('viewId'),
-    accountId: queryInteger(query, 'accountId', 1),
+    description,
+    schema: z.string().max(maxLength),
+    read: (values) =>
+      values.flatMap(({ name, text }) => {
+        const match = CLAIM.exec(name);
+        return match ? [{ index: Number(match[1] ?? 0), text }] : [];
+      }),
+  };
+}
+
+/** Texts of at most 254 characters, repeated. @param separator splits each of them further. */
+function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
+  return {
+    description,
+    schema: z.array(z.string().max(MAX_TEXT)),
+    read: (values) => {
+      const texts = values.map(({ text }) => text);
+      return separator === undefined ? texts : texts.flatMap((text) => text.split(separator)).filter(Boolean);
+    },
+  };
+}
+
+const KEY_NAME = 'BusinessKeys.Name';
+const SEARCH = {
+  DisplayLevel: enumerationParameter(
+    'Which members of a user are returned. A caller with role USER gets Normal in place of Verbose.',
+    USER_DISPLAY_LEVEL,
+    'Normal',
+  ),
+  SearchText: textParameter(
+    'Every word must occur in the pseudo, first name, last name or mail address; case and accents are ignored.',
+    z.string().max(MAX_TEXT),
+  ),
+  Roles: textsParameter('Users with any of these roles.', ','),
+  [KEY_NAME]: enumerationParameter('Kind of key in `BusinessKeys.Values`.', BUSINESS_KEY_NAME),
+  'BusinessKeys.Values': textsParameter('Users with any of these keys.'),
+  'Claims[0].ClaimType': claimParameter('Users with this claim. Add claims as `Claims[1]…`; all must match.', MAX_TEXT),
+  'Claims[0].ClaimValue': claimParameter('Value of the claim; when absent, any value matches.', MAX_CLAIM_VALUE),
+  ViewId: textParameter('A saved view, applied in addition to the other filters.', z.string().max(MAX_TEXT)),
+  'Paging.PageNumber': PAGING.pageNumber,
+  'Paging.ItemsPerPage': PAGING.itemsPerPage,
+};
+
+export const USER_LIST = declareQuery({
+  ...SEARCH,
+  AccountId: integerParameter('Another account; for role ADMIN only.', { min: 1 }),
+});
+export const VISIBLE_USER_LIST = declareQuery({ ...SEARCH, AccountIds: idsParameter('Users of these accounts only.') });
+
+/** What the query of a listing asks for. @throws {DomainError} invalid_input naming the parameter. */
+export function toUserSearch(
+  query: QueryValues<typeof SEARCH> & { readonly accountId?: number | undefined },
+): UserSearch {
+  const { displayLevel, pageNumber, itemsPerPage, viewId, accountId } = query;
+  return {
+    filter: parseInput(filterSchema, readFilter(query), 'query'),
+    displayLevel,
+    pageNumber: itemsPerPage === undefined ? 0 : pageNumber,
+    itemsPerPage,
+    viewId,
+    accountId,
   };
 }
 
@@ -95,41 +157,21 @@ export function parseSearchRequest(body: unknown): UserSearch {
   };
 }
 
-function readFilter(query: Query, address: string): unknown {
-  const name = queryEnumeration(query, 'name', BUSINESS_KEY_NAME);
-  const values = query.all('values');
+function readFilter({ searchText, claimType, claimValue, roles, name, values }: QueryValues<typeof SEARCH>): unknown {
   if (values.length > 0 && name === undefined) {
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
-    throw queryError('BusinessKeys.Name', `must be one of ${names} when there are values`);
+    throw placeError(
+      { subject: `query ${KEY_NAME}`, path: `query.${KEY_NAME}` },
+      `must be one of ${names} when there are values`,
+    );
   }
-  return {
-    searchText: query.find('searchText'),
-    claims: readClaims(address),
-    roles: query
-      .all('roles')
-      .flatMap((text) => text.split(','))
-      .filter(Boolean),
-    businessKeys: { name, values },
-  };
-}
-
-const CLAIM = /^(?:.*\.)?claims(?:\[(\d{1,6})\])?\.(claimtype|claimvalue)$/i;
-
-/** The objects of the list `Claims`, by their index; without one it is the first. */
-function readClaims(address: string): readonly unknown[] {
-  const claims = new Map<number, Record<string, string>>();
-  for (const [name, value] of parametersOf(address)) {
-    const [, index = '0', member = ''] = CLAIM.exec(name) ?? [];
-    if (member === '') continue;
-    const claim = claims.get(Number(index)) ?? {};
-    // An empty value is as good as none: any value of the type.
-    if (value !== '') claim[member.toLowerCase()] = value;
-    claims.set(Number(index), claim);
-  }
-  return [...claims.entries()].sort(([a], [b]) => a - b).map(([, claim]) => claim);
-}
-
-function parametersOf(address: string): URLSearchParams {
-  const start = address.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : address.slice(start + 1));
+  const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);
+  // An empty value counts as absent: any value of the type matches.
+  const textAt = (texts: readonly IndexedText[], at: number) =>
+    texts.findLast(({ index, text }) => index === at && text !== '')?.text;
+  const claims = indices.map((index) => {
+    const [type, value] = [textAt(claimType, index), textAt(claimValue, index)];
+    return { ...(type !== undefined && { claimType: type }), ...(value !== undefined && { claimValue: value }) };
+  });
+  return { searchText, claims, roles, businessKeys: { name, values } };
 }

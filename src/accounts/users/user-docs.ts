@@ -5,7 +5,7 @@ import { claimSchemaRead, emptyAnswer, featuresSchemaRead, USER_ID, userInfoSche
 import { claimSchema, claimsSchema, featuresSchema, lockSchema, siteIdsSchema, sitesSchema } from '../field-schemas.ts';
 import { membershipSchema } from '../members/membership-routes.ts';
 import { userSchema } from './user-members.ts';
-import { MAX_DELAY_HOURS } from './user-routes.ts';
+import { CREATE_USER_QUERY } from './user-routes.ts';
 
 const tag = 'Users';
 const manages = { tag, access: MANAGERS } as const;
@@ -48,12 +48,7 @@ export const USER_OPERATIONS: readonly Operation[] = [
       ...manages,
     },
     description: 'The new user gets a mail with a temporary password.',
-    query: {
-      delayToSendEmail: {
-        description: 'Hours to wait before the mail is sent.',
-        schema: z.int().min(0).max(MAX_DELAY_HOURS).default(0),
-      },
-    },
+    query: CREATE_USER_QUERY,
     body: userWritten,
     answers: [{ ...emptyAnswer('Created.'), headers: { Location: 'Address of the user.' } }],
     errors: ['conflict'],

@@ -6,7 +6,8 @@ import { type Transaction, withTransaction } from '../../platform/database/datab
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole } from '../../platform/http/listing-response.ts';
-import { parseQuery, queryError, queryInteger } from '../../platform/http/query-string.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { integerParameter } from '../../platform/http/query-parameters.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { featuresSchema, lockSchema, siteIdsSchema, sitesSchema } from '../field-schemas.ts';
@@ -20,7 +21,15 @@ import { removeUserSites, writeUserSites } from './user-sites.ts';
 
 type Handler = (c: Context<AccountEnv>) => Promise<Response>;
 
-export const MAX_DELAY_HOURS = 72;
+const MAX_DELAY_HOURS = 72;
+
+export const CREATE_USER_QUERY = declareQuery({
+  delayToSendEmail: integerParameter('Hours to wait before the mail is sent.', {
+    min: 0,
+    max: MAX_DELAY_HOURS,
+    default: 0,
+  }),
+});
 
 export function userRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
@@ -99,7 +108,7 @@ function changeMember(services: AccountServices, c: Context<AccountEnv>, work: M
 }
 
 async function postCreate(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {
-  const delayHours = parseDelay(c.req.url);
+  const { delayToSendEmail: delayHours } = CREATE_USER_QUERY.parse(c.req.url);
   const written = await readBody(c, userSchema);
   const userId = await withTransaction(services.database, (transaction) =>
     createMember(transaction, services.directory, auditContextOf(c), written, delayHours),
@@ -108,13 +117,6 @@ async function postCreate(c: Context<AccountEnv>, services: AccountServices): Pr
   // The answer is empty (§4.2); where the new user is, is said all the same.
   c.header('Location', `/account/user/${userId}`);
   return c.body(null, 200);
-}
-
-/** Hours to wait with the mail. @throws DomainError invalid_input outside 0..72 (R-B12). */
-function parseDelay(address: string): number {
-  const hours = queryInteger(parseQuery(address), 'delayToSendEmail', 0) ?? 0;
-  if (hours <= MAX_DELAY_HOURS) return hours;
-  throw queryError('delayToSendEmail', `must be at most ${MAX_DELAY_HOURS} hours, got ${hours}`);
 }
 
 async function postUser(c: Context<AccountEnv>, services: AccountServices): Promise<Response> {

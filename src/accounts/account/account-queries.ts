@@ -1,0 +1,68 @@
+/** The queries of the account and its audit trail (§4.1), for routes and their description alike. */
+import { z } from 'zod';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { INSTANT_RULE, parseInstant } from '../../platform/dates/date-rules.ts';
+import { PAGING } from '../../platform/http/paging.ts';
+import { declareQuery, type QueryParameter } from '../../platform/http/query.ts';
+import {
+  choiceParameter,
+  choicesParameter,
+  enumerationParameter,
+  integerParameter,
+  parsedParameter,
+  textParameter,
+} from '../../platform/http/query-parameters.ts';
+import { instantSchema } from '../../platform/openapi/operation.ts';
+import { AUDIT_ACTIONS, AUDIT_SCOPES, MAX_AUDIT_PAGE } from '../audit/audit.ts';
+import { ACCOUNT_DISPLAY_LEVEL, ACCOUNT_MEMBERS, type AccountMember } from './account.ts';
+
+const maskNames = choicesParameter('Return or change these members only; names ignore case.', ACCOUNT_MEMBERS);
+
+/** Members in the order they are shown; undefined without names. */
+const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
+  ...maskNames,
+  read: (values, placeOf) => {
+    const names = maskNames.read(values, () => placeOf());
+    return names.length === 0 ? undefined : ACCOUNT_MEMBERS.filter((member) => names.includes(member));
+  },
+};
+
+export const ACCOUNT_QUERY = declareQuery({
+  displayLevel: enumerationParameter(
+    'Which members are returned when there is no `fieldMask`.',
+    ACCOUNT_DISPLAY_LEVEL,
+    'Normal',
+  ),
+  fieldMask,
+});
+export const ACCOUNT_CHANGE_QUERY = declareQuery({ fieldMask });
+
+/** Accounts have no subscriptions here: the parameter is accepted and has no effect (§4.1). */
+export const MY_ACCOUNTS_QUERY = declareQuery({ SubscriptionId: textParameter('Accepted and ignored.') });
+
+export const PASSWORD_LINK_QUERY = declareQuery({
+  returnUrl: textParameter(
+    'Address the page returns to; must be listed in RETURN_URLS. Default: the first one listed.',
+  ),
+});
+
+/** A plus sign that was not encoded arrives as a space. */
+const instantParameter = (description: string) =>
+  parsedParameter(description, instantSchema, (text) => parseInstant(text.replace(' ', '+')), INSTANT_RULE);
+const storableParameter = (description: string) =>
+  parsedParameter(description, z.string(), (text) => (isStorableText(text) ? text : undefined), STORABLE_RULE);
+
+/** A page of the audit trail is held in memory: its size is limited. */
+export const AUDIT_QUERY = declareQuery({
+  from: instantParameter('First instant, inclusive.'),
+  to: instantParameter('Last instant, exclusive.'),
+  userId: storableParameter('Entries of this user, as the user or as the impersonator.'),
+  targetId: storableParameter('Entries about this target.'),
+  action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
+  scope: choiceParameter(
+    '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
+    AUDIT_SCOPES,
+  ),
+  ...PAGING,
+  itemsPerPage: integerParameter('Entries per page; default 1000.', { min: 1, max: MAX_AUDIT_PAGE }),
+});

@@ -8,10 +8,9 @@ import {
   jsonBody,
   MANAGERS,
   type Operation,
-  PAGING,
 } from '../platform/openapi/operation.ts';
-import { datesShape, previewSchema } from './authoring/authoring-routes.ts';
-import { rangeSchema } from './calculation-routes.ts';
+import { previewSchema, SAMPLE_QUERY } from './authoring/authoring-routes.ts';
+import { RUN_LIST, rangeSchema } from './calculation-routes.ts';
 import type { InputRecord } from './inputs/load-inputs.ts';
 import type { FormulaRecord } from './run/compute.ts';
 
@@ -149,7 +148,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/variables/:id/runs', operationId: 'listRuns', tag, access: ALL_USERS },
     summary: 'Runs of a calculated variable',
-    query: PAGING,
+    query: RUN_LIST,
     isListing: true,
     answers: [answersJson('The newest first, 100 unless `itemsPerPage` says otherwise.', z.array(run))],
   },
@@ -175,12 +174,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: `${AUTHORS_PATH}/sampleData`, operationId: 'getSampleData', tag, access: MANAGERS },
     summary: 'What a script would see, as a file for an R of one’s own',
-    query: Object.fromEntries(
-      Object.entries(datesShape).map(([name, schema]) => [
-        name,
-        { description: 'As of a run over these dates.', schema },
-      ]),
-    ),
+    query: SAMPLE_QUERY,
     answers: [
       {
         status: 200,

@@ -8,8 +8,8 @@ import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../platform/http/lenient.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
-import { parsePaging } from '../platform/http/paging.ts';
-import { parseQuery } from '../platform/http/query-string.ts';
+import { PAGING, toPaging } from '../platform/http/paging.ts';
+import { declareQuery } from '../platform/http/query.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { WakeQueue } from '../platform/queue.ts';
@@ -29,6 +29,8 @@ export interface CalculationRouteServices {
   readonly log: Log;
 }
 
+export const RUN_LIST = declareQuery(PAGING);
+
 /** Which dates a forced update is of. */
 export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
 
@@ -46,7 +48,7 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
       if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
-      return c.json(await listRuns(database, caller, variable.id, parsePaging(parseQuery(c.req.url))));
+      return c.json(await listRuns(database, caller, variable.id, toPaging(RUN_LIST.parse(c.req.url))));
     })
     .get('/runs/:id', async (c) => {
       const { caller } = c.var;

@@ -10,7 +10,7 @@ import {
 } from '../platform/openapi/operation.ts';
 import type { FileStatus } from './find-file.ts';
 import type { RowError, RowWarning } from './standard-file.ts';
-import { MAX_FILENAME, XLSX_TYPE } from './upload/receive-upload.ts';
+import { UPLOAD_QUERY, XLSX_TYPE } from './upload/receive-upload.ts';
 
 const tag = 'Files';
 const UPLOADERS: Access = { ...ALL_USERS, kind: 'caller', scope: 'datahub-api', permission: 'datapusher.standard' };
@@ -75,13 +75,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     description:
       'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber` together with `mapping_config` or `variable_type_id`. `version` and `tags` (`key:value|key:value`) are optional. The file is ingested in the background; follow it under `/storage/{id}`.',
     access: UPLOADERS,
-    query: {
-      filename: {
-        description:
-          'File name, ending in .csv or .xlsx. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
-        schema: z.string().max(MAX_FILENAME),
-      },
-    },
+    query: UPLOAD_QUERY,
     body: {
       types: {
         'multipart/form-data': z.object({ data: z.string().meta({ contentMediaType: 'application/octet-stream' }) }),

@@ -9,7 +9,8 @@ import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../../platform/http/lenient.ts';
-import { parseQuery } from '../../platform/http/query-string.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { textParameter } from '../../platform/http/query-parameters.ts';
 import { getResource, type ResourceObject } from '../../structure/resource.ts';
 import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
@@ -23,12 +24,11 @@ const ROOT = '$.calculated';
 const PATH = '/sources/:sourceId/variables/:id/calculated';
 
 /** Dates of a preview. */
-export const datesShape = {
+const datesShape = {
   from: instantSchema.nullish(),
   to: instantSchema.nullish(),
   triggerDate: instantSchema.nullish(),
 };
-const datesSchema = lenientObject(datesShape);
 /** What an author asks for. */
 export const previewSchema = lenientObject({
   ...datesShape,
@@ -36,6 +36,9 @@ export const previewSchema = lenientObject({
   calculated: z.unknown().optional(),
   pictures: z.enum(['svg', 'png']).default('svg'),
 });
+
+const sampleDate = textParameter('As of a run over these dates.', instantSchema);
+export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
 
 export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
   const manager = requireRole('MANAGER');
@@ -55,9 +58,7 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
     })
     .get(`${PATH}/sampleData`, manager, async (c) => {
       const variable = await findVariable(asker, c);
-      const query = parseQuery(c.req.url);
-      const given = Object.fromEntries(Object.keys(datesShape).map((name) => [name, query.find(name)]));
-      const task = { kind: 'sampleData', dates: toDates(parseInput(datesSchema, given, 'query')) } as const;
+      const task = { kind: 'sampleData', dates: toDates(SAMPLE_QUERY.parse(c.req.url)) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
       if (!file) throw new DomainError('conflict', String(answer?.error ?? 'there is no sample data'));
@@ -152,7 +153,10 @@ function findUndeclared(
   return names.flatMap((name) => (declared.has(name) ? [] : [{ path, message: `${name} is not declared` }]));
 }
 
-function toDates({ from, to, triggerDate }: z.output<typeof datesSchema>): PreviewDates {
+/** From a body or a query. */
+type GivenDates = { readonly [Name in keyof typeof datesShape]?: string | null | undefined };
+
+function toDates({ from, to, triggerDate }: GivenDates): PreviewDates {
   if (from && to && Date.parse(from) > Date.parse(to)) {
     throw invalidInput([{ path: '$.from', message: 'must not be later than to' }]);
   }

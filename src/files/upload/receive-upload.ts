@@ -2,11 +2,11 @@
  * An upload as shipped clients send it (R-E1): a form with a part `data`, or the file itself. Streamed; gzip is accepted
  * for either, the limit applies to what is inflated (R-A4).
  */
-
+import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { invalidInput } from '../../platform/http/lenient.ts';
-import { parseQuery } from '../../platform/http/query-string.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { textParameter } from '../../platform/http/query-parameters.ts';
 import type { FileFormat } from '../standard-file.ts';
 import { openBody } from './open-body.ts';
 import { findPart } from './read-form.ts';
@@ -14,13 +14,21 @@ import { fileTooLarge, type Upload } from './store-file.ts';
 
 // Boundaries and headers of a form around its file.
 const FORM_BYTES = 1 << 20;
-export const MAX_FILENAME = 255;
+const MAX_FILENAME = 255;
 export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
 const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   ['csv', 'csv'],
   ['xlsx', 'xlsx'],
 ]);
+
+export const UPLOAD_QUERY = declareQuery({
+  filename: textParameter(
+    'File name, ending in .csv or .xlsx. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
+    // Folders in front of the name do not count.
+    z.string().meta({ maxLength: MAX_FILENAME }),
+  ),
+});
 
 /**
  * The upload in a request; its content is read when it is iterated.
@@ -29,7 +37,7 @@ const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
-  const given = parseQuery(request.url).find('filename');
+  const given = UPLOAD_QUERY.parse(request.url).filename;
   const body = openBody(request, maxBytes + FORM_BYTES, fileTooLarge(maxBytes));
   if (type !== 'multipart/form-data') {
     const format = FORMATS[type];
@@ -67,7 +75,7 @@ function nameOf(given: string): string {
   const name = toStorableText(given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)).trim();
   if (name !== '' && name.length <= MAX_FILENAME) return name;
   const message = name === '' ? 'must be given' : `must be at most ${MAX_FILENAME} characters`;
-  throw invalidInput([{ path: 'query.filename', message }]);
+  throw UPLOAD_QUERY.error('filename', message);
 }
 
 function mediaType(contentType: string | null): string {

@@ -5,14 +5,11 @@ import {
   ALL_USERS,
   answersJson,
   answersNothing,
-  choiceParameter,
   idSchema,
   instantSchema,
   jsonBody,
   MANAGERS,
   type Operation,
-  PAGING,
-  type Parameter,
   patchBody,
   type SentEvent,
   textId,
@@ -21,12 +18,11 @@ import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 import { SAMPLE_DATA } from '../trial-sends/sample-data.ts';
 import { HTTP_METHODS, type StoredWebhook } from '../webhook.ts';
-import { LEVELS } from './webhook-routes.ts';
+import { WEBHOOK_LIST, WEBHOOK_QUERY } from './webhook-routes.ts';
 import { newWebhookSchema, webhookChangeSchema } from './webhook-schema.ts';
 
 const tag = 'Webhooks';
 const inPath = { id: textId('The id of a webhook.') };
-const LEVEL: Parameter = choiceParameter('Which members are shown.', LEVELS, 'Normal');
 const ids = z.array(idSchema).exactOptional();
 
 const webhook = z
@@ -74,14 +70,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/webhooks', operationId: 'listWebhooks', tag, summary: 'List webhooks' },
     access: ALL_USERS,
-    query: {
-      DisplayLevel: LEVEL,
-      EventType: {
-        description: 'Only those told of such events. Repeated, or separated by commas.',
-        schema: z.array(z.enum(EVENT_TYPES)),
-      },
-      ...PAGING,
-    },
+    query: WEBHOOK_LIST,
     isListing: true,
     answers: [answersJson('Those that concern what the user may see.', z.array(shown))],
   },
@@ -89,7 +78,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/account/webhooks/:id', operationId: 'getWebhook', tag, summary: 'Read a webhook' },
     access: ALL_USERS,
     inPath,
-    query: { DisplayLevel: LEVEL },
+    query: WEBHOOK_QUERY,
     answers: [answersJson('The webhook.', shown)],
   },
   {

@@ -3,12 +3,12 @@ import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
-import { parseMembers } from '../../platform/http/input-place.ts';
 import { parseOperations } from '../../platform/http/json-patch.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, type Query, queryChoices, queryEnumeration } from '../../platform/http/query-string.ts';
+import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { choicesParameter, enumerationParameter } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
@@ -30,7 +30,6 @@ export interface WebhookServices extends SaveServices {
 /** WebhookDisplayLevel, with the numbers such levels have (R-A3). */
 const LEVEL_NUMBERS = { Light: 0, Normal: 1, Verbose: 2 } as const;
 type Level = keyof typeof LEVEL_NUMBERS;
-export const LEVELS = Object.keys(LEVEL_NUMBERS) as readonly Level[];
 
 const LIGHT = ['id', 'name', 'eventType', 'isEnabled'] as const;
 const NORMAL = [
@@ -43,12 +42,20 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
   Verbose: [...NORMAL, 'lastExecution', 'successCount', 'failureCount'],
 };
 
+const LEVEL = { DisplayLevel: enumerationParameter('Which members are shown.', LEVEL_NUMBERS, 'Normal') };
+export const WEBHOOK_QUERY = declareQuery(LEVEL);
+export const WEBHOOK_LIST = declareQuery({
+  ...LEVEL,
+  EventType: choicesParameter('Only those told of such events.', EVENT_TYPES),
+  ...PAGING,
+});
+
 export function webhookRoutes(services: WebhookServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()
     .get('/webhooks', (c) => getList(c, services))
     .get('/webhooks/:id', async (c) => {
-      const level = parseLevel(parseQuery(c.req.url));
+      const { displayLevel: level } = WEBHOOK_QUERY.parse(c.req.url);
       return c.json(select(await getVisible(services.database, c.var.caller, c.req.param('id')), level));
     })
     .post('/webhooks', manager, async (c) => {
@@ -85,20 +92,10 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
 }
 
 async function getList(c: Context<Env>, { database }: WebhookServices): Promise<Response> {
-  const query = parseQuery(c.req.url);
-  const { level, eventTypes, paging } = parseMembers({
-    level: () => parseLevel(query),
-    eventTypes: () => queryChoices(query, 'eventType', EVENT_TYPES),
-    paging: () => parsePaging(query),
-  });
+  const { displayLevel, eventType: eventTypes, ...page } = WEBHOOK_LIST.parse(c.req.url);
   const webhooks = await listVisible(database, c.var.caller, eventTypes);
   setTotalCount(c, webhooks.length);
-  const page = webhooks.slice(paging.offset, paging.limit && paging.offset + paging.limit);
-  return c.json(page.map((webhook) => select(webhook, level)));
-}
-
-function parseLevel(query: Query): Level {
-  return queryEnumeration(query, 'displayLevel', LEVEL_NUMBERS) ?? 'Normal';
+  return c.json(pageOf(webhooks, toPaging(page)).map((webhook) => select(webhook, displayLevel)));
 }
 
 /** What the level shows, as far as the caller is shown it. */

@@ -1,17 +1,10 @@
 /** The description of the history of a webhook (R-A9, §4.4, R-I5). */
 import { z } from 'zod';
-import {
-  answersJson,
-  instantSchema,
-  MANAGERS,
-  type Operation,
-  PAGING,
-  textId,
-} from '../../platform/openapi/operation.ts';
+import { answersJson, instantSchema, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import { ATTEMPT_STATES, type WebhookHistory } from './find-history.ts';
-import { DEFAULT_ITEMS, MAX_ITEMS } from './history-routes.ts';
+import { HISTORY_LIST } from './history-routes.ts';
 
 const tag = 'Webhooks';
 const headers = z.record(z.string(), z.string());
@@ -54,11 +47,7 @@ export const HISTORY_OPERATIONS: readonly Operation[] = [
     summary: 'Every try of telling a webhook of something',
     access: MANAGERS,
     inPath: { id: textId('The id of a webhook.') },
-    query: {
-      state: { description: 'Only these. Repeated, or separated by commas.', schema: z.array(z.enum(ATTEMPT_STATES)) },
-      ...PAGING,
-      itemsPerPage: { description: 'Items of a page.', schema: z.int().min(1).max(MAX_ITEMS).default(DEFAULT_ITEMS) },
-    },
+    query: HISTORY_LIST,
     isListing: true,
     answers: [answersJson('The newest first; kept for 30 days.', z.array(history))],
   },

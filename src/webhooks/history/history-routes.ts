@@ -3,10 +3,10 @@ import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
-import { parseMembers, placeError } from '../../platform/http/input-place.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { pageOffset } from '../../platform/http/paging.ts';
-import { parseQuery, type Query, queryChoices, queryInteger } from '../../platform/http/query-string.ts';
+import { PAGING, pageOffset } from '../../platform/http/paging.ts';
+import { declareQuery } from '../../platform/http/query.ts';
+import { choicesParameter, integerParameter } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import type { Log } from '../../platform/log.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
@@ -24,9 +24,15 @@ export interface HistoryServices {
   readonly log: Log;
 }
 
-export const DEFAULT_ITEMS = 100;
-// Each may hold a request of 64 KiB.
-export const MAX_ITEMS = 500;
+const DEFAULT_ITEMS = 100;
+// Each may hold a request of 64 KiB. More at once is refused, not cut: clients take a page that is not full for the last.
+const MAX_ITEMS = 500;
+
+export const HISTORY_LIST = declareQuery({
+  state: choicesParameter('Only these.', ATTEMPT_STATES),
+  ...PAGING,
+  itemsPerPage: integerParameter('Items of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
+});
 
 export function historyRoutes(services: HistoryServices): Hono<Env> {
   const manager = requireRole('MANAGER');
@@ -45,21 +51,9 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
 }
 
 async function getHistory(c: Context<Env>, { database }: HistoryServices, id: string): Promise<Response> {
-  const query = parseQuery(c.req.url);
-  const page = parseMembers({
-    states: () => queryChoices(query, 'state', ATTEMPT_STATES),
-    limit: () => parseItems(query),
-    pageNumber: () => queryInteger(query, 'pageNumber', 0) ?? 0,
-  });
+  const { state: states, pageNumber, itemsPerPage: limit } = HISTORY_LIST.parse(c.req.url);
   const webhook = await getWebhook(database, c.var.caller.accountId, id);
-  const offset = pageOffset(page.limit, page.pageNumber);
-  if (isTotalWanted(c)) setTotalCount(c, await countHistory(database, webhook.id, page.states));
-  return c.json(await listHistory(database, webhook.id, { ...page, offset }));
-}
-
-/** More at once is refused, not cut: who pages would take a page that is not full for the last one. */
-function parseItems(query: Query): number {
-  const items = queryInteger(query, 'itemsPerPage', 1) ?? DEFAULT_ITEMS;
-  if (items <= MAX_ITEMS) return items;
-  throw placeError(query.placeOf('itemsPerPage'), `must be at most ${MAX_ITEMS}, got ${items}`);
+  if (isTotalWanted(c)) setTotalCount(c, await countHistory(database, webhook.id, states));
+  const page = { states, limit, offset: pageOffset(limit, pageNumber) };
+  return c.json(await listHistory(database, webhook.id, page));
 }

@@ -49,15 +49,14 @@ export const PASSWORD_LINK_QUERY = declareQuery({
 /** A plus sign that was not encoded arrives as a space. */
 const instantParameter = (description: string) =>
   parsedParameter(description, instantSchema, (text) => parseInstant(text.replace(' ', '+')), INSTANT_RULE);
-const storableParameter = (description: string) =>
-  parsedParameter(description, z.string(), (text) => (isStorableText(text) ? text : undefined), STORABLE_RULE);
+const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
 
 /** A page of the audit trail is held in memory: its size is limited. */
 export const AUDIT_QUERY = declareQuery({
   from: instantParameter('First instant, inclusive.'),
   to: instantParameter('Last instant, exclusive.'),
-  userId: storableParameter('Entries of this user, as the user or as the impersonator.'),
-  targetId: storableParameter('Entries about this target.'),
+  userId: textParameter('Entries of this user, as the user or as the impersonator.', storableText),
+  targetId: textParameter('Entries about this target.', storableText),
   action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
   scope: choiceParameter(
     '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Place, placeError } from './input-place.ts';
 import type { GivenValue, QueryParameter } from './query.ts';
+import { describeIssue } from './schema-words.ts';
 
 const MAX_INT4 = 2_147_483_647;
 const DIGITS = /^\d{1,10}$/;
@@ -118,12 +119,21 @@ export function enumerationParameter<Name extends string>(
   };
 }
 
-/** The last text given; an empty one counts as absent. @param schema describes the text. */
+/** The last text given, when it satisfies the schema; an empty one counts as absent. */
 export function textParameter(
   description: string,
   schema: z.ZodType<string> = z.string(),
 ): QueryParameter<string | undefined> {
-  return { description, schema, read: (values) => mapLast(values, (text) => text) };
+  return {
+    description,
+    schema,
+    read: (values, placeOf) =>
+      mapLast(values, (text) => {
+        const result = schema.safeParse(text, { error: describeIssue });
+        if (result.success) return result.data;
+        throw placeError(placeOf(), result.error.issues[0]?.message ?? 'is not valid');
+      }),
+  };
 }
 
 /** Every text given, empty ones left out. Commas do not separate: texts may hold them. */

@@ -4,14 +4,8 @@ import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rule
 import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
 import { type Paging, pageOffset } from '../platform/http/paging.ts';
 import type { Micros } from '../points/point.ts';
-import {
-  assertBuckets,
-  type BucketRequest,
-  parseHorizon,
-  parseRelativeVersion,
-  parseTimeZone,
-  twoStates,
-} from '../selection/read-request.ts';
+import { parseHorizon, parseRelativeVersion, parseTimeZone } from '../selection/read-parameters.ts';
+import { assertBuckets, type BucketRequest, twoStates } from '../selection/read-request.ts';
 import type { VersionRequest } from '../selection/resolve-version.ts';
 import type { ReadRequest } from '../selection/selection.ts';
 import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';

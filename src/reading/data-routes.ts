@@ -7,7 +7,6 @@ import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
-import { parseQuery } from '../platform/http/query-string.ts';
 import type { Log } from '../platform/log.ts';
 import { countBuckets, streamAggregates } from '../points/buckets/aggregate-points.ts';
 import type { Buckets } from '../points/buckets/bucket.ts';
@@ -16,8 +15,7 @@ import type { PointSelection } from '../points/point.ts';
 import { awaitKnown } from '../points/read/await-known.ts';
 import { countPoints, streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
-import { queryOfAddress, queryOfBody, type ReadQuery } from '../selection/read-query.ts';
-import { parseReadRequest } from '../selection/read-request.ts';
+import { parseReadBody, parseReadQuery, type RestReadRequest } from '../selection/read-request.ts';
 import { resolveSelection } from '../selection/selection.ts';
 import { chooseFormat } from './formats/formats.ts';
 import type { Table } from './formats/table.ts';
@@ -36,12 +34,15 @@ export interface ReadingServices {
 
 export function dataRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>()
-    .get('/', (c) => answerRead(services, c, queryOfAddress(parseQuery(c.req.url))))
-    .post('/', async (c) => answerRead(services, c, queryOfBody(await readJsonBody(c.req.raw))));
+    .get('/', (c) => answerRead(services, c, parseReadQuery(c.req.url)))
+    .post('/', async (c) => answerRead(services, c, parseReadBody(await readJsonBody(c.req.raw))));
 }
 
-async function answerRead(services: ReadingServices, c: Context<CallerEnv>, query: ReadQuery): Promise<Response> {
-  const request = parseReadRequest(query);
+async function answerRead(
+  services: ReadingServices,
+  c: Context<CallerEnv>,
+  request: RestReadRequest,
+): Promise<Response> {
   const { selection, variables } = await resolveSelection(services.database, c.var.caller, request);
   const buckets = findBuckets(request, variables);
   if (isTotalWanted(c)) {

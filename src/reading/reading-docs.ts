@@ -5,77 +5,19 @@ import {
   ALL_USERS,
   type Answer,
   answersJson,
-  choiceParameter,
-  flagParameter,
   idSchema,
-  idsParameter,
   instantSchema,
   jsonBody,
   MANAGERS,
-  MAX_INT4,
   type Operation,
-  PAGING,
-  type Parameter,
 } from '../platform/openapi/operation.ts';
-import { AGGREGATE, GRANULARITY } from '../structure/catalogue/enumerations.ts';
+import { READ_QUERY } from '../selection/read-parameters.ts';
+import { COMPARE_QUERY } from './compare/compare-request.ts';
 import type { CompareSummary } from './compare/compare-rules.ts';
 import { deleteSchema } from './delete-routes.ts';
 import { ARROW_TYPE, CSV_TYPE } from './formats/formats.ts';
 
 const tag = 'Points';
-const text = (description: string, examples: readonly string[]): Parameter => ({
-  description,
-  schema: z.string().meta({ examples: [...examples] }),
-});
-const texts = (description: string): Parameter => ({ description, schema: z.array(z.string()) });
-
-const MOMENT = 'Without a zone it is on the clock of `timeZoneId`, else UTC; a date alone is where its day begins.';
-const moment = (description: string) => text(`${description} ${MOMENT}`, ['2026-03-01', '2026-03-01T00:15:00Z']);
-
-const PERIOD: Operation['query'] = {
-  from: moment('First date.'),
-  to: moment('Where the period ends, not included.'),
-  includeToBoundary: flagParameter('Takes `to` in.'),
-};
-const SHAPE: Operation['query'] = {
-  unitId: { description: 'Converts values into this unit of the same family.', schema: idSchema },
-  timeZoneId: text('Dates are written on the clock of this zone, IANA or Windows; civil buckets are its days.', [
-    'Europe/Brussels',
-  ]),
-  pagingOrder: choiceParameter('By date.', ['ASC', 'DESC'], 'ASC'),
-  ...PAGING,
-};
-
-const READ: NonNullable<Operation['query']> = {
-  variableId: idsParameter('Variables.'),
-  variableIds: idsParameter('Variables.'),
-  sourceId: { description: 'Every variable of this source.', schema: idSchema },
-  ...PERIOD,
-  version: texts('Only values under these VersionTags.'),
-  asOf: moment('What was known then: of each date the newest version not younger.'),
-  relativeVersion: text('The same, so long ago.', ['Current', 'last 3 days', 'P1M']),
-  horizon: text('Of every date what was known so long before it, as an ISO 8601 duration.', ['PT24H', 'P1D']),
-  versions: choiceParameter('Every stored version, or the newest that is meant.', ['latest', 'all'], 'latest'),
-  tags: texts('Only values with these tags, each as `key:value`.'),
-  granularity: choiceParameter(
-    'Length of the buckets; civil ones from days on, weeks from Monday.',
-    Object.keys(GRANULARITY),
-    'Raw',
-  ),
-  aggregation: choiceParameter(
-    'How a bucket is put together; without it by the aggregate of each variable.',
-    Object.keys(AGGREGATE),
-  ),
-  fill: choiceParameter('What stands in empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
-  minCount: { description: 'Values a bucket must have to count.', schema: z.int().min(1).max(MAX_INT4) },
-  displayLevel: choiceParameter(
-    'Whether rows have all members, or variable, date and value alone.',
-    ['Normal', 'ValueVariableDate'],
-    'Normal',
-  ),
-  ...SHAPE,
-};
-
 const value = z.number().nullable();
 const row = z
   .object({
@@ -110,7 +52,10 @@ function answersRows(description: string, schema: z.ZodType): Answer {
 const readBody = z
   .object({
     ...Object.fromEntries(
-      Object.entries(READ).map(([name, { schema, description }]) => [name, schema.optional().meta({ description })]),
+      Object.entries(READ_QUERY.parameters).map(([name, { schema, description }]) => [
+        name,
+        schema.optional().meta({ description }),
+      ]),
     ),
     tags: z.union([z.array(z.string()), z.record(z.string(), z.string())]).optional(),
   })
@@ -141,7 +86,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data', operationId: 'readPoints', tag, summary: 'Read points', access: ALL_USERS },
     description: VERSION_HINT,
-    query: READ,
+    query: READ_QUERY,
     isListing: true,
     answers: [answersRows('The points, or their aggregates: variable by variable, by date.', z.array(row))],
     errors: ['not_found'],
@@ -158,15 +103,7 @@ export const READING_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/data/compare', operationId: 'compareVersions', tag, access: ALL_USERS },
     summary: 'Compare two versions of a variable, date by date',
-    query: {
-      variableId: { description: 'The one variable.', schema: idSchema, isRequired: true },
-      leftVersion: texts('VersionTag of the left; it, or `leftAsOf`, must be given.'),
-      leftAsOf: moment('The left as it was known then.'),
-      rightVersion: texts('VersionTag of the right; without it and `rightAsOf` the right is the latest.'),
-      rightAsOf: moment('The right as it was known then.'),
-      ...PERIOD,
-      ...SHAPE,
-    },
+    query: COMPARE_QUERY,
     isListing: true,
     answers: [
       answersRows('Rows, and a summary of all of them; CSV, Arrow and workbooks have only the rows.', compared),

@@ -1,37 +1,30 @@
-/** What a read was asked with, whether in a query or in a body: one form for both (R-G1). */
-
+/** The body of `POST /data` as a source of query values: both have the same names (R-G1). */
 import { type Place, placeError } from '../platform/http/input-place.ts';
 import { jsonPath } from '../platform/http/lenient.ts';
-import type { Query } from '../platform/http/query-string.ts';
+import type { GivenValue, QuerySource } from '../platform/http/query.ts';
 
 /** Key and value of a tag. */
 export type TagPair = readonly [key: string, value: string];
 
-export interface ReadQuery extends Query {
+export interface BodySource extends QuerySource {
   /** Tags given as members of an object, which only a body can. */
   readonly tagPairs: readonly TagPair[];
 }
 
-interface Given {
-  readonly text: string;
+interface Given extends GivenValue {
   readonly path: string;
 }
 
 const TAGS = 'tags';
 const ROOT = '$';
 
-/** A query string as what was asked. */
-export function queryOfAddress(query: Query): ReadQuery {
-  return { ...query, tagPairs: [] };
-}
-
 /**
- * A JSON body as what was asked: names in any case and with any prefix up to a dot, members of nested objects under
+ * Reads names in any case and with any prefix up to a dot, members of nested objects under
  * their own name, arrays as repeated values, null as absent. `tags` may be an object of texts.
  * What is an object and asked for as a value throws DomainError invalid_input then.
  * @throws DomainError invalid_input for a tag whose value is no text.
  */
-export function queryOfBody(body: unknown): ReadQuery {
+export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();
   const objects = new Map<string, string>();
   const tagPairs: TagPair[] = [];
@@ -45,7 +38,7 @@ export function queryOfBody(body: unknown): ReadQuery {
       for (const [key, member] of Object.entries(value)) collect(nameOf(key), member, jsonPath(path, [key]));
     } else {
       const known = values.get(name);
-      const given = { text: String(value), path };
+      const given = { name, text: String(value), path };
       if (known) known.push(given);
       else values.set(name, [given]);
     }
@@ -57,8 +50,7 @@ export function queryOfBody(body: unknown): ReadQuery {
     return values.get(name.toLowerCase()) ?? [];
   };
   return {
-    all: (name) => given(name).map(({ text }) => text),
-    find: (name) => given(name).at(-1)?.text || undefined,
+    all: given,
     placeOf: (name, index) =>
       placeInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
     tagPairs,

@@ -1,25 +1,17 @@
 /** The query of `GET /data` and the body of `POST /data` (R-G1, R-G2): the same names, leniently read (R-A3). */
-
-import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
+import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
-import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
-import { parsePaging } from '../platform/http/paging.ts';
-import {
-  type Query,
-  queryChoice,
-  queryEnumeration,
-  queryFlag,
-  queryIds,
-  queryInteger,
-} from '../platform/http/query-string.ts';
+import { parseMembers } from '../platform/http/input-place.ts';
+import { toPaging } from '../platform/http/paging.ts';
+import type { QueryValues } from '../platform/http/query.ts';
 import type { Fill } from '../points/buckets/bucket.ts';
-import type { CivilDuration, Micros } from '../points/point.ts';
-import { AGGREGATE, type Aggregate, GRANULARITY, type Granularity } from '../structure/catalogue/enumerations.ts';
-import { findTimeZone, localClock, startOfDay } from '../structure/catalogue/time-zones.ts';
-import { CURRENT, DURATION_RULE, parseDuration, parseRelative, RELATIVE_RULE } from './duration-rules.ts';
-import type { ReadQuery, TagPair } from './read-query.ts';
+import type { Micros } from '../points/point.ts';
+import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
+import { localClock, startOfDay } from '../structure/catalogue/time-zones.ts';
+import { durationOf, type PERIOD, READ_QUERY } from './read-parameters.ts';
+import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
-import type { PlaceOf, ReadRequest } from './selection.ts';
+import type { PlaceOf, ReadName, ReadRequest } from './selection.ts';
 
 /** Which members a row has. */
 export type RowLevel = 'Normal' | 'ValueVariableDate';
@@ -41,49 +33,53 @@ export interface RestReadRequest extends ReadRequest, BucketRequest {
   readonly timeZoneId: string | undefined;
 }
 
-/** @throws DomainError invalid_input naming every parameter that is wrong, and both of two that contradict each other. */
-export function parseReadRequest(query: ReadQuery): RestReadRequest {
-  const { period, version, paging, buckets, ...members } = parseMembers({
-    variableIds: () => parseVariableIds(query),
-    sourceId: () => queryInteger(query, 'sourceId', 1),
-    period: () => parsePeriod(query),
-    version: () => parseVersion(query),
-    unitId: () => queryInteger(query, 'unitId', 1),
-    order: () => queryChoice(query, 'pagingOrder', ['ASC', 'DESC']) ?? 'ASC',
-    paging: () => parsePaging(query),
-    level: () => queryChoice(query, 'displayLevel', ['Normal', 'ValueVariableDate']) ?? 'Normal',
-    timeZoneId: () => parseTimeZone(query.find('timeZoneId'), query.placeOf('timeZoneId')),
-    buckets: () => parseBuckets(query),
-  });
-  return { ...members, ...period, ...version, ...paging, ...buckets, placeOf: query.placeOf };
+type Given = ReturnType<typeof READ_QUERY.parse>;
+
+/** What `GET /data` asks for. @throws {DomainError} invalid_input naming every parameter that is wrong. */
+export function parseReadQuery(address: string): RestReadRequest {
+  return toReadRequest(READ_QUERY.parse(address), READ_QUERY.placeOf, []);
 }
 
-/** `variableId` and `variableIds`, each once. @throws DomainError invalid_input. */
-export function parseVariableIds(query: Query): readonly number[] {
-  return [...new Set([...queryIds(query, 'variableId'), ...queryIds(query, 'variableIds')])];
+/** What `POST /data` asks for. @throws {DomainError} invalid_input naming every member that is wrong. */
+export function parseReadBody(body: unknown): RestReadRequest {
+  const source = sourceOfBody(body);
+  return toReadRequest(READ_QUERY.read(source), source.placeOf, source.tagPairs);
 }
 
-function parseVersion(query: ReadQuery): Omit<VersionRequest, 'timeZoneId'> {
-  const version = parseMembers({
-    versionTags: () => parseVersionTags(query, 'version'),
-    asOfMicros: () => parseInstant(query, 'asOf'),
-    relative: () => parseRelativeVersion(query.find('relativeVersion'), query.placeOf('relativeVersion')),
-    horizon: () => parseHorizon(query.find('horizon'), query.placeOf('horizon')),
-    tags: () => parseTags(query),
-    isEveryVersion: () => queryChoice(query, 'versions', ['all', 'latest']) === 'all',
+/** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
+function toReadRequest(given: Given, placeOf: PlaceOf, tagPairs: readonly TagPair[]): RestReadRequest {
+  const { sourceId, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
+  const { version, buckets } = parseMembers({
+    version: () => toVersion(given, placeOf, tagPairs),
+    buckets: () => toBuckets(given, placeOf),
   });
-  if (query.find('asOf') !== undefined && query.find('relativeVersion') !== undefined) throw twoStates(query.placeOf);
-  return version;
+  const variableIds = [...new Set([...given.variableId, ...given.variableIds])];
+  const members = { variableIds, sourceId, unitId, order, level, timeZoneId };
+  return { ...members, ...toPeriod(given), ...version, ...toPaging(given), ...buckets, placeOf };
 }
 
-function parseBuckets(query: Query): Omit<BucketRequest, 'timeZoneId'> {
-  const buckets = parseMembers<Omit<BucketRequest, 'timeZoneId'>>({
-    granularity: () => queryEnumeration(query, 'granularity', GRANULARITY) ?? 'Raw',
-    aggregate: () => queryEnumeration(query, 'aggregation', AGGREGATE),
-    fill: () => queryChoice(query, 'fill', ['none', 'previous', 'linear', 'null']) ?? 'none',
-    minCount: () => queryInteger(query, 'minCount', 1),
-  });
-  assertBuckets(buckets, query.placeOf);
+function toVersion(
+  { version, asOf, relativeVersion, horizon, versions, tags, timeZoneId }: Given,
+  placeOf: PlaceOf,
+  tagPairs: readonly TagPair[],
+): Omit<VersionRequest, 'timeZoneId'> {
+  if (asOf !== undefined && relativeVersion !== undefined) throw twoStates(placeOf);
+  return {
+    versionTags: version,
+    asOfMicros: toMicros(asOf, timeZoneId),
+    relative: durationOf(relativeVersion),
+    horizon,
+    tags: [...tags, ...tagPairs],
+    isEveryVersion: versions === 'all',
+  };
+}
+
+function toBuckets(
+  { granularity, aggregation: aggregate, fill, minCount }: Given,
+  placeOf: PlaceOf,
+): Omit<BucketRequest, 'timeZoneId'> {
+  const buckets = { granularity, aggregate, fill, minCount };
+  assertBuckets(buckets, placeOf);
   return buckets;
 }
 
@@ -100,43 +96,26 @@ export function assertBuckets(
   }
 }
 
-/** `from`, `to` and whether that is taken in. @throws DomainError invalid_input. */
-export function parsePeriod(query: Query): Pick<ReadRequest, 'fromMicros' | 'toMicros' | 'isToIncluded'> {
-  return parseMembers({
-    fromMicros: () => parseInstant(query, 'from'),
-    toMicros: () => parseInstant(query, 'to'),
-    isToIncluded: () => queryFlag(query, 'includeToBoundary'),
-  });
-}
-
-/** VersionTags given by repetition; an empty one is none. */
-export function parseVersionTags(query: Query, name: string): readonly string[] {
-  return query.all(name).filter((tag) => tag !== '');
-}
-
-/** @throws DomainError invalid_input for what is no time zone. */
-export function parseTimeZone(name: string | undefined, place: Place): string | undefined {
-  if (name === undefined) return undefined;
-  const timeZoneId = findTimeZone(name);
-  if (timeZoneId !== undefined) return timeZoneId;
-  throw placeError(place, `must be an IANA or Windows time zone, got ${JSON.stringify(name)}`);
+/** `from`, `to` and whether that is included. */
+export function toPeriod({
+  from,
+  to,
+  includeToBoundary: isToIncluded,
+  timeZoneId,
+}: QueryValues<typeof PERIOD> & { readonly timeZoneId: string | undefined }): Pick<
+  ReadRequest,
+  'fromMicros' | 'toMicros' | 'isToIncluded'
+> {
+  return { fromMicros: toMicros(from, timeZoneId), toMicros: toMicros(to, timeZoneId), isToIncluded };
 }
 
 /**
- * A date without a zone is on the clock of the parameter `timeZoneId`, else UTC; a date alone is the first instant of
- * that day there.
- * @throws DomainError invalid_input naming the parameter.
+ * The instant of a moment. One without a zone is on the clock of `timeZoneId`, else UTC; a date alone is the first
+ * instant of that day there.
  */
-export function parseInstant(query: Query, name: string): Micros | undefined {
-  const text = query.find(name);
-  if (text === undefined) return undefined;
-  // An unescaped + of an offset arrives as a blank.
-  const moment = parseMoment(text.replace(/ (\d{2}:?\d{2})$/, '+$1'));
-  if (!moment) throw placeError(query.placeOf(name), `${MOMENT_RULE}, got ${JSON.stringify(text)}`);
-  const { micros, isLocal, isDay } = moment;
-  // What is no zone is told where that parameter is parsed.
-  const timeZoneId = isLocal ? findTimeZone(query.find('timeZoneId') ?? '') : undefined;
-  if (timeZoneId === undefined) return micros;
+export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | undefined): Micros | undefined {
+  if (!moment?.isLocal || timeZoneId === undefined) return moment?.micros;
+  const { micros, isDay } = moment;
   return isDay ? startOfDay(timeZoneId)(micros) : localClock(timeZoneId)(micros).micros;
 }
 
@@ -146,39 +125,9 @@ export function twoStates(placeOf: PlaceOf): DomainError {
 }
 
 /** The error for two parameters that cannot both be meant. */
-function contradiction(placeOf: PlaceOf, names: readonly [string, string], why: string): DomainError {
+function contradiction(placeOf: PlaceOf, names: readonly [ReadName, ReadName], why: string): DomainError {
   const places = names.map((name) => placeOf(name));
   const subjects = places.map(({ subject }) => subject).join(' and ');
   const details = places.map(({ path }) => ({ path, message: why }));
   return new DomainError('invalid_input', `${subjects} contradict each other: ${why}`, details);
-}
-
-/**
- * @returns undefined for `Current` too: the latest is what is read anyway.
- * @throws DomainError invalid_input.
- */
-export function parseRelativeVersion(text: string | undefined, place: Place): CivilDuration | undefined {
-  if (text === undefined) return undefined;
-  const relative = parseRelative(text);
-  if (relative === undefined) throw placeError(place, `${RELATIVE_RULE}, got ${JSON.stringify(text)}`);
-  return relative === CURRENT ? undefined : relative;
-}
-
-/** @throws DomainError invalid_input for what is no duration. */
-export function parseHorizon(text: string | undefined, place: Place): CivilDuration | undefined {
-  if (text === undefined) return undefined;
-  const horizon = parseDuration(text);
-  if (horizon === undefined) throw placeError(place, `${DURATION_RULE}, got ${JSON.stringify(text)}`);
-  return horizon;
-}
-
-/** `key:value`, the first colon splits: values may hold colons, keys only in a body's object. */
-function parseTags(query: ReadQuery): readonly TagPair[] {
-  const pairs = query.all('tags').flatMap((text, index): readonly TagPair[] => {
-    if (text === '') return [];
-    const colon = text.indexOf(':');
-    if (colon < 1) throw placeError(query.placeOf('tags', index), `must be key:value, got ${JSON.stringify(text)}`);
-    return [[text.slice(0, colon), text.slice(colon + 1)]];
-  });
-  return [...pairs, ...query.tagPairs];
 }

@@ -16,10 +16,13 @@ import {
   QUANTITY_TYPE,
 } from '../structure/catalogue/enumerations.ts';
 import { findScales } from './find-scales.ts';
+import type { READ_QUERY } from './read-parameters.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
 /** Where a parameter was given, by its name on REST. */
-export type PlaceOf = (name: string) => Place;
+export type PlaceOf = (name: ReadName) => Place;
+
+export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
 
 export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];

@@ -59,16 +59,16 @@ export function flagParameter(description: string): QueryParameter<boolean> {
 }
 
 /** One of the names, in any case. */
-export function choiceParameter<Name extends string>(
+export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
   fallback: NoInfer<Name>,
 ): QueryParameter<Name>;
-export function choiceParameter<Name extends string>(
+export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
 ): QueryParameter<Name | undefined>;
-export function choiceParameter<Name extends string>(
+export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
   fallback?: Name,
@@ -81,7 +81,7 @@ export function choiceParameter<Name extends string>(
 }
 
 /** Some of the names, in any case; absent is an empty list. */
-export function choicesParameter<Name extends string>(
+export function choicesParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
 ): QueryParameter<readonly Name[]> {

@@ -47,6 +47,8 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   parse(address: string): QueryValues<Parameters>;
   /** The same for values from elsewhere. */
   read(source: QuerySource): QueryValues<Parameters>;
+  /** Where a parameter stands in an address, for errors. */
+  placeOf(name: keyof QueryValues<Parameters> & string): Place;
   /** The error for a parameter that is wrong in a way only the caller of `parse` knows. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
 }
@@ -73,6 +75,7 @@ export function declareQuery<const Parameters extends QueryParameters>(
     parameters,
     read,
     parse: (address) => read(sourceOfAddress(address)),
+    placeOf: placeInAddress,
     error: (name, message) => placeError(placeInAddress(name), message),
   };
 }
@@ -82,7 +85,8 @@ function memberName(name: string): string {
   return last.charAt(0).toLowerCase() + last.slice(1);
 }
 
-function placeInAddress(name: string): Place {
+/** Where a parameter stands in an address, for errors. */
+export function placeInAddress(name: string): Place {
   return { subject: `query ${name}`, path: `query.${name}` };
 }
 

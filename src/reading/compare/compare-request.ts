@@ -1,15 +1,13 @@
 /** The query of `GET /data/compare` (R-G6). */
 
+import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
 import { parseMembers, placeError } from '../../platform/http/input-place.ts';
-import { parsePaging } from '../../platform/http/paging.ts';
-import { type Query, queryChoice, queryInteger } from '../../platform/http/query-string.ts';
-import {
-  parseInstant,
-  parsePeriod,
-  parseTimeZone,
-  parseVariableIds,
-  parseVersionTags,
-} from '../../selection/read-request.ts';
+import { toPaging } from '../../platform/http/paging.ts';
+import { declareQuery, placeInAddress } from '../../platform/http/query.ts';
+import { idsParameter, textsParameter } from '../../platform/http/query-parameters.ts';
+import { idSchema } from '../../platform/openapi/operation.ts';
+import { momentParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
+import { toMicros, toPeriod } from '../../selection/read-request.ts';
 import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
@@ -24,39 +22,49 @@ export interface CompareRequest {
   readonly timeZoneId: string | undefined;
 }
 
-/** @throws DomainError invalid_input naming what is wrong; one variable and something for the left must be given. */
-export function parseCompareRequest(query: Query): CompareRequest {
-  const { period, left, paging, ...members } = parseMembers({
-    variableIds: () => parseVariableId(query),
-    period: () => parsePeriod(query),
-    left: () => parseLeft(query),
-    right: () => parseSide(query, 'right'),
-    unitId: () => queryInteger(query, 'unitId', 1),
-    order: () => queryChoice(query, 'pagingOrder', ['ASC', 'DESC']) ?? 'ASC',
-    paging: () => parsePaging(query),
-    timeZoneId: () => parseTimeZone(query.find('timeZoneId'), query.placeOf('timeZoneId')),
-  });
-  const { variableIds, unitId, order, right, timeZoneId } = members;
-  const { placeOf } = query;
-  return { left: { variableIds, ...period, ...left, unitId, order, offset: 0, placeOf }, right, ...paging, timeZoneId };
+export const COMPARE_QUERY = declareQuery({
+  variableId: { ...idsParameter(''), description: 'The one variable.', schema: idSchema, isRequired: true },
+  variableIds: idsParameter('The same: one id in both together.'),
+  leftVersion: textsParameter('VersionTag of the left; it, or `leftAsOf`, must be given.'),
+  leftAsOf: momentParameter('The left as it was known then.'),
+  rightVersion: textsParameter('VersionTag of the right; without it and `rightAsOf` the right is the latest.'),
+  rightAsOf: momentParameter('The right as it was known then.'),
+  ...PERIOD,
+  ...SHAPE,
+});
+
+type Given = ReturnType<typeof COMPARE_QUERY.parse>;
+
+const { placeOf } = COMPARE_QUERY;
+
+/** @throws {DomainError} invalid_input naming what is wrong; one variable and something for the left must be given. */
+export function parseCompareRequest(address: string): CompareRequest {
+  const given = COMPARE_QUERY.parse(address);
+  const { unitId, pagingOrder: order, timeZoneId } = given;
+  const { variableIds, left } = parseMembers({ variableIds: () => toVariableId(given), left: () => toLeft(given) });
+  const right = toSide(given.rightVersion, given.rightAsOf, timeZoneId);
+  return {
+    left: { variableIds, ...toPeriod(given), ...left, unitId, order, offset: 0, placeOf: placeInAddress },
+    ...{ right, ...toPaging(given), timeZoneId },
+  };
 }
 
-function parseVariableId(query: Query): readonly number[] {
-  const variableIds = parseVariableIds(query);
+function toVariableId(given: Given): readonly number[] {
+  const variableIds = [...new Set([...given.variableId, ...given.variableIds])];
   if (variableIds.length === 1) return variableIds;
-  throw placeError(query.placeOf('variableId'), `must name the one variable to compare, got ${variableIds.length}`);
+  throw placeError(placeOf('variableId'), `must name the one variable to compare, got ${variableIds.length}`);
 }
 
-function parseLeft(query: Query): VersionRequest {
-  const left = parseSide(query, 'left');
-  if (left.versionTags.length > 0 || left.asOfMicros !== undefined) return left;
-  const { subject } = query.placeOf('leftAsOf');
-  throw placeError(query.placeOf('leftVersion'), `must be given, or ${subject}: what the right is compared with`);
+function toLeft({ leftVersion, leftAsOf, timeZoneId }: Given): VersionRequest {
+  if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, timeZoneId);
+  const { subject } = placeOf('leftAsOf');
+  throw placeError(placeOf('leftVersion'), `must be given, or ${subject}: what the right is compared with`);
 }
 
-function parseSide(query: Query, side: 'left' | 'right'): VersionRequest {
-  return parseMembers({
-    versionTags: () => parseVersionTags(query, `${side}Version`),
-    asOfMicros: () => parseInstant(query, `${side}AsOf`),
-  });
+function toSide(
+  versionTags: readonly string[],
+  asOf: ParsedMoment | undefined,
+  timeZoneId: string | undefined,
+): VersionRequest {
+  return { versionTags, asOfMicros: toMicros(asOf, timeZoneId) };
 }

@@ -4,7 +4,6 @@ import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { parseQuery } from '../../platform/http/query-string.ts';
 import type { PointSelection } from '../../points/point.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
 import { resolveSelection } from '../../selection/selection.ts';
@@ -25,7 +24,7 @@ export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
 
 async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): Promise<Response> {
   const { database, readDatabase, readMetrics } = services;
-  const request = parseCompareRequest(parseQuery(c.req.url));
+  const request = parseCompareRequest(c.req.url);
   const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
   if (isTotalWanted(c)) setTotalCount(c, await countCompared(readDatabase, selection, right, c.req.raw.signal));

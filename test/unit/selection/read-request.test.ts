@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { parseDate } from '../../../src/platform/dates/date-rules.ts';
 import { MAX_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { DomainError } from '../../../src/platform/errors.ts';
-import { parseQuery } from '../../../src/platform/http/query-string.ts';
-import { queryOfAddress, queryOfBody } from '../../../src/selection/read-query.ts';
-import { parseReadRequest } from '../../../src/selection/read-request.ts';
+import { parseReadBody, parseReadQuery } from '../../../src/selection/read-request.ts';
 
-const fromQuery = (text: string) => parseReadRequest(queryOfAddress(parseQuery(`http://h/data?${text}`)));
-const fromBody = (body: unknown) => parseReadRequest(queryOfBody(body));
+const fromQuery = (text: string) => parseReadQuery(`http://h/data?${text}`);
+const fromBody = (body: unknown) => parseReadBody(body);
 
 function refusalOf(work: () => unknown): DomainError {
   try {
@@ -134,7 +132,7 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
     const query =
       'variableId=x&variableId=1,y&from=soon&to=2026-13-01&timeZoneId=Mars/Base&granularity=7.5&pagingOrder=UP';
     const { details } = refusalOf(() => fromQuery(query));
-    const paths = ['variableId', 'from', 'to', 'pagingOrder', 'timeZoneId', 'granularity'];
+    const paths = ['variableId', 'from', 'to', 'granularity', 'timeZoneId', 'pagingOrder'];
     expect(details?.map(({ path }) => path)).toEqual(paths.map((name) => `query.${name}`));
   });
 

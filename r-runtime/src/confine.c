@@ -29,6 +29,9 @@
 /* The uid a script sees; nobody in every distribution. The host sees the zygote's own unprivileged uid. */
 #define INNER_UID 65534
 
+/* Of each process of a run. R itself opens at most 128 connections. A pipe holds 64 KiB that no rlimit counts. */
+#define MAX_DESCRIPTORS 128
+
 #define FAIL(name) return (struct stage_error){name, errno ? errno : EIO}
 #define NO_ERROR (struct stage_error){STAGE_NONE, 0}
 
@@ -56,6 +59,18 @@ struct stage_error enter_user_namespace(void) {
   return NO_ERROR;
 }
 
+/*
+ * Takes the runner out of what a signal, a priority or the OOM killer addresses as a whole. Its own session and process
+ * group: kill(0, …) and setpriority(PRIO_PGRP, 0, …) of a script address the group they were called in, and a group
+ * crosses namespaces. The highest OOM score: the kernel kills runs before the zygote, a supervisor or anything else.
+ */
+struct stage_error separate_runner(const struct zygote *z) {
+  if (setsid() < 0) FAIL(STAGE_SEPARATE);
+  /* Without namespaces there may be no /proc. */
+  if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
+  return NO_ERROR;
+}
+
 /* Everything read-only, a private /proc, nothing where zygote and host meet. Needs nothing of the run, so it is done ahead. */
 struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -64,9 +79,12 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) < 0) FAIL(STAGE_UNSHARE);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
   if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
-  if (mount("proc", "/proc", "proc", inert, "subset=pid") < 0) FAIL(STAGE_PROC);
+  /* Read-only: a script must not lower its OOM score, nor write to memory that is mapped read-only (/proc/self/mem). */
+  if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
+  /* Terminals are shared with other runs, and their buffers are memory that no limit counts. */
+  if (mount("tmpfs", "/dev/pts", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0 && errno != ENOENT) FAIL(STAGE_HIDE);
   if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
   return NO_ERROR;
 }
@@ -103,7 +121,7 @@ static struct stage_error set_rlimits(const struct zygote *z, const struct run_h
   /* Above what the supervisor tolerates, so that it sees the excess and can name it; see watch.c. */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
-      limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, 256, 256) < 0 ||
+      limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS) < 0 ||
       limit(RLIMIT_CORE, 0, 0) < 0 || limit(RLIMIT_MEMLOCK, 0, 0) < 0 || limit(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
       limit(RLIMIT_SIGPENDING, 256, 256) < 0)
     FAIL(STAGE_RLIMITS);

@@ -27,7 +27,7 @@ enum { LIMIT_NONE = 0, LIMIT_WALL = 1, LIMIT_CPU = 2, LIMIT_MEMORY = 3, LIMIT_OU
 
 /* Stages of set-up, so that a fault can say what the kernel refused. Order is part of the protocol. */
 enum {
-  STAGE_NONE = 0, STAGE_HEADER, STAGE_PIPES, STAGE_UNSHARE, STAGE_ID_MAP, STAGE_FORK, STAGE_MOUNT_PRIVATE,
+  STAGE_NONE = 0, STAGE_HEADER, STAGE_PIPES, STAGE_UNSHARE, STAGE_ID_MAP, STAGE_FORK, STAGE_SEPARATE, STAGE_MOUNT_PRIVATE,
   STAGE_READ_ONLY, STAGE_TMP, STAGE_PROC, STAGE_HIDE, STAGE_DESCRIPTORS, STAGE_RLIMITS, STAGE_CAPABILITIES,
   STAGE_SECCOMP
 };
@@ -73,13 +73,24 @@ struct chunk_header {
 struct zygote {
   int mode;
   int listen_fd;
-  int notify_fd; /* a supervisor writes its pid here when it has taken a connection */
+  int notify_fd; /* supervisors write struct notice here */
   int proc_fd; /* /proc of the container; -1 when there is none */
   uint64_t base_address_bytes;
   uint64_t base_resident_bytes;
   const char *socket_dir;
   void *filter; /* seccomp program */
   size_t filter_bytes;
+};
+
+/*
+ * A waiting supervisor sends SAYS_WAITING every HEARTBEAT_MS, and SAYS_SERVING once when it accepts a connection. Smaller than
+ * PIPE_BUF, so notices of several supervisors never mix.
+ */
+enum { SAYS_WAITING = 'W', SAYS_SERVING = 'S' };
+enum { HEARTBEAT_MS = 500 };
+struct notice {
+  pid_t pid;
+  int32_t kind;
 };
 
 /* Descriptors of a run before the runner has arranged them, and after. */
@@ -98,6 +109,7 @@ struct stage_error {
 
 /* confine.c */
 struct stage_error enter_user_namespace(void);
+struct stage_error separate_runner(const struct zygote *z);
 struct stage_error enter_namespaces(const struct zygote *z);
 struct stage_error confine_runner(const struct zygote *z, const struct run_header *h, const struct runner_fds *fds);
 

@@ -3,19 +3,20 @@
  * command-line programs need. Everything else is refused with EPERM, so a script sees an error and not a dead process.
  * usage: seccomp_filter namespaces|rlimits-only > file
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 
 static const char *const ALLOWED[] = {
     /* files */
     "read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2", "open",
-    "openat", "openat2", "creat", "close", "close_range", "dup", "dup2", "dup3", "fcntl", "flock", "fsync", "fdatasync",
+    "openat", "openat2", "creat", "close", "close_range", "dup", "dup2", "dup3", "flock", "fsync", "fdatasync",
     "truncate", "ftruncate", "fallocate", "fadvise64", "stat", "lstat", "fstat", "newfstatat", "statx", "statfs",
     "fstatfs", "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents", "getdents64", "getcwd",
     "chdir", "fchdir", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "link",
@@ -24,14 +25,14 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* signals */
+    /* signals; sending them is below */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
-    "rt_sigqueueinfo", "sigaltstack", "kill", "tkill", "tgkill", "pause",
+    "sigaltstack", "pause",
     /* processes and threads; clone is below */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
-    "sched_getaffinity", "sched_setaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
-    "sched_get_priority_max", "getpriority", "setpriority", "getrlimit", "setrlimit", "prlimit64", "getrusage", "times",
+    "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
+    "sched_get_priority_max", "getpriority", "getrlimit", "setrlimit", "getrusage", "times",
     "sysinfo", "uname", "arch_prctl", "restart_syscall", "rseq", "getcpu", "capget",
     /* time */
     "time", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "alarm", "setitimer",
@@ -40,14 +41,17 @@ static const char *const ALLOWED[] = {
     /* waiting and pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* sockets that exist; making one is below */
-    "bind", "connect", "listen", "accept", "accept4", "getsockname", "getpeername", "setsockopt", "getsockopt",
-    "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg", "shutdown",
+    /* asking whether a descriptor is a socket; none can be made, because no limit counts their buffers */
+    "getsockname", "getpeername", "getsockopt",
     /* identity and chance */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
-/* Without a pid namespace a run is killed by its process group, which it must therefore not leave. */
-static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid"};
+/*
+ * A pid namespace bounds whom a script can signal. Without one the zygote and other runs have the same user id, so kill(0, …),
+ * which addresses the run's own process group, is all that remains; and because a run is killed by that group, it must not
+ * leave it.
+ */
+static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 
 #define NEW_NAMESPACES                                                                                          \
   (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
@@ -72,6 +76,15 @@ static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPAB
 /* Asking whether a descriptor is a terminal and how much it holds; nothing that feeds or drives a device. */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
+/* Not F_SETPIPE_SZ, which makes a pipe hold 1 MiB that no limit counts, nor F_SETOWN, which directs signals. */
+static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
+                                          F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
+
+/* For prlimit64 and kill: 0 is the caller, or its process group. */
+static const unsigned SELF[] = {0};
+
+#define COUNT(array) (sizeof array / sizeof *array)
+
 /* Equality over the whole register: a value that only looks allowed after truncation is not. */
 static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, const unsigned *values, size_t count) {
   int rc = 0;
@@ -85,11 +98,10 @@ static int allow_with_conditions(scmp_filter_ctx filter) {
   int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0));
   /* Flags of clone3 lie in memory, where a filter cannot look; libc falls back to clone on ENOSYS. */
   if (!rc) rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-  /* Local sockets alone: no internet, netlink, packet, vsock. */
-  if (!rc) rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
-  if (!rc) rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
-  if (!rc) rc = allow_values(filter, SCMP_SYS(prctl), 0, PRCTL_OPTIONS, sizeof PRCTL_OPTIONS / sizeof *PRCTL_OPTIONS);
-  if (!rc) rc = allow_values(filter, SCMP_SYS(ioctl), 1, IOCTL_REQUESTS, sizeof IOCTL_REQUESTS / sizeof *IOCTL_REQUESTS);
+  if (!rc) rc = allow_values(filter, SCMP_SYS(fcntl), 1, FCNTL_COMMANDS, COUNT(FCNTL_COMMANDS));
+  if (!rc) rc = allow_values(filter, SCMP_SYS(prlimit64), 0, SELF, COUNT(SELF));
+  if (!rc) rc = allow_values(filter, SCMP_SYS(prctl), 0, PRCTL_OPTIONS, COUNT(PRCTL_OPTIONS));
+  if (!rc) rc = allow_values(filter, SCMP_SYS(ioctl), 1, IOCTL_REQUESTS, COUNT(IOCTL_REQUESTS));
   return rc;
 }
 
@@ -97,8 +109,9 @@ int main(int argc, char **argv) {
   int has_namespaces = argc == 2 && strcmp(argv[1], "namespaces") == 0;
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
   if (!filter) return 1;
-  int rc = allow_all(filter, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
-  if (!rc && has_namespaces) rc = allow_all(filter, ALLOWED_IN_NAMESPACES, 2);
+  int rc = allow_all(filter, ALLOWED, COUNT(ALLOWED));
+  if (!rc && has_namespaces) rc = allow_all(filter, ALLOWED_IN_NAMESPACES, COUNT(ALLOWED_IN_NAMESPACES));
+  if (!rc && !has_namespaces) rc = allow_values(filter, SCMP_SYS(kill), 0, SELF, COUNT(SELF));
   if (!rc) rc = allow_with_conditions(filter);
   /* A binary tree of comparisons instead of a list: every system call passes the filter. */
   if (!rc) rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);

@@ -252,8 +252,8 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
   const char ready = SAYS_READY;
   int control = fds->control_fd;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (z->mode == MODE_RLIMITS_ONLY) setsid();
-  struct stage_error e = enter_namespaces(z);
+  struct stage_error e = separate_runner(z);
+  if (e.stage == STAGE_NONE) e = enter_namespaces(z);
   if (e.stage == STAGE_NONE) {
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
@@ -297,16 +297,22 @@ static void keep_own_ends(struct run *r, int channels[4][2]) {
   for (int i = 0; i < 3; i++) set_nonblocking(nonblocking[i]);
 }
 
-/* Waits for a connection of its own; several supervisors wait on the same socket. Tells the zygote to make another. */
+static void notify_zygote(const struct run *r, int32_t kind) {
+  const struct notice n = {.pid = getpid(), .kind = kind};
+  if (write(r->zygote->notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
+}
+
+/* Waits for a connection; several supervisors wait on the same socket. The notice makes the zygote fork the next spare. */
 static void take_connection(struct run *r) {
-  const pid_t self = getpid();
-  do {
+  while (r->connection < 0) {
     struct pollfd p = {.fd = r->zygote->listen_fd, .events = POLLIN};
-    if (poll(&p, 1, -1) < 0 && errno != EINTR) _exit(1);
-    r->connection = accept4(r->zygote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  } while (r->connection < 0);
+    int n = poll(&p, 1, HEARTBEAT_MS);
+    if (n < 0 && errno != EINTR) _exit(1);
+    if (n == 0) notify_zygote(r, SAYS_WAITING);
+    if (n > 0) r->connection = accept4(r->zygote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  }
   close(r->zygote->listen_fd);
-  if (write(r->zygote->notify_fd, &self, sizeof self) != sizeof self) _exit(1);
+  notify_zygote(r, SAYS_SERVING);
   close(r->zygote->notify_fd);
 }
 

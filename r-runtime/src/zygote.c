@@ -28,6 +28,7 @@
 
 #define MAX_RUNS 256
 #define SPARES 2
+#define SPARE_PATIENCE_US 3000000u
 
 static int listen_on(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -97,24 +98,57 @@ static void restore_signals(void) {
 /* Supervisors that wait for a connection, and how many serve one. */
 struct brood {
   pid_t waiting[SPARES];
+  uint64_t heard_us[SPARES];
   int serving;
 };
 
-static int forget_waiting(struct brood *f, pid_t pid) {
+static int find_waiting(const struct brood *f, pid_t pid) {
   for (int i = 0; i < SPARES; i++)
-    if (f->waiting[i] == pid) {
-      f->waiting[i] = 0;
-      return 1;
-    }
-  return 0;
+    if (f->waiting[i] == pid) return i;
+  return -1;
 }
 
-static void note_changes(struct brood *f, int notified_fd) {
+static void read_notices(struct brood *f, int notified_fd) {
+  struct notice n;
+  while (read(notified_fd, &n, sizeof n) == sizeof n) {
+    int i = find_waiting(f, n.pid);
+    if (i < 0) continue;
+    f->heard_us[i] = monotonic_us();
+    if (n.kind != SAYS_SERVING) continue;
+    f->waiting[i] = 0;
+    f->serving++;
+  }
+}
+
+static void reap_ended(struct brood *f) {
   pid_t pid;
-  while (read(notified_fd, &pid, sizeof pid) == sizeof pid)
-    if (forget_waiting(f, pid)) f->serving++;
-  while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-    if (!forget_waiting(f, pid)) f->serving--;
+  while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+    int i = find_waiting(f, pid);
+    if (i < 0) f->serving--;
+    else f->waiting[i] = 0;
+  }
+}
+
+/* A spare that stopped sending heartbeats would leave its connections unanswered; the next turn forks another. */
+static void kill_silent_spares(struct brood *f) {
+  uint64_t now = monotonic_us();
+  for (int i = 0; i < SPARES; i++) {
+    if (f->waiting[i] == 0 || now - f->heard_us[i] < SPARE_PATIENCE_US) continue;
+    fprintf(stderr, "supervisor %d is silent and is killed\n", (int)f->waiting[i]);
+    kill(f->waiting[i], SIGKILL);
+    f->heard_us[i] = now;
+  }
+}
+
+/* Heartbeat to the calculator, which replaces a zygote that is silent. None is sent when no run could ever start. */
+static void send_heartbeat(const struct brood *f, uint64_t *next_us) {
+  uint64_t now = monotonic_us();
+  int can_serve = f->serving > 0;
+  for (int i = 0; i < SPARES; i++) can_serve |= f->waiting[i] != 0;
+  struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  if (now < *next_us || !can_serve || poll(&out, 1, 0) != 1) return;
+  *next_us = now + HEARTBEAT_MS * 1000u;
+  if (write(STDOUT_FILENO, "alive\n", 6) < 0) perror("heartbeat");
 }
 
 /* @return 1 in the new supervisor's runner. */
@@ -125,11 +159,15 @@ static int fork_spares(const struct zygote *z, struct brood *f, struct run_heade
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != zygote) _exit(1);
+      /* A group of its own: a signal to one run's group never reaches another run or the zygote. */
+      setsid();
       restore_signals();
       supervise(z, header);
       return 1;
     }
-    if (child > 0) f->waiting[i] = child;
+    if (child < 0) continue;
+    f->waiting[i] = child;
+    f->heard_us[i] = monotonic_us();
   }
   return 0;
 }
@@ -140,12 +178,16 @@ static int breed(struct zygote *z, struct run_header *header) {
   int notify[2];
   if (pipe2(notify, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
   z->notify_fd = notify[1];
+  uint64_t next_heartbeat_us = 0;
   for (;;) {
     if (fork_spares(z, &brood, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
     /* The time-out reaps those that ended, and paces new spares should they die at once. */
-    if (poll(&p, 1, 500) < 0 && errno != EINTR) return -1;
-    note_changes(&brood, notify[0]);
+    if (poll(&p, 1, HEARTBEAT_MS) < 0 && errno != EINTR) return -1;
+    read_notices(&brood, notify[0]);
+    reap_ended(&brood);
+    kill_silent_spares(&brood);
+    send_heartbeat(&brood, &next_heartbeat_us);
   }
 }
 

@@ -52,6 +52,8 @@ export interface ZygoteMetrics {
   readonly started: Count;
   /** It died, or was killed; another one is started. */
   readonly died: Count;
+  /** It stopped answering and was killed; counted in `died` as well. */
+  readonly stuck: Count;
   /** @param isAlive whether scripts can be run right now. */
   watch(isAlive: () => boolean): void;
 }
@@ -61,6 +63,7 @@ export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   return {
     started: counter('tidemark_zygote_starts_total', 'Warm R processes that came up.'),
     died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed and are replaced.'),
+    stuck: counter('tidemark_zygote_stuck_total', 'Warm R processes killed because their heartbeat stopped.'),
     watch: (isAlive) => {
       metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that take scripts.' }, () =>
         isAlive() ? 1 : 0,

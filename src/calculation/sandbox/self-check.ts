@@ -15,15 +15,23 @@ status <- tryCatch(readLines("/proc/self/status"), error = function(e) character
 field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))
 uid <- suppressWarnings(as.integer(system("id -u", intern = TRUE)))
 can_write <- function(path) suppressWarnings(tryCatch(file.create(file.path(path, "probe")), error = function(e) FALSE))
+can_set_priority <- system("renice -n 1 -p $$", ignore.stdout = TRUE, ignore.stderr = TRUE) == 0L
+can_write_oom_score <- system("echo 0 > /proc/self/oom_score_adj", ignore.stderr = TRUE) == 0L
 visible <- list.files("/proc", pattern = "^[0-9]+$")
 interfaces <- tryCatch(readLines("/proc/self/net/dev"), error = function(e) character())
 always <- c(
   if (!identical(uid, uid[1]) || uid == 0L) "runs as root",
   if (length(status) > 0L && field("NoNewPrivs") != "1") "may gain privileges",
   if (length(status) > 0L && field("Seccomp") != "2") "has no system-call filter",
-  if (length(status) > 0L && grepl("[1-9a-f]", field("CapEff"))) "has capabilities"
+  if (length(status) > 0L && grepl("[1-9a-f]", field("CapEff"))) "has capabilities",
+  if (can_set_priority) "may change priorities"
 )
+stat <- strsplit(sub("^.*[)] ", "", tryCatch(readLines("/proc/self/stat"), error = function(e) "")), " ")[[1]]
+oom_score <- tryCatch(readLines("/proc/self/oom_score_adj"), error = function(e) "unknown")
 contained <- c(
+  if (!identical(stat[3:4], c("1", "1"))) "shares its process group or session",
+  if (!identical(oom_score, "1000")) "is not what the kernel kills first",
+  if (can_write_oom_score) "can lower its OOM score",
   if (length(status) == 0L) "has no private /proc",
   if (!identical(visible, as.character(Sys.getpid()))) "sees other processes",
   if (Sys.getpid() != 1L) "has no process namespace",

@@ -23,6 +23,7 @@ const STAGES = [
   'new namespaces',
   'the user id map',
   'a process',
+  'a session of its own and the highest OOM score',
   'private mounts',
   'a read-only file system',
   'a private /tmp',

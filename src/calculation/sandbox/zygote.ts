@@ -11,6 +11,9 @@ const START_TIMEOUT_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 const KEPT_LINES = 20;
+/** The zygote sends a heartbeat every 0.5 s (r-runtime/src/zygote.c); it is replaced after this many silent checks. */
+const CHECK_INTERVAL_MS = 500;
+const SILENT_CHECKS = 4;
 
 export class Zygote {
   readonly #launcher: Launcher;
@@ -64,8 +67,20 @@ export class Zygote {
     this.#backoffMs = FIRST_BACKOFF_MS;
     this.#isAlive = true;
     this.#metrics.started.inc();
-    container.process.once('exit', (code, signal) => this.#revive(container, { code, signal }));
+    const stopWatching = watchHeartbeat(container.process, (silentMs) => this.#killStuck(container, silentMs));
+    container.process.once('exit', (code, signal) => {
+      stopWatching();
+      this.#revive(container, { code, signal });
+    });
     return container;
+  }
+
+  /** Its end, noticed as any other, starts the next one. */
+  #killStuck(container: Container, silentMs: number): void {
+    this.#isAlive = false;
+    this.#metrics.stuck.inc();
+    this.#log.error({ silentMs }, 'the R zygote sends no heartbeat and is killed');
+    container.process.kill('SIGKILL');
   }
 
   #revive(container: Container, how: { code: number | null; signal: string | null }): void {
@@ -90,6 +105,30 @@ export class Zygote {
       }
     }
   }
+}
+
+/**
+ * Calls `onSilence` once when no heartbeat was read for `SILENT_CHECKS` turns of the event loop in a row. Turns, not time:
+ * after a blocked event loop the heartbeats that wait in the pipe are read before the next check.
+ * @returns stops watching.
+ */
+function watchHeartbeat(child: ChildProcess, onSilence: (silentMs: number) => void): () => void {
+  let silentChecks = 0;
+  const hear = () => {
+    silentChecks = 0;
+  };
+  child.stdout?.on('data', hear);
+  const timer = setInterval(() => {
+    silentChecks += 1;
+    if (silentChecks < SILENT_CHECKS) return;
+    stopWatching();
+    onSilence(silentChecks * CHECK_INTERVAL_MS);
+  }, CHECK_INTERVAL_MS);
+  const stopWatching = () => {
+    clearInterval(timer);
+    child.stdout?.off('data', hear);
+  };
+  return stopWatching;
 }
 
 async function stop(container: Container): Promise<void> {

@@ -3,7 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { createLog } from '../../../../src/platform/log.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
-import { jobOf, openTestPool, runScript, sandboxConfig, TARGET, textsOf } from '../../../fixtures/scripts/harness.ts';
+import {
+  jobOf,
+  openTestPool,
+  runBesideHonest,
+  runHostile,
+  runScript,
+  sandboxConfig,
+  TARGET,
+  textsOf,
+} from '../../../fixtures/scripts/harness.ts';
 
 const LIMITS = {
   CALC_WALL_TIME_MS: 10_000,
@@ -24,10 +33,13 @@ beforeAll(async () => {
   pool = await openTestPool(LIMITS);
 });
 
+/** Runs a hostile script while another account runs honest ones (R-H7). */
+const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
+
 /** Whatever the test did, the next run of the same and of another account works and finds no trace (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
-    const next = await runScript(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
+    const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
     expect(next).toMatchObject({ kind: 'ok', errors: [] });
   }
 });
@@ -41,7 +53,7 @@ describe('limits', () => {
     ['memory-bomb-of-many', 'memory', 'the script needed more than 256 MiB of memory'],
     ['fork-bomb', 'processes', 'the script started more than 16 processes'],
   ])('%s ends as %s (R-H7)', async (script, limit, message) => {
-    const outcome = await runScript(pool, script);
+    const outcome = await hostile(script);
     expect(outcome).toMatchObject({ kind: 'limit', limit });
     expect(outcome.kind === 'limit' && outcome.message).toContain(message);
   });
@@ -49,10 +61,10 @@ describe('limits', () => {
   test('sleep-for-ever ends as wall_time, and the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
     try {
-      const outcome = await runScript(hasty, 'sleep-for-ever');
+      const outcome = await runBesideHonest(hasty, () => runHostile(hasty, 'sleep-for-ever'));
       expect(outcome).toMatchObject({ kind: 'limit', limit: 'wall_time' });
       expect(outcome.kind === 'limit' && outcome.message).toContain('the script ran longer than 3 s');
-      expect(await runScript(hasty, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+      expect(await runHostile(hasty, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
     } finally {
       await hasty.close();
     }
@@ -69,13 +81,13 @@ describe('limits', () => {
   });
 
   test('a full /tmp is an error of the script (R-H7)', async () => {
-    const outcome = await runScript(pool, 'fill-disk');
+    const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
   });
 
   test('gigabytes of output are cut, not kept (R-H7)', async () => {
-    const outcome = await runScript(pool, 'print-gigabytes');
+    const outcome = await hostile('print-gigabytes');
     expect(outcome.kind).toBe('ok');
     const output = outcome.kind === 'ok' ? outcome.notes.output : '';
     expect(output).toMatch(/^x{4096}\n… 499995904 more bytes were not kept$/);
@@ -84,14 +96,14 @@ describe('limits', () => {
 
 describe('isolation', () => {
   test('the network is refused (R-H7)', async () => {
-    expect(await runScript(pool, 'network')).toMatchObject({
+    expect(await hostile('network')).toMatchObject({
       kind: 'ok',
       errors: ['refused', 'refused', 'refused', 'refused'],
     });
   });
 
   test('nothing but itself is visible, nothing but /tmp is writable, no privilege is left (R-H7)', async () => {
-    expect(await runScript(pool, 'look-around')).toMatchObject({
+    expect(await hostile('look-around')).toMatchObject({
       kind: 'ok',
       errors: [
         'processes 1',
@@ -108,8 +120,8 @@ describe('isolation', () => {
   });
 
   test('a run leaves no trace for the next one (R-H7)', async () => {
-    expect((await runScript(pool, 'leave-traces')).kind).toBe('ok');
-    expect(await runScript(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+    expect((await hostile('leave-traces')).kind).toBe('ok');
+    expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
   test('two runs at the same time do not see each other (R-H7)', async () => {
@@ -125,20 +137,20 @@ describe('isolation', () => {
 
 describe('what a script may look for', () => {
   test('is not there: other people, secrets, sockets, the database (R-H7)', async () => {
-    expect(await runScript(pool, 'read-host')).toMatchObject({
+    expect(await hostile('read-host')).toMatchObject({
       kind: 'ok',
       errors: ['people 0', 'shadow refused', 'sockets 0', 'secrets FALSE', 'kernel refused', 'database FALSE'],
     });
   });
 
   test('no process, namespace or mount of others can be entered, traced or written (R-H7)', async () => {
-    expect(await runScript(pool, 'trace-others')).toMatchObject({ kind: 'ok', errors: [] });
+    expect(await hostile('trace-others')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
 
 describe('answers', () => {
   test('programs and children left behind cannot write into the answer (R-H7)', async () => {
-    const outcome = await runScript(pool, 'left-behind');
+    const outcome = await hostile('left-behind');
     // The fork of R itself holds the descriptor, as the script does: what it writes spoils the script's own result.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
@@ -158,7 +170,7 @@ describe('answers', () => {
   });
 
   test('a well-formed frame before the own one is no result (R-H7)', async () => {
-    const outcome = await runScript(pool, 'forge-frame');
+    const outcome = await hostile('forge-frame');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });
@@ -198,21 +210,21 @@ describe('answers', () => {
 
 describe('endings', () => {
   test('quit() is reported as such (R-H7)', async () => {
-    const outcome = await runScript(pool, 'quit');
+    const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('quit()');
   });
 
   test.each(['kill-everything', 'kill-parent'])('%s hurts nobody else (R-H7)', async (script) => {
-    expect((await runScript(pool, script)).kind).not.toBe('fault');
+    expect((await hostile(script)).kind).not.toBe('fault');
   });
 
   test('a crash of R is reported with its signal (R-H7)', async () => {
-    expect(await runScript(pool, 'crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
+    expect(await hostile('crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
   });
 
   test('forged output is a failed run (R-H7)', async () => {
-    const outcome = await runScript(pool, 'forge-output');
+    const outcome = await hostile('forge-output');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
-import { inputOf, jobOf, openTestPool, regularSeries, runScript } from '../../../fixtures/scripts/harness.ts';
+import { inputOf, jobOf, openTestPool, regularSeries, runHostile } from '../../../fixtures/scripts/harness.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 180_000 });
 
@@ -43,14 +43,14 @@ describe.skipIf(obstacle !== undefined)('a sandbox by podman', () => {
     ['fork-bomb', 'processes'],
     ['endless-loop', 'cpu_time'],
   ])('%s ends as %s, and the next run finds no trace (R-H7)', async (script, limit) => {
-    expect(await runScript(pool, script)).toMatchObject({ kind: 'limit', limit });
-    expect(await runScript(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
+    expect(await runHostile(pool, script)).toMatchObject({ kind: 'limit', limit });
+    expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
   test('nothing of the host or the network is to be had (R-H7)', async () => {
-    expect(await runScript(pool, 'network')).toMatchObject({ errors: ['refused', 'refused', 'refused', 'refused'] });
-    expect(await runScript(pool, 'trace-others')).toMatchObject({ kind: 'ok', errors: [] });
-    const { errors } = (await runScript(pool, 'look-around')) as { readonly errors?: readonly string[] };
+    expect(await runHostile(pool, 'network')).toMatchObject({ errors: ['refused', 'refused', 'refused', 'refused'] });
+    expect(await runHostile(pool, 'trace-others')).toMatchObject({ kind: 'ok', errors: [] });
+    const { errors } = (await runHostile(pool, 'look-around')) as { readonly errors?: readonly string[] };
     expect(errors).toContain('written ');
     expect(errors).toContain('uid 65534');
   });

@@ -1,0 +1,56 @@
+/**
+ * What a run shares with the zygote, its supervisors and other runs: session, process group, user id, priority, limits of
+ * the user, keys, terminals, kernel memory. Each hostile script has honest runs of another account beside and after it.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
+import { openTestPool, runBesideHonest, runHonest, runHostile } from '../../../fixtures/scripts/harness.ts';
+
+const LIMITS = {
+  CALC_WALL_TIME_MS: 4000,
+  CALC_CPU_TIME_SEC: 2,
+  CALC_MEMORY_BYTES: 256 << 20,
+  CALC_MAX_PROCESSES: 16,
+};
+
+/** The machine may be busy; what must end does so by the limits above. */
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+let pool: SandboxPool;
+beforeAll(async () => {
+  pool = await openTestPool(LIMITS);
+});
+afterEach(() => runHonest(pool));
+afterAll(() => pool?.close());
+
+const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
+
+describe('sandbox: a signal to the process group of a run', () => {
+  test('kill -STOP 0 stops the own run alone, which ends at its wall time (R-H7)', async () => {
+    expect(await hostile('stop-own-group')).toMatchObject({ kind: 'limit', limit: 'wall_time' });
+  });
+
+  test.each(['kill-own-group', 'trap-own-group'])('%s reaches no other process (R-H7)', async (name) => {
+    expect(await hostile(name)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(1) } });
+  });
+});
+
+describe('sandbox: ids that a run has in common with others', () => {
+  test('no priority can be changed: of the run, its group or its user (R-H7)', async () => {
+    expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+
+  test('no limit, key, terminal or process can be reached by an id, and the run has a session of its own (R-H7)', async () => {
+    expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+});
+
+describe('sandbox: memory that no rlimit counts', () => {
+  test('sockets, whose buffers are such memory, cannot be made (R-H7)', async () => {
+    expect(await hostile('hoard-sockets')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+
+  test('all pipes of a process together hold at most 8 MiB (R-H7)', async () => {
+    expect(await hostile('hoard-pipes')).toMatchObject({ kind: 'ok', errors: [] });
+  });
+});

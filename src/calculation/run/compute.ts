@@ -2,6 +2,7 @@
  * The computation itself, the one path of live, scheduled, forced and previewed runs (R-H11): plan, load, R, output
  * rules. It stores nothing.
  */
+import { createHash } from 'node:crypto';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -100,10 +101,17 @@ export async function compute(
   const { formulas, inputs, read } = loaded;
   return {
     result: conclude(loaded, outcomes, request.defaultVersion),
-    notes: mergeNotes(outcomes, loaded.planned.length),
+    notes: { ...mergeNotes(outcomes, loaded.planned.length), ...identifyScripts(loaded.jobs, outcomes) },
     durations: { ...durations, ...sumTimings(outcomes) },
     ...{ formulas, inputs, read, outcomes },
   };
+}
+
+/** After a fault: a hash of the scripts, by which the faults of one script are counted. */
+function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly SandboxOutcome[]) {
+  if (outcomes.at(-1)?.kind !== 'fault') return {};
+  const scripts = JSON.stringify(jobs.map(({ script }) => script));
+  return { scriptHash: createHash('sha256').update(scripts).digest('hex') };
 }
 
 function conclude(

@@ -25,14 +25,24 @@ export interface RunParts {
 }
 
 export interface RunReport extends RunParts {
-  /** ok, script_error, limit, killed, invalid_output, invalid_input, fault, stopped */
+  /** ok, script_error, limit, killed, invalid_output, invalid_input, fault, breaks_sandbox, stopped */
   readonly outcome: string;
   readonly message: string | null;
 }
 
 const STORE_TIMEOUT_MS = 300_000;
 
-// Whoever holds this row decides how the run ends.
+const MAX_CAUSED_FAULTS = 3;
+const BREAKS_SANDBOX =
+  `the sandbox ended during ${MAX_CAUSED_FAULTS} runs of this script while no other script ran in it, ` +
+  'so the run is not repeated; change the script, or ask the operator for the log of the calculator';
+
+const COUNT_CAUSED_FAULTS = `
+  select count(*)::int as count
+  from (select outcome, notes from calculation_run where variable_id = $1 and id < $2 order by id desc limit $3) earlier
+  where outcome in ('fault', 'breaks_sandbox') and notes ->> 'faultCause' = 'run' and notes ->> 'scriptHash' = $4`;
+
+// The session that locks this row decides how the run ends.
 const FENCE = `select from calculation_run where id = $1 and state = 'Running' for update`;
 
 const FINISH = `
@@ -70,16 +80,30 @@ export async function succeedRun(
   return inTransaction(connection, store, { statementTimeoutMs: STORE_TIMEOUT_MS });
 }
 
-/** Ends the run as Failed. A fault of ours is asked for again, a few times, with growing pauses. */
-export async function failRun(connection: Connection, run: ClaimedRun, report: RunReport): Promise<RunReport> {
-  await inTransaction(connection, async (transaction) => {
+/**
+ * Ends the run as Failed. A fault of the sandbox is requested again, up to `MAX_ATTEMPTS` times with growing pauses; a script
+ * whose runs cause `MAX_CAUSED_FAULTS` of them is not.
+ */
+export async function failRun(connection: Connection, run: ClaimedRun, given: RunReport): Promise<RunReport> {
+  return inTransaction(connection, async (transaction) => {
     await holdRun(transaction, run);
+    const report = await blameScript(transaction, run, given);
     const isRetried = report.outcome === 'fault' && run.attempt + 1 < MAX_ATTEMPTS;
     await endRun(transaction, run, isRetried ? 'Abandoned' : 'Failed', report);
     if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec: 2 ** run.attempt });
     else await announceEnd(transaction, run, 'CalculationFailed');
+    return report;
   });
-  return report;
+}
+
+/** The sandbox ended during this run and during earlier ones of the same script: the outcome names the script, not the sandbox. */
+async function blameScript(transaction: Transaction, run: ClaimedRun, report: RunReport): Promise<RunReport> {
+  const { faultCause, scriptHash } = report.notes;
+  if (report.outcome !== 'fault' || faultCause !== 'run') return report;
+  const values = [run.variableId, run.id, MAX_ATTEMPTS - 1, scriptHash];
+  const { rows } = await transaction.query<{ count: number }>(COUNT_CAUSED_FAULTS, values);
+  if ((rows[0]?.count ?? 0) + 1 < MAX_CAUSED_FAULTS) return report;
+  return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
 /** Puts a run back that was interrupted because the calculator stops: nobody is to blame, so it is no attempt (R-K2). */

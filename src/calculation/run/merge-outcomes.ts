@@ -8,7 +8,7 @@ export function mergeNotes(
 ): Readonly<Record<string, unknown>> {
   if (plannedCount === 0) return { warnings: ['no formula is valid for these dates'] };
   const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
-  if (notes.length === 0) return {};
+  if (notes.length === 0) return describeFailure(outcomes.at(-1));
   const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
   return {
     messages: notes.flatMap(({ messages }) => messages),
@@ -28,6 +28,8 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
       return { limit: outcome.limit };
     case 'killed':
       return { signal: outcome.signal };
+    case 'fault':
+      return { faultCause: outcome.cause };
     default:
       return {};
   }

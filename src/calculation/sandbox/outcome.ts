@@ -16,14 +16,19 @@ interface Ending {
   readonly timing: RunTiming;
 }
 
-/** @param elapsedMs from the call to the end of the answer, for `timing.waitMs`. */
-export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: number): SandboxOutcome {
+/**
+ * @param elapsedMs from the call to the end of the answer, for `timing.waitMs`.
+ * @param isAlone whether no other run was under way when the answer ended.
+ */
+export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: number, isAlone: boolean): SandboxOutcome {
   const { trailer } = answer;
-  if (trailer === null) {
-    return { kind: 'fault', message: 'the sandbox went away during the run', timing: timingOf(null, elapsedMs) };
-  }
   const timing = timingOf(trailer, elapsedMs);
-  if (trailer.end === 'setup_failed') return { kind: 'fault', message: setupMessage(trailer), timing };
+  if (trailer === null) {
+    const message = 'the sandbox ended during the run';
+    return { kind: 'fault', cause: isAlone ? 'run' : 'sandbox', message, timing };
+  }
+  if (trailer.end === 'setup_failed')
+    return { kind: 'fault', cause: 'sandbox', message: setupMessage(trailer), timing };
   const frame = parseFrame(answer.result);
   const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing };
   if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);

@@ -72,7 +72,13 @@ export async function openSandboxPool(options: {
   const launcher = await chooseLauncher(config, log);
   const zygote = await Zygote.open(launcher, createZygoteMetrics(options.metrics), log);
   const limits = limitsOf(config);
-  const run = (job: SandboxJob, signal?: AbortSignal) => runOnce(zygote, limits, job, signal);
+  const underWay = new Set<SandboxJob>();
+  const run = async (job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome> => {
+    const parts = { zygote, limits, isAlone: () => underWay.size === 1 };
+    const begun = { ...job };
+    underWay.add(begun);
+    return runOnce(parts, begun, signal).finally(() => underWay.delete(begun));
+  };
   try {
     await proveIsolation(run, launcher.mode);
   } catch (error) {
@@ -123,17 +129,19 @@ function limitsOf(config: SandboxConfig): RunLimits {
   };
 }
 
-async function runOnce(
-  zygote: Zygote,
-  limits: RunLimits,
-  job: SandboxJob,
-  signal?: AbortSignal,
-): Promise<SandboxOutcome> {
+interface RunParts {
+  readonly zygote: Zygote;
+  readonly limits: RunLimits;
+  /** Whether this is the only run under way. */
+  readonly isAlone: () => boolean;
+}
+
+async function runOnce({ zygote, limits, isAlone }: RunParts, job: SandboxJob, signal?: AbortSignal) {
   const startedMs = performance.now();
   const frame = encodeRequest(job);
   const parts = [encodeRunHeader(limits, frame.length), frame];
   const answer = await connectAndRun(zygote, parts, limits.wallTimeMs + GRACE_MS, signal);
-  return decideOutcome(answer, limits, performance.now() - startedMs);
+  return decideOutcome(answer, limits, performance.now() - startedMs, isAlone());
 }
 
 /** A zygote that died a moment ago may not be known to be dead yet, so a refused connection is tried again for a while. */

@@ -88,7 +88,13 @@ export interface RunTiming {
 
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
-/** How a run ended. Every `message` is meant for the script's author. `fault` is ours and may be tried again. */
+/**
+ * Whether a fault of the sandbox may come from the script: `run` when the sandbox vanished while this was its only run,
+ * `sandbox` when no script had begun, or others ran beside it.
+ */
+export type FaultCause = 'run' | 'sandbox';
+
+/** How a run ended. Every `message` is meant for the script's author. A `fault` is ours and may be tried again. */
 export type SandboxOutcome =
   | {
       readonly kind: 'ok';
@@ -124,7 +130,7 @@ export type SandboxOutcome =
       readonly notes: Notes;
       readonly timing: RunTiming;
     }
-  | { readonly kind: 'fault'; readonly message: string; readonly timing: RunTiming };
+  | { readonly kind: 'fault'; readonly cause: FaultCause; readonly message: string; readonly timing: RunTiming };
 
 /** What a run may use (R-H7). */
 export interface RunLimits {

@@ -18,7 +18,7 @@ import {
 
 const CHAIN = 5;
 const QUARTERS = 365 * 96;
-const FAULT: SandboxOutcome = { kind: 'fault', message: 'the sandbox went away during the run', timing: TIMING };
+const FAULT = { kind: 'fault', cause: 'run', message: 'gone', timing: TIMING } as const;
 
 let store: PointStore;
 let calculations: CalculationFixture;
@@ -190,6 +190,45 @@ describe('a run made twice', () => {
       { state: 'Succeeded', attempt: 1 },
     ]);
     expect(runs[1]?.inputs).toEqual(runs[0]?.inputs);
+  });
+});
+
+describe('calculation: a script whose runs end the sandbox', () => {
+  /** Requests one run and repeats it for as long as it is repeated. */
+  const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
+    await change(source);
+    while ((await calculations.runWith(variableId, () => outcome)).kind === 'ended') {
+      await store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [
+        variableId,
+      ]);
+    }
+    return calculations.runsOf(variableId);
+  };
+
+  test('is Failed by name after three faults of its own, and the next time at once (R-H7, R-H8)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    const faults = [
+      { state: 'Abandoned', outcome: 'fault' },
+      { state: 'Abandoned', outcome: 'fault' },
+      { state: 'Failed', outcome: 'breaks_sandbox', message: expect.stringContaining('ended during 3 runs') },
+    ];
+    const runs = await runUntilEnded(variableId, source, FAULT);
+    expect(runs).toMatchObject(faults);
+    expect(runs).toHaveLength(3);
+    const more = await runUntilEnded(variableId, source, FAULT);
+    expect(more.slice(3)).toMatchObject([{ state: 'Failed', outcome: 'breaks_sandbox' }]);
+    await calculations.save(variableId, formula({ ...reader(source).calculatedVariableFormulas[0], formula: 'new' }));
+    const edited = await runUntilEnded(variableId, source, FAULT);
+    expect(edited[4], 'another script begins anew').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
+  });
+
+  test('a fault of the sandbox itself is repeated five times and stays a fault (R-H8)', async () => {
+    const source = await addInput();
+    const variableId = await calculations.addCalculated(reader(source));
+    const runs = await runUntilEnded(variableId, source, { ...FAULT, cause: 'sandbox' });
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['fault', 'fault', 'fault', 'fault', 'fault']);
+    expect(runs.at(-1)).toMatchObject({ state: 'Failed' });
   });
 });
 

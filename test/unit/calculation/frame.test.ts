@@ -183,14 +183,14 @@ describe('the order in which an ending is decided (R-H7)', () => {
     textBytes: 0,
   };
   const decide = (change: Partial<Trailer>, result = okFrame, output = '') =>
-    decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12);
+    decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12, true);
 
   test.each([
     ['a finished run', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
     [
       'a refused set-up is ours, even with a result',
       { end: 'setup_failed', stage: 'pipes', errno: 24 },
-      { kind: 'fault' },
+      { kind: 'fault', cause: 'sandbox' },
     ],
     [
       'a limit goes before a result',
@@ -206,15 +206,19 @@ describe('the order in which an ending is decided (R-H7)', () => {
   test('a forged frame does not get past the limits on points and text', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
-    expect(decideOutcome(answer(okFrame), small, 1)).toMatchObject({ kind: 'limit', limit: 'output_size' });
-    expect(decideOutcome(answer(okFrame), { ...small, maxPoints: 3 }, 1)).toMatchObject({
+    expect(decideOutcome(answer(okFrame), small, 1, true)).toMatchObject({ kind: 'limit', limit: 'output_size' });
+    expect(decideOutcome(answer(okFrame), { ...small, maxPoints: 3 }, 1, true)).toMatchObject({
       errors: ['minor'],
       notes: { messages: ['messa'], warnings: ['warni'] },
     });
   });
 
-  test('no trailer means that the sandbox died', () => {
-    expect(decideOutcome({ result: okFrame, output: '', trailer: null }, LIMITS, 1)).toMatchObject({ kind: 'fault' });
+  test.each([
+    [true, 'run'],
+    [false, 'sandbox'],
+  ] as const)('sandbox outcome: without a trailer, alone %s, the fault is the %s’s (R-H7)', (isAlone, cause) => {
+    const answer = { result: okFrame, output: '', trailer: null };
+    expect(decideOutcome(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });
 
   test('no result with last words about memory is the memory limit', () => {

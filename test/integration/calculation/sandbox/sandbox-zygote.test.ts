@@ -7,9 +7,9 @@ import { makeControlGroup } from '../../../../src/calculation/sandbox/control-gr
 import type { Container, Launcher } from '../../../../src/calculation/sandbox/launcher.ts';
 import { createBwrapLauncher } from '../../../../src/calculation/sandbox/launcher-bwrap.ts';
 import { Zygote } from '../../../../src/calculation/sandbox/zygote.ts';
-import { createLog } from '../../../../src/platform/log.ts';
+import { createLog, type Log } from '../../../../src/platform/log.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
-import { sandboxConfig } from '../../../fixtures/scripts/harness.ts';
+import { jobOf, openTestPool, sandboxConfig } from '../../../fixtures/scripts/harness.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 /** Starting R and running it take a second each, more on a busy machine. */
@@ -35,6 +35,63 @@ test('a zygote that dies is replaced, and what it left on the host is removed (R
   }
   expect(launched).toHaveLength(2);
   expect(launched.every(({ socketPath }) => !existsSync(dirname(socketPath)))).toBe(true);
+});
+
+test('zygote: one that is stopped is killed within 5 s, logged, counted and replaced (R-H7)', async () => {
+  const launched: Container[] = [];
+  const counted = createMetrics();
+  const logged = vi.fn();
+  const spy = { ...log, error: logged } as unknown as Log;
+  const zygote = await Zygote.open(recording(launched), createZygoteMetrics(counted), spy);
+  try {
+    const firstPath = await zygote.socketPath();
+    process.kill(zygotePid(launched), 'SIGSTOP');
+    const isGone = async () => !existsSync(firstPath);
+    await eventually('the end of the stopped zygote', isGone, 5000);
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining({ silentMs: 2000 }), expect.stringContaining('killed'));
+    expect(await zygote.socketPath()).not.toBe(firstPath);
+    const text = await counted.text();
+    expect(text).toMatch(/^tidemark_zygote_stuck_total 1$/m);
+    expect(text).toMatch(/^tidemark_zygote_starts_total 2$/m);
+  } finally {
+    await zygote.close();
+  }
+});
+
+test('zygote: spares that are stopped are replaced within 5 s, and the zygote lives on (R-H7)', async () => {
+  const launched: Container[] = [];
+  const zygote = await Zygote.open(recording(launched), metrics, log);
+  try {
+    const pid = zygotePid(launched);
+    const stopped = await untilIdle(pid);
+    for (const spare of stopped) process.kill(spare, 'SIGSTOP');
+    const isReplaced = async () => {
+      const spares = childrenOf(pid);
+      return spares.length === 2 && spares.every((spare) => !stopped.includes(spare));
+    };
+    await eventually('other spares', isReplaced, 5000);
+    expect(launched).toHaveLength(1);
+  } finally {
+    await zygote.close();
+  }
+});
+
+test('sandbox: losing its supervisor is the fault of a run that is alone, and of no run beside others (R-H7)', async () => {
+  const pool = await openTestPool();
+  const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
+  try {
+    const [zygote = 0] = descendants(process.pid);
+    await untilIdle(zygote);
+    const alone = pool.run(sleep);
+    await killServing(zygote);
+    expect(await alone).toMatchObject({ kind: 'fault', cause: 'run' });
+    await untilIdle(zygote);
+    const beside = [pool.run(sleep), pool.run(sleep)];
+    await killServing(zygote);
+    expect(await Promise.race(beside)).toMatchObject({ kind: 'fault', cause: 'sandbox' });
+  } finally {
+    await pool.close();
+  }
 });
 
 test('a zygote that cannot start says why (R-H7)', async () => {
@@ -74,6 +131,30 @@ test('a runner that waits has copied what every run writes to: two of them, of s
     await zygote.close();
   }
 });
+
+/** The R that forks supervisors: the outermost process called R. */
+function zygotePid(launched: readonly Container[]): number {
+  const [pid = 0] = descendants(launched[0]?.process.pid ?? 0);
+  return pid;
+}
+
+const childrenOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+
+/** @returns the supervisors of a zygote that serves no run: the two spares. */
+const untilIdle = (zygote: number) =>
+  eventually('two spares', async () => {
+    const spares = childrenOf(zygote);
+    return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
+  });
+
+/** Kills a supervisor whose runner is confined, so that it runs a script. */
+async function killServing(zygote: number): Promise<void> {
+  const isServing = (supervisor: number) =>
+    childrenOf(supervisor).some((runner) => readFileSync(`/proc/${runner}/status`, 'utf8').includes('Seccomp:\t2'));
+  const pid = await eventually('a run under way', async () => childrenOf(zygote).find(isServing));
+  process.kill(pid, 'SIGKILL');
+}
 
 /** Processes below one, oldest first, that are called R. */
 function descendants(root: number): readonly number[] {

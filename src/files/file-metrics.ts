@@ -1,26 +1,28 @@
-/** What is counted of Standard Files (R-A9). */
+/** Counters of ingested Standard Files, and gauges of those that wait (R-A9). */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface FileMetrics {
-  /** Rows that became points. */
+  /** Rows written as points. */
   readonly ingested: Count;
-  /** Rows that were reported as wrong. */
+  /** Rows reported as row errors. */
   readonly rejected: Count;
+  /** Files that ended as Completed. */
   readonly completed: Count;
-  /** Refused as a whole. */
+  /** Files that ended as Failed. */
   readonly failed: Count;
 }
 
+/** Registers the counters of Standard Files. */
 export function createFileMetrics(metrics: Metrics): FileMetrics {
   const rows = metrics.counter({
     name: 'tidemark_file_rows_total',
-    help: 'Rows of Standard Files, by what became of them.',
+    help: 'Rows of Standard Files, by outcome.',
     labels: ['outcome'],
   });
   const files = metrics.counter({
     name: 'tidemark_files_ended_total',
-    help: 'Standard Files that ended, by state.',
+    help: 'Standard Files that reached a final state, by state.',
     labels: ['state'],
   });
   return {
@@ -31,13 +33,14 @@ export function createFileMetrics(metrics: Metrics): FileMetrics {
   };
 }
 
+/** Counts files that wait or are being processed. */
 export const FILE_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where state = 'Queued')::int as queued,
            count(*) filter (where state = 'Processing')::int as processing
     from stored_file where state in ('Queued', 'Processing')`,
   gauges: [
-    { column: 'queued', name: 'tidemark_files_queued', help: 'Standard Files that wait for their turn.' },
-    { column: 'processing', name: 'tidemark_files_processing', help: 'Standard Files under way.' },
+    { column: 'queued', name: 'tidemark_files_queued', help: 'Standard Files waiting to be processed.' },
+    { column: 'processing', name: 'tidemark_files_processing', help: 'Standard Files being processed.' },
   ],
 };

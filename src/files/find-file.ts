@@ -1,4 +1,4 @@
-/** What is known of a file (R-E1). MANAGER and ADMIN see the files of the account, a USER their own; others find nothing. */
+/** Reads files, their row errors and warnings (R-E1). MANAGER and ADMIN see every file of the account, a USER their own. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -7,6 +7,7 @@ import type { FileFormat, RowError, RowWarning } from './standard-file.ts';
 
 export type FileState = 'Queued' | 'Processing' | 'Completed' | 'Failed';
 
+/** A file as `GET /storage/{id}` and its events show it. */
 export interface FileStatus {
   readonly id: string;
   readonly filename: string;
@@ -19,7 +20,7 @@ export interface FileStatus {
     readonly rejected: number;
     readonly warnings: number;
   };
-  /** Why it is Failed. Rows before the place where reading stopped are ingested. */
+  /** Why the state is Failed. Rows read before the failure are ingested. */
   readonly failure?: { readonly code: string; readonly message: string };
   readonly ignoredColumns: readonly string[];
   readonly uploadedDate: string;
@@ -55,12 +56,12 @@ const FIND = `
   from stored_file
   where id = $1 and account_id = $2 and ($3 or user_id = $4) and state <> 'Uploading'`;
 
-/** @throws DomainError not_found, also for a file of another account. */
+/** @throws {DomainError} not_found, also for a file the caller may not see and for one that is still uploading. */
 export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
   const isManager = caller.role !== 'USER';
   const values = [fileId, caller.accountId, isManager, caller.userId];
   const [row] = isGuid(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
-  if (!row) throw new DomainError('not_found', `there is no file ${fileId}`);
+  if (!row) throw new DomainError('not_found', `File ${fileId} does not exist`);
   return toStatus(row);
 }
 
@@ -77,12 +78,12 @@ function toStatus(row: FileRow): FileStatus {
   };
 }
 
-/** Whether nothing will change any more. */
+/** Whether the file has reached its final state. */
 export function isOver({ state }: FileStatus): boolean {
   return state === 'Completed' || state === 'Failed';
 }
 
-/** The first warnings about local dates (R-D4). */
+/** Returns at most the first 100 warnings about local dates, in file order (R-D4). */
 export async function findWarnings(queryable: Queryable, fileId: string): Promise<readonly RowWarning[]> {
   const { rows } = await queryable.query<{ warnings: readonly RowWarning[] }>(
     'select warnings from stored_file where id = $1',
@@ -91,7 +92,10 @@ export async function findWarnings(queryable: Queryable, fileId: string): Promis
   return (rows[0]?.warnings ?? []).slice(0, 100);
 }
 
-/** Row errors in the order of the file, page by page. @param after id of the last error before the page. */
+/**
+ * Returns one page of the row errors, in file order.
+ * @param after id of the last error of the page before, exclusive; 0 for the first page.
+ */
 export async function findErrors(
   queryable: Queryable,
   fileId: string,

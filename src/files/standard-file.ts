@@ -1,9 +1,9 @@
-/** The words of this room: what a Standard File is made of, what may be wrong with a row, and with a file as a whole. */
+/** Types shared by upload, parsing and processing: formats, positions, row errors, and refusals of a whole file. */
 
-/** What a file claims to be. */
+/** Format by file name or content type; the first bytes must match it (`upload/file-signature.ts`). */
 export type FileFormat = 'csv' | 'xlsx';
 
-/** Why a row was not ingested. The words are stable. */
+/** Why a row was rejected. Clients rely on these codes. */
 export type RowErrorCode =
   | 'malformed_row'
   | 'invalid_date'
@@ -14,42 +14,46 @@ export type RowErrorCode =
   | 'target_not_found'
   | 'target_ambiguous';
 
-/** A row that was not ingested. */
+/** A rejected row. */
 export interface RowError {
-  /** As a spreadsheet numbers rows: the header is row 1. */
+  /** Row number as in a spreadsheet: the header is row 1. */
   readonly row: number;
   readonly code: RowErrorCode;
-  /** Every reason found, the first one gave the code. */
+  /** All reasons, separated by semicolons; `code` is that of the first. */
   readonly message: string;
 }
 
-/** A row whose local date met a change of the clock; it was ingested (R-D4). */
+/** An ingested row whose local date is ambiguous or skipped at a clock change (R-D4). */
 export interface RowWarning {
   readonly row: number;
   readonly code: 'ambiguous_local_date' | 'skipped_local_date';
   readonly message: string;
 }
 
-/** Where reading goes on after a crash: everything before is ingested or reported (R-E5). */
+/** Where reading resumes after a crash: every row before it is ingested or reported (R-E5). */
 export interface FilePosition {
-  /** Of a CSV: where the next record begins. Of a workbook: the share that was read, for progress only. */
+  /** CSV: byte offset of the next record. Workbook: bytes read, an estimate for progress only. */
   readonly bytes: number;
-  /** Rows below the header that are done. */
+  /** Rows below the header that are ingested or reported. */
   readonly rows: number;
-  /** Number of the last row that is done, as in `RowError`. */
+  /** `row` (see `RowError`) of the last of them. */
   readonly rowNumber: number;
 }
 
+/** Position before the header. */
 export const START: FilePosition = { bytes: 0, rows: 0, rowNumber: 0 };
 
+/** Limits of one file, from the configuration (R-E4). */
 export interface FileLimits {
+  /** Maximum rows below the header. */
   readonly maxRows: number;
-  /** Inflated content of a workbook. */
+  /** Maximum inflated size of a workbook, in bytes. */
   readonly maxInflatedBytes: number;
-  /** Inflated by compressed bytes of a workbook. */
+  /** Maximum ratio of inflated to compressed bytes of a workbook. */
   readonly maxRatio: number;
 }
 
+/** Why a whole file failed. Clients rely on these codes. */
 export type RefusalCode =
   | 'empty_file'
   | 'wrong_format'
@@ -62,7 +66,7 @@ export type RefusalCode =
   | 'too_large'
   | 'internal_error';
 
-/** The file as a whole cannot be read, or not further. The message is for the one who sent it. */
+/** Ends a file as Failed: it cannot be read, or not any further. The uploader sees the message. */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly code: RefusalCode;

@@ -1,6 +1,6 @@
 /** Granularity and aggregation as asked for (R-G1, R-C8) → buckets to aggregate by. */
 import type { Buckets } from '../points/buckets/bucket.ts';
-import { BUCKETS, FUNCTIONS } from '../structure/catalogue/bucket-words.ts';
+import { BUCKETS, FUNCTIONS } from '../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../structure/catalogue/time-zones.ts';
 import type { BucketRequest } from './read-request.ts';
 import type { ReadVariable } from './selection.ts';

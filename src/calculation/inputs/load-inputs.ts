@@ -7,7 +7,7 @@ import type { AggregateChunk, Buckets } from '../../points/buckets/bucket.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
 import { readPoints } from '../../points/read/read-points.ts';
-import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-words.ts';
+import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 import type { InputDeclaration } from '../declaration/declaration.ts';
 import type { DateRange } from '../declaration/formula-period-rules.ts';

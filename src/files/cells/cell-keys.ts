@@ -1,6 +1,6 @@
 /**
- * Numbers for combinations of cells, found by their bytes: those of a row are looked up without a string. It is a cache
- * of a table that knows the texts, and forgets at will.
+ * Cache from the bytes of some cells of a row to a number, so that rows are looked up without making strings. The tables
+ * behind it (`TargetTable`, `LabelTable`) hold the texts; the cache empties itself when it is full.
  */
 import type { RowCells } from './row-cells.ts';
 
@@ -16,19 +16,23 @@ export class CellKeys {
   readonly #numberOf: (cells: RowCells) => number;
   readonly #key = Buffer.alloc(MAX_KEY_BYTES);
   #hash = 0;
-  /** Number of the entry + 1, 0 where free. */
+  /** Open-addressing hash table: index of the entry + 1, 0 when free. */
   readonly #slots = new Int32Array(SLOTS);
   #stored: Buffer = Buffer.alloc(FIRST_STORED_BYTES);
   #storedBytes = 0;
   readonly #starts: number[] = [];
   readonly #ids: number[] = [];
 
-  /** @param numberOf the number of a combination not met before; must give the same one again. */
+  /**
+   * @param columns columns that form the key.
+   * @param numberOf looks up a key that is not cached; must return the same number for the same cells.
+   */
   constructor(columns: readonly number[], numberOf: (cells: RowCells) => number) {
     this.#columns = columns;
     this.#numberOf = numberOf;
   }
 
+  /** Returns the number of the row's key. */
   idOf(cells: RowCells): number {
     const length = this.#readKey(cells);
     if (length > MAX_KEY_BYTES) return this.#numberOf(cells);
@@ -42,27 +46,28 @@ export class CellKeys {
     return id;
   }
 
+  /** Forgets every key. */
   clear(): void {
     this.#slots.fill(0);
     this.#starts.length = this.#ids.length = this.#storedBytes = 0;
   }
 
-  /** @returns its length; more than MAX_KEY_BYTES when it is too long to be kept. */
+  /** Copies and hashes the key of a row. @returns its length; more than MAX_KEY_BYTES when it is too long to cache. */
   #readKey({ bytes, starts, ends, kinds }: RowCells): number {
     const key = this.#key;
     let hash = FNV_OFFSET;
     let length = 0;
     for (const column of this.#columns) {
       const end = ends[column] ?? 0;
-      for (let place = starts[column] ?? 0; place < end && length < MAX_KEY_BYTES - 1; place += 1) {
-        const byte = bytes[place] as number;
+      for (let at = starts[column] ?? 0; at < end && length < MAX_KEY_BYTES - 1; at += 1) {
+        const byte = bytes[at] as number;
         key[length++] = byte;
         hash = Math.imul(hash ^ byte, FNV_PRIME);
       }
       if (length >= MAX_KEY_BYTES - 1) return MAX_KEY_BYTES + 1;
       const kind = kinds?.[column] ?? 0;
       key[length++] = kind;
-      // Between cells; one that holds a NUL itself is refused whatever it is taken for.
+      // Separates cells. A cell that contains NUL is rejected in any case.
       key[length++] = 0;
       hash = Math.imul(hash ^ kind, FNV_PRIME);
     }

@@ -1,15 +1,18 @@
-/** A row as it was read, before anything is made of it. */
+/** Cells of a row as offsets into the bytes that were read. */
 
-/** The cells of a row by column: the bytes from `starts` to `ends`, none where a cell is absent. Good for one row. */
+/**
+ * Cells by column: `bytes` from `starts`, inclusive, to `ends`, exclusive; an absent cell has no bytes. Valid until the
+ * scanner reads the next row.
+ */
 export interface RowCells {
   readonly bytes: Buffer;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** What each cell is, where the same bytes may mean different things (see `sheet-cells.ts`). */
+  /** Kinds of the cells of a workbook (`KIND` in `xlsx/sheet-cells.ts`). */
   readonly kinds?: readonly number[];
 }
 
-/** A cell as latin1 text (see `utf8.ts`). */
+/** Returns a cell as latin1 text (see `utf8.ts`); '' for an absent cell. */
 export function cellText({ bytes, starts, ends }: RowCells, column: number | undefined): string {
   if (column === undefined) return '';
   const [start = 0, end = 0] = [starts[column], ends[column]];

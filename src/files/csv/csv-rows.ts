@@ -1,16 +1,19 @@
-/** The records of a CSV → the collector: what is written plainly straight from its bytes, the rest by its texts. */
-import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-rules.ts';
-import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-rules.ts';
+/**
+ * Turns the records of a CSV into rows of the collector. Dates and numbers in their usual form are read from bytes
+ * (`cells/plain-cell-scanner.ts`), others as text (`cells/cell-parser.ts`).
+ */
+import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
+import { isPlainLocal, PlainDates, plainNumber } from '../cells/plain-cell-scanner.ts';
 import { cellText, type RowCells } from '../cells/row-cells.ts';
 import { decodeUtf8 } from '../cells/utf8.ts';
-import type { Columns } from '../parsing/columns-rules.ts';
+import type { Columns } from '../parsing/header-columns.ts';
 import type { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
 import type { RecordVisitor } from './record-scanner.ts';
 
-/** Judges each record and hands it to the collector. */
+/** Adds each valid record to the collector and rejects the others. */
 export class CsvRows implements RecordVisitor {
-  /** Records seen below the header, blank lines apart. */
+  /** Records seen below the header, without blank lines. */
   rows = 0;
   readonly #columns: Columns;
   readonly #collector: RowCollector;
@@ -34,7 +37,7 @@ export class CsvRows implements RecordVisitor {
     const number = plainNumber(bytes, starts[value] as number, ends[value] as number);
     if (cellCount <= count && !Number.isNaN(micros) && !Number.isNaN(number)) {
       this.#keys.add(row, cells, micros, isPlainLocal(dateStart, dateEnd), number);
-    } else this.#judge(row, cells, cellCount);
+    } else this.#readAsText(row, cells, cellCount);
   }
 
   malformed(row: number, reason: string): void {
@@ -42,16 +45,20 @@ export class CsvRows implements RecordVisitor {
     this.#collector.reject(row, 'malformed_row', reason);
   }
 
-  #judge(row: number, cells: RowCells, cellCount: number): void {
+  #readAsText(row: number, cells: RowCells, cellCount: number): void {
     const { date: dateColumn, value: valueColumn, count } = this.#columns;
     const collector = this.#collector;
     const dateText = cellText(cells, dateColumn);
     const valueText = cellText(cells, valueColumn);
     const date = parseFileDate(dateText) ?? parseFileDate(dateText.trim());
     const value = parseFileNumber(valueText);
-    // A value such as 1,5 between commas would otherwise be read as 1.
+    // Otherwise 1,5 in a file delimited by commas would be read as 1.
     if (cellCount > count) {
-      collector.reject(row, 'malformed_row', `the row has ${cellCount} cells, the header ${count}`);
+      collector.reject(
+        row,
+        'malformed_row',
+        `the row must have at most ${count} cells, as the header has, got ${cellCount}`,
+      );
     } else if (!date) {
       const alsoValue = Number.isNaN(value) ? `; value must be a finite number, got ${shown(valueText)}` : '';
       collector.reject(row, 'invalid_date', `${FILE_DATE_RULE}, got ${shown(dateText)}${alsoValue}`);
@@ -61,7 +68,7 @@ export class CsvRows implements RecordVisitor {
   }
 }
 
-/** In messages, bytes that are no UTF-8 are shown as such, and NUL is replaced: it could not be stored. */
+/** Quotes a cell in a message; bytes that are not UTF-8 appear as latin1, and NUL, which cannot be stored, is replaced. */
 function shown(cell: string): string {
   return show((decodeUtf8(cell) ?? cell).replaceAll('\0', '\uFFFD'));
 }

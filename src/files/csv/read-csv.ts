@@ -1,29 +1,16 @@
-/** A CSV as rows (R-E2): the bytes are read part by part, and again from a record's first byte after a crash (R-E5). */
-
-import { cellText } from '../cells/row-cells.ts';
+/** Reads a CSV part by part into chunks of rows (R-E2); after a crash it resumes at the first byte of a record (R-E5). */
 import { decodeUtf8 } from '../cells/utf8.ts';
-import { type Columns, planColumns, usedColumns } from '../parsing/columns-rules.ts';
-import { CSV_CHUNKS, isChunk, type ParseJob } from '../parsing/parse-source.ts';
+import { usedColumns } from '../parsing/header-columns.ts';
+import { assertRowCount, CSV_CHUNKS, isChunk, type ParseJob } from '../parsing/parse-job.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
-import { type FilePosition, FileRefusal } from '../standard-file.ts';
-import { assertStart, markBytes } from '../upload/start-rules.ts';
+import type { FilePosition } from '../standard-file.ts';
+import { readHead } from './csv-head.ts';
 import { CsvRows } from './csv-rows.ts';
-import { findDialect } from './dialect-rules.ts';
-import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
-
-// Enough to see whether the file is what it claims.
-const START_BYTES = 4096;
-
-interface Head {
-  readonly dialect: Dialect;
-  readonly columns: Columns;
-  /** Where the rows begin. */
-  readonly position: FilePosition;
-}
+import { RecordScanner } from './record-scanner.ts';
 
 /**
- * Reads rows until the end.
- * @throws FileRefusal when the file is no CSV, lacks a column, or has too many rows.
+ * Reads rows from `from` to the end of the file and emits them in chunks.
+ * @throws {FileRefusal} when the file is not CSV, lacks or repeats a column, or has too many rows.
  */
 export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
   const { dialect, columns, position } = readHead(asBuffer(await source.readPart(0)));
@@ -42,46 +29,10 @@ export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob
     const bytes = await source.readPart(part);
     const isLast = part === lastPart;
     scanner.feed(part === firstPart ? bytes.subarray(start.bytes - part * source.partBytes) : bytes, isLast);
-    if (here().rows > limits.maxRows) {
-      throw new FileRefusal(
-        'too_many_rows',
-        `the file must have at most ${limits.maxRows} rows; reading stopped there`,
-      );
-    }
+    assertRowCount(here().rows, limits);
     const isFull = isChunk(CSV_CHUNKS, collector.count, reader.rows - collector.count);
     if (isLast || isFull) await emit(collector, here(), isLast);
   }
-}
-
-function readHead(bytes: Buffer): Head {
-  const text = bytes.toString('latin1');
-  assertStart('csv', text.slice(0, START_BYTES));
-  const mark = markBytes(text);
-  const dialect = findDialect(text.slice(mark));
-  const header = findHeader(dialect, bytes, mark);
-  const names = header.cells.map((cell) => decodeUtf8(cell) ?? cell);
-  return { dialect, columns: planColumns(names), position: header.position };
-}
-
-/** The first record that is not blank. */
-function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
-  let cells: readonly string[] = [];
-  const visitor: RecordVisitor = {
-    record: (_row, found, cellCount) => {
-      if (cellCount > 0) cells = found.starts.map((_, column) => cellText(found, column));
-    },
-    malformed: (_row, reason) => {
-      throw new FileRefusal('damaged_file', `the header cannot be read: ${reason}`);
-    },
-  };
-  const scanner = new RecordScanner(dialect, Infinity, visitor, { offset: mark, row: 0 });
-  for (let place = mark; cells.length === 0 && place < bytes.length; ) {
-    const found = bytes.indexOf(dialect.newline, place);
-    const end = found < 0 ? bytes.length : found + 1;
-    scanner.feed(bytes.subarray(place, end), end === bytes.length);
-    place = end;
-  }
-  return { cells, position: { bytes: scanner.offset, rows: 0, rowNumber: scanner.row } };
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

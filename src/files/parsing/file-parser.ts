@@ -1,6 +1,6 @@
 /**
- * Parses a stored file in a thread of its own, so that a large file holds up nobody. The chunks are pulled: while one is
- * written the next is prepared, never more, whatever the size of the file.
+ * Parses stored files in worker threads, so that a large file does not block the event loop. The caller pulls chunks: the
+ * thread prepares one chunk while another is written, never more, so memory does not depend on the size of the file.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -15,28 +15,31 @@ import type {
   ToParser,
 } from './parser-messages.ts';
 
-/** What the parser needs from outside while it reads. */
+/** Answers to the questions of the parser's thread. */
 export interface ParseHelp {
+  /** @param index from 0. */
   readPart(index: number): Promise<StoredPart>;
+  /** Resolves combinations that the file has for the first time. */
   resolve(request: ResolveRequest): Promise<ResolveAnswer>;
-  /** Told once, before the first chunk. */
+  /** Called once, before the first chunk, with the names of unknown columns. */
   onHeader(ignored: readonly string[]): void;
 }
 
 export interface FileParser {
   /**
-   * The rows of a file, chunk by chunk; the memory of one is used again when the next is asked for.
-   * @throws FileRefusal when it cannot be read, or not further; what `help` throws.
+   * Yields the rows of a file, chunk by chunk. The memory of a chunk is reused once the next is requested.
+   * @throws {FileRefusal} when the file cannot be read, or not any further; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
-  /** Ends the threads that wait for work. */
+  /** Ends the idle threads. */
   close(): Promise<void>;
 }
 
 const THREAD = new URL('./parser-thread.ts', import.meta.url);
-// Buffers are not counted here. Young texts are many and die at once: more room for them is never given back.
+// Buffers do not count towards these limits. V8 never gives back a larger young generation, and strings here die young.
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
+/** Opens a pool of parser threads, which starts threads on demand and reuses them. */
 export function openFileParser(): FileParser {
   const idle: Worker[] = [];
   return {
@@ -64,7 +67,7 @@ async function startThread(): Promise<Worker> {
   const worker = new Worker(THREAD, { execArgv: [], resourceLimits: HEAP_LIMITS });
   await once(worker, 'online');
   worker.unref();
-  // An error that comes while the thread is being ended concerns nobody any more.
+  // Keeps an error during termination from ending the process.
   worker.on('error', () => {});
   return worker;
 }
@@ -89,22 +92,22 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
     else if (message.kind === 'refused') fail(new FileRefusal(message.code, message.message));
     else answer(message, help).then(reply, fail);
   };
-  // What comes too late must not be taken for an answer to what the next file asks.
-  const reply = (told: ToParser | undefined): void => {
-    if (told && !isOver) tell(worker, told);
+  // A late answer must not reach the next file that the thread parses.
+  const reply = (message: ToParser | undefined): void => {
+    if (message && !isOver) send(worker, message);
   };
   const onExit = (): void => fail(new Error('the parser ended unexpectedly'));
   const onError = (error: unknown): void => fail(isOutOfMemory(error) ? tooLarge() : error);
   worker.on('message', onMessage).on('error', onError).on('exit', onExit);
   worker.ref();
   try {
-    tell(worker, { kind: 'parse', order });
+    send(worker, { kind: 'parse', order });
     for (;;) {
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
         yield arrival.chunk;
-        tell(worker, { kind: 'written' });
+        send(worker, { kind: 'written' });
       } else if (failure) {
         throw failure.error;
       } else {
@@ -134,7 +137,7 @@ async function answer(question: Question, help: ParseHelp): Promise<ToParser | u
   }
 }
 
-function tell(worker: Worker, message: ToParser): void {
+function send(worker: Worker, message: ToParser): void {
   worker.postMessage(message);
 }
 
@@ -143,5 +146,5 @@ function isOutOfMemory(error: unknown): boolean {
 }
 
 function tooLarge(): FileRefusal {
-  return new FileRefusal('too_large', 'the file needs too much memory; please send it in several files, or as CSV');
+  return new FileRefusal('too_large', 'the file needs too much memory; split it into several files, or send it as CSV');
 }

@@ -1,7 +1,7 @@
-/** The versions and tags of a file, each combination known by a small number and looked up once. */
+/** Numbers the combinations of version and tags of a file, so that each is resolved to dictionary ids once. */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, toLabels } from '../../points/label-rules.ts';
-import { parseFileTags } from '../cells/cell-rules.ts';
+import { parseFileTags } from '../cells/cell-parser.ts';
 import { copyOf, type Problem } from './target-table.ts';
 
 const MAX_VERSION = 200;
@@ -24,35 +24,37 @@ export class LabelTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** How often everything was forgotten. */
+  /** Number of times the table was cleared. */
   #generation = 0;
 
-  /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
+  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
   constructor(decode: (text: string) => string | undefined) {
     this.#decode = decode;
   }
 
-  /** The number of a combination; empty texts are none. */
+  /** Returns the number of a combination; '' means no version or no tags. */
   idOf(version: string, tags: string): number {
     const key = version + SEPARATOR + tags;
     return this.#ids.get(key) ?? this.#add(key, version, tags);
   }
 
-  /** Combinations whose dictionary ids are not known yet. */
+  /** Returns the valid combinations whose dictionary ids are unknown. */
   unresolved(): readonly { readonly id: number; readonly labels: Labels }[] {
     return this.#entries.flatMap(({ labels, ids }, id) => (labels && !ids ? [{ id, labels }] : []));
   }
 
+  /** Sets the dictionary ids of a combination. */
   resolve(id: number, ids: LabelIds): void {
     const entry = this.#entries[id];
     if (entry) entry.ids = ids;
   }
 
-  /** Changes when numbers given out before mean nothing any more. */
+  /** Changes when earlier numbers become invalid. */
   get generation(): number {
     return this.#generation;
   }
 
+  /** Returns the dictionary ids, or why the combination is invalid. @throws Error before it is resolved. */
   get(id: number): LabelIds | Problem {
     const entry = this.#entries[id];
     const found = entry?.ids ?? entry?.problem;
@@ -60,7 +62,7 @@ export class LabelTable {
     return found;
   }
 
-  /** Forgets everything when there is too much of it. Numbers given out before mean nothing afterwards. */
+  /** Clears the table when it has more than 100,000 entries; earlier numbers become invalid. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();
@@ -78,10 +80,13 @@ export class LabelTable {
 
   #parse(rawVersion: string, rawTags: string): Labels | Problem {
     const [version, text] = [this.#decode(rawVersion), this.#decode(rawTags)];
-    if (version === undefined) return { code: 'invalid_version', message: 'version is not UTF-8' };
-    if (text === undefined) return { code: 'invalid_tags', message: 'tags is not UTF-8' };
+    if (version === undefined) return { code: 'invalid_version', message: 'version must be UTF-8' };
+    if (text === undefined) return { code: 'invalid_tags', message: 'tags must be UTF-8' };
     if (version.length > MAX_VERSION) {
-      return { code: 'invalid_version', message: `version must be at most ${MAX_VERSION} characters` };
+      return {
+        code: 'invalid_version',
+        message: `version must be at most ${MAX_VERSION} characters, got ${version.length}`,
+      };
     }
     if (!isStorableText(version)) return { code: 'invalid_version', message: `version ${STORABLE_RULE}` };
     if (!isStorableText(text)) return { code: 'invalid_tags', message: `tags ${STORABLE_RULE}` };

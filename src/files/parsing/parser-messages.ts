@@ -1,4 +1,4 @@
-/** What the parser's thread and the ingester tell each other. The thread asks and waits; it never touches the database. */
+/** Messages between the parser's thread and the ingester. The thread asks and waits; it never accesses the database. */
 import type { Labels } from '../../points/label-rules.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
@@ -15,27 +15,30 @@ export interface ParseOrder {
   readonly from: FilePosition;
 }
 
-/** Combinations that were met for the first time. */
+/** Combinations that the file has for the first time, by the thread's own numbers. */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];
   readonly labels: readonly { readonly id: number; readonly labels: Labels }[];
 }
 
+/** Resolved combinations, by the numbers of the request. */
 export interface ResolveAnswer {
   readonly targets: readonly { readonly id: number; readonly target: Target | Unresolved }[];
   readonly labels: readonly { readonly id: number; readonly ids: LabelIds }[];
 }
 
-/** Rows that are written in one transaction, with where reading stands after them. */
+/** Rows to be written in one transaction. */
 export interface ParsedChunk {
-  /** In memory shared with the parser's thread, which uses it again once the chunk is written. */
+  /** COPY tuples, in memory shared with the thread, which reuses it once the chunk is written. */
   readonly tuples: Uint8Array;
+  /** Valid rows, repeats included. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
+  /** Position after these rows. */
   readonly position: FilePosition;
-  /** The file ends with it. */
+  /** Whether the file ends with this chunk. */
   readonly isLast: boolean;
 }
 

@@ -1,24 +1,24 @@
 /**
- * The thread that parses files, one after the other: started by `FileParser` with `node:worker_threads`. Reads one part
- * ahead, and prepares one chunk while another is written.
+ * Worker thread that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one chunk
+ * while another is written.
  */
 import { parentPort } from 'node:worker_threads';
 import { readCsv } from '../csv/read-csv.ts';
 import { FileRefusal } from '../standard-file.ts';
 import { inflatePart } from '../upload/stored-parts.ts';
 import { readXlsx } from '../xlsx/read-xlsx.ts';
-import type { EmitRows, FileSource } from './parse-source.ts';
+import type { EmitRows, FileSource } from './parse-job.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
-import { TupleRooms } from './tuple-rooms.ts';
+import { TupleBuffers } from './tuple-buffers.ts';
 
-// A workbook is read at several places: its directory, its texts, its sheet.
+// A workbook is read at several offsets: its directory, shared strings and sheet.
 const CACHED_PARTS = 4;
 
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();
 const parts = new Map<number, Promise<Uint8Array>>();
 let waitingForAnswer: ((answer: ResolveAnswer) => void) | undefined;
-const rooms = new TupleRooms();
+const tupleBuffers = new TupleBuffers();
 
 function send(message: FromParser): void {
   parentPort?.postMessage(message);
@@ -29,7 +29,7 @@ parentPort?.on('message', (message: ToParser) => {
     case 'parse':
       parse(message.order).then(
         () => send({ kind: 'end' }),
-        // Anything else ends the thread: what it holds may be in any state.
+        // A bug ends the thread, since its state is unknown.
         (error: unknown) => {
           if (!(error instanceof FileRefusal)) throw error;
           send({ kind: 'refused', code: error.code, message: error.message });
@@ -44,12 +44,12 @@ parentPort?.on('message', (message: ToParser) => {
       waitingForAnswer?.(message.answer);
       break;
     case 'written':
-      rooms.release();
+      tupleBuffers.release();
   }
 });
 
 async function parse(order: ParseOrder): Promise<void> {
-  // The file before may have ended while a part of it was still asked for.
+  // The previous file may have ended while one of its parts was still requested.
   parts.clear();
   waitingForParts.clear();
   const { format, sizeBytes, partBytes, limits, from } = order;
@@ -79,8 +79,8 @@ function fetchPart(index: number): Promise<Uint8Array> {
 
 const emit: EmitRows = async (collector, position, isLast) => {
   await resolveAll(collector);
-  const room = await rooms.take();
-  send({ kind: 'chunk', chunk: { ...collector.encode(room), position, isLast } });
+  const allocate = await tupleBuffers.take();
+  send({ kind: 'chunk', chunk: { ...collector.encode(allocate), position, isLast } });
 };
 
 async function resolveAll({ targets, labels }: RowCollector): Promise<void> {

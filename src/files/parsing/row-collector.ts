@@ -1,30 +1,32 @@
 /**
- * Rows as they were read → a chunk: good rows as columns, bad ones as errors. When the targets and labels of its rows
- * are known, the chunk becomes COPY tuples. Runs in the parser's thread; sees every row, so it makes no object per row.
+ * Collects the rows of a chunk, valid rows as columns and invalid ones as errors, and encodes them as COPY tuples once
+ * their targets and labels are resolved. Runs in the parser's thread, without an object per row.
  */
 
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { TUPLE_BYTES, TupleWriter } from '../../points/copy-codec.ts';
 import type { RowError, RowErrorCode, RowWarning } from '../standard-file.ts';
-import type { Columns } from './columns-rules.ts';
+import type { Columns } from './header-columns.ts';
 import { LabelTable } from './label-table.ts';
-import { orderRows } from './order-rows-rules.ts';
+import { orderRows } from './order-rows.ts';
 import { TargetTable } from './target-table.ts';
 
 const FIRST_CAPACITY = 65_536;
 const MAX_WARNINGS = 100;
 
+/** A chunk ready to be written. */
 export interface EncodedRows {
-  /** COPY tuples, less repeats (R-D5). */
+  /** COPY tuples without repeats (R-D5). */
   readonly tuples: Buffer;
-  /** Rows that were ingested, repeats included. */
+  /** Valid rows, repeats included. */
   readonly ingested: number;
   readonly errors: readonly RowError[];
-  /** The first 100; `warningCount` counts all. */
+  /** The first 100 of `warningCount`. */
   readonly warnings: readonly RowWarning[];
   readonly warningCount: number;
 }
 
+/** The rows of one chunk; `targets` and `labels` outlive the chunk. */
 export class RowCollector {
   readonly targets: TargetTable;
   readonly labels: LabelTable;
@@ -40,41 +42,43 @@ export class RowCollector {
   #warnings: RowWarning[] = [];
   #warningCount = 0;
 
-  /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
+  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
   constructor(columns: Columns, decode: (text: string) => string | undefined) {
     this.targets = new TargetTable(columns.identifiers, decode);
     this.labels = new LabelTable(decode);
   }
 
-  /** Rows taken since the last chunk, good and bad. */
+  /** Rows collected since the last chunk, valid and invalid. */
   get count(): number {
     return this.#size + this.#errors.length;
   }
 
+  /** Adds a valid row. @param dateMicros since 1970-01-01, of the local clock when `isLocal`. */
   add(row: number, dateMicros: number, isLocal: boolean, value: number, targetId: number, labelId: number): void {
     if (this.#size === this.#rows.length) this.#grow();
-    const place = this.#size++;
-    this.#rows[place] = row;
-    this.#dates[place] = dateMicros;
-    this.#isLocal[place] = isLocal ? 1 : 0;
-    this.#values[place] = value;
-    this.#targetIds[place] = targetId;
-    this.#labelIds[place] = labelId;
+    const at = this.#size++;
+    this.#rows[at] = row;
+    this.#dates[at] = dateMicros;
+    this.#isLocal[at] = isLocal ? 1 : 0;
+    this.#values[at] = value;
+    this.#targetIds[at] = targetId;
+    this.#labelIds[at] = labelId;
   }
 
+  /** Adds an invalid row. */
   reject(row: number, code: RowErrorCode, message: string): void {
     this.#errors.push({ row, code, message });
   }
 
   /**
-   * Ends the chunk; every target and label must be resolved. The collector is empty afterwards.
-   * @param roomFor memory for so many bytes of tuples.
+   * Encodes and empties the chunk. Every target and label must be resolved.
+   * @param allocate returns memory for the given number of bytes.
    */
-  encode(roomFor: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
+  encode(allocate: (bytes: number) => Buffer = Buffer.allocUnsafeSlow): EncodedRows {
     const size = this.#settle();
     const columns = { size, variableIds: this.#targetIds, dates: this.#dates, versionTagIds: this.#labelIds };
     const encoded = {
-      tuples: this.#toTuples(size, orderRows(columns), roomFor),
+      tuples: this.#toTuples(size, orderRows(columns), allocate),
       ingested: size,
       errors: this.#errors.sort((a, b) => a.row - b.row),
       warnings: this.#warnings,
@@ -85,28 +89,28 @@ export class RowCollector {
   }
 
   /**
-   * Moves the rows that are ingested to the front, with ids of variables, VersionTags and tag sets in place of our own
-   * numbers, and instants in place of local dates. The others become errors.
-   * @returns how many are left.
+   * Replaces own numbers by ids of variables, VersionTags and tag sets, and local dates by instants. Moves valid rows to
+   * the front; the others become errors.
+   * @returns number of valid rows.
    */
   #settle(): number {
     let count = 0;
-    for (let place = 0; place < this.#size; place += 1) {
-      const target = this.targets.get(this.#targetIds[place] as number);
-      const labels = this.labels.get(this.#labelIds[place] as number);
-      const row = this.#rows[place] as number;
+    for (let at = 0; at < this.#size; at += 1) {
+      const target = this.targets.get(this.#targetIds[at] as number);
+      const labels = this.labels.get(this.#labelIds[at] as number);
+      const row = this.#rows[at] as number;
       const problem = target.kind === 'problem' ? target.problem : 'code' in labels ? labels : undefined;
       if (problem) this.reject(row, problem.code, problem.message);
       if (target.kind === 'problem' || 'code' in labels) continue;
-      let date = this.#dates[place] as number;
-      if (this.#isLocal[place] === 1) {
+      let date = this.#dates[at] as number;
+      if (this.#isLocal[at] === 1) {
         const { micros, kind } = target.clock(date);
         if (kind !== 'exact') this.#warn(row, kind, date, micros, target.timeZoneId);
         date = micros;
       }
       this.#targetIds[count] = target.variableId;
       this.#dates[count] = date;
-      this.#values[count] = this.#values[place] as number;
+      this.#values[count] = this.#values[at] as number;
       this.#labelIds[count] = labels.versionTagId;
       this.#tagSetIds[count] = labels.tagSetId;
       count += 1;
@@ -114,17 +118,17 @@ export class RowCollector {
     return count;
   }
 
-  #toTuples(size: number, order: Uint32Array | undefined, roomFor: (bytes: number) => Buffer): Buffer {
+  #toTuples(size: number, order: Uint32Array | undefined, allocate: (bytes: number) => Buffer): Buffer {
     const count = order?.length ?? size;
-    const writer = new TupleWriter(count, roomFor(count * TUPLE_BYTES));
+    const writer = new TupleWriter(count, allocate(count * TUPLE_BYTES));
     for (let index = 0; index < count; index += 1) {
-      const place = order ? (order[index] as number) : index;
+      const at = order ? (order[index] as number) : index;
       writer.add(
-        this.#targetIds[place] as number,
-        this.#dates[place] as number,
-        this.#values[place] as number,
-        this.#labelIds[place] as number,
-        this.#tagSetIds[place] as number,
+        this.#targetIds[at] as number,
+        this.#dates[at] as number,
+        this.#values[at] as number,
+        this.#labelIds[at] as number,
+        this.#tagSetIds[at] as number,
       );
     }
     return writer.finish();
@@ -133,9 +137,9 @@ export class RowCollector {
   #warn(row: number, kind: 'ambiguous' | 'skipped', localMicros: number, micros: number, timeZoneId: string): void {
     this.#warningCount += 1;
     if (this.#warnings.length === MAX_WARNINGS) return;
-    const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'does not exist; the time after the gap';
+    const what = kind === 'ambiguous' ? 'occurs twice; the later instant' : 'is skipped; the instant after the gap';
     const local = formatInstant(localMicros).replace('Z', '');
-    const message = `${local} in ${timeZoneId} ${what}, ${formatInstant(micros)}, was taken`;
+    const message = `${local} in ${timeZoneId} ${what}, ${formatInstant(micros)}, is used`;
     this.#warnings.push({ row, code: `${kind}_local_date`, message });
   }
 

@@ -1,17 +1,17 @@
-/** Rows with their date and value read → the collector: their targets and labels are found by the bytes of their cells. */
-
+/** Adds rows to the collector, with their targets and labels found by the bytes of the cells (`CellKeys`). */
 import { CellKeys } from '../cells/cell-keys.ts';
 import type { RowCells } from '../cells/row-cells.ts';
-import type { Columns } from './columns-rules.ts';
+import type { Columns } from './header-columns.ts';
 import type { RowCollector } from './row-collector.ts';
 
+/** One per file and collector. */
 export class RowKeys {
   readonly #collector: RowCollector;
   readonly #targets: CellKeys;
   readonly #labels: CellKeys;
   #generation = 0;
 
-  /** @param textOf a cell as the collector decodes it. */
+  /** @param textOf returns a cell in the form the collector's `decode` takes. */
   constructor(columns: Columns, collector: RowCollector, textOf: (cells: RowCells, column: number) => string) {
     this.#collector = collector;
     const { targets, labels } = collector;
@@ -31,6 +31,7 @@ export class RowKeys {
     );
   }
 
+  /** Adds a row with a valid date and value. @param dateMicros of the local clock when `isLocal`. */
   add(row: number, cells: RowCells, dateMicros: number, isLocal: boolean, value: number): void {
     const collector = this.#collector;
     const generation = collector.targets.generation + collector.labels.generation;

@@ -1,24 +1,25 @@
-/** The identifier combinations of a file, each known by a small number and resolved once (§2: rows sharing one are grouped). */
+/** Numbers the identifier combinations of a file, so that each is resolved to a variable once (§2). */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import { type LocalClock, localClock } from '../../structure/catalogue/time-zones.ts';
-import { parseFileId, show } from '../cells/cell-rules.ts';
+import { parseFileId, show } from '../cells/cell-parser.ts';
 import type { RowErrorCode } from '../standard-file.ts';
-import type { Columns } from './columns-rules.ts';
+import type { Columns } from './header-columns.ts';
 
 const MAX_TEXT = 1000;
-// Rows that all mean something else must not fill the memory; the table begins anew between two chunks.
+// Bounds memory when every row has another combination; the table is cleared between chunks.
 const MAX_ENTRIES = 100_000;
 const IDS: ReadonlySet<string> = new Set(['variableId', 'sourceId', 'variableTypeId']);
 const SEPARATOR = '\u0000';
 
-/** Why rows of a combination are not ingested. */
+/** Why rows with a combination are rejected. */
 export interface Problem {
   readonly code: RowErrorCode;
   readonly message: string;
 }
 
+/** A combination that is resolved: its variable and the clock of its time zone, or why there is none. */
 export type ResolvedTarget =
   | { readonly kind: 'found'; readonly variableId: number; readonly timeZoneId: string; readonly clock: LocalClock }
   | { readonly kind: 'problem'; readonly problem: Problem };
@@ -33,16 +34,16 @@ export class TargetTable {
   readonly #decode: (text: string) => string | undefined;
   readonly #ids = new Map<string, number>();
   #entries: Entry[] = [];
-  /** How often everything was forgotten. */
+  /** Number of times the table was cleared. */
   #generation = 0;
 
-  /** @param decode a cell as it was read → its text, undefined when it is not UTF-8. */
+  /** @param decode turns a cell as read into text; undefined when it is not UTF-8. */
   constructor(columns: Columns['identifiers'], decode: (text: string) => string | undefined) {
     this.#columns = columns;
     this.#decode = decode;
   }
 
-  /** The number of the combination in `cells`, which are indexed by column. */
+  /** Returns the number of the combination in `cells`, which are indexed by column. */
   idOf(cells: readonly string[]): number {
     const columns = this.#columns;
     let key = cells[columns[0]?.column ?? 0] ?? '';
@@ -51,11 +52,12 @@ export class TargetTable {
     return this.#ids.get(key) ?? this.#add(key, cells);
   }
 
-  /** Combinations not yet resolved, with their numbers. */
+  /** Returns the combinations to be resolved, with their numbers. */
   unresolved(): readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[] {
     return this.#entries.flatMap(({ identifiers, resolved }, id) => (resolved ? [] : [{ id, identifiers }]));
   }
 
+  /** Sets the target of a combination, or why it has none. */
   resolve(id: number, target: Target | Unresolved): void {
     const entry = this.#entries[id];
     if (!entry) return;
@@ -65,19 +67,19 @@ export class TargetTable {
         : { kind: 'found', ...target, clock: localClock(target.timeZoneId) };
   }
 
-  /** Changes when numbers given out before mean nothing any more. */
+  /** Changes when earlier numbers become invalid. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** What a number stands for, once it is resolved. */
+  /** Returns the target of a number. @throws Error before it is resolved. */
   get(id: number): ResolvedTarget {
     const resolved = this.#entries[id]?.resolved;
     if (!resolved) throw new Error(`target ${id} is not resolved`);
     return resolved;
   }
 
-  /** Forgets everything when there is too much of it. Numbers given out before mean nothing afterwards. */
+  /** Clears the table when it has more than 100,000 entries; earlier numbers become invalid. */
   trim(): void {
     if (this.#entries.length <= MAX_ENTRIES) return;
     this.#ids.clear();
@@ -96,7 +98,7 @@ export class TargetTable {
       else identifiers[name] = value;
     }
     if (Object.keys(identifiers).length === 0) {
-      problem ??= { code: 'target_not_found', message: 'the row gives no identifier of a variable' };
+      problem ??= { code: 'target_not_found', message: 'the row must have at least one identifier of a variable' };
     }
     const id = this.#entries.push({ identifiers, resolved: problem && { kind: 'problem', problem } }) - 1;
     this.#ids.set(copyOf(key), id);
@@ -106,14 +108,14 @@ export class TargetTable {
   #parse(name: string, raw: string): number | string | Problem {
     const text = this.#decode(raw);
     const invalid = (rule: string): Problem => ({ code: 'invalid_identifier', message: `${name} ${rule}` });
-    if (text === undefined) return invalid('is not UTF-8');
+    if (text === undefined) return invalid('must be UTF-8');
     if (IDS.has(name)) return parseFileId(text) ?? invalid(`must be an integer id, got ${show(text)}`);
-    if (text.length > MAX_TEXT) return invalid(`must be at most ${MAX_TEXT} characters`);
+    if (text.length > MAX_TEXT) return invalid(`must be at most ${MAX_TEXT} characters, got ${text.length}`);
     return isStorableText(text) ? text : invalid(STORABLE_RULE);
   }
 }
 
-/** A text of its own: a slice would keep the megabyte it was cut from. */
+/** Copies a string: V8 keeps the whole text that a slice was cut from. */
 export function copyOf(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }

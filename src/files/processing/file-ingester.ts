@@ -1,6 +1,6 @@
 /**
- * The part of the ingester role that processes files: woken by account, and looking for what was lost in between. An
- * account's files take their turn one by one, so that nobody waits for all the files of somebody else.
+ * Background worker that ingests uploaded files, part of the ingester role. A queue wakes it by account; a sweeper finds
+ * accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account, so that accounts take turns.
  */
 import type { Database } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
@@ -16,7 +16,7 @@ import { ingestFile } from './ingest-file.ts';
 import { purgeFiles } from './purge-files.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
-/** Queue whose keys are account ids. */
+/** Name of the wake queue; its keys are account ids. */
 export const FILE_QUEUE = 'files';
 
 const PURGE_INTERVAL_MS = 600_000;
@@ -28,7 +28,7 @@ export interface FileIngesterServices {
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
-    /** Files processed at the same time. */
+    /** Files ingested at the same time by this process. */
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
@@ -39,10 +39,11 @@ export interface FileIngesterServices {
 }
 
 export interface FileIngester {
-  /** Finishes the chunks under way and takes no more; what is left of a file goes on elsewhere, or later. */
+  /** Finishes the chunks in progress, then stops; another process resumes unfinished files (R-E5). */
   stop(): Promise<void>;
 }
 
+/** Starts the queue worker, the sweeper and the purge of expired files. */
 export function startFileIngester(services: FileIngesterServices): FileIngester {
   const { database, dictionary, queue, queueOptions, outbox, settings, log } = services;
   const { concurrency, limits, retentionDays, sweepIntervalMs } = settings;
@@ -50,14 +51,18 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const parser = openFileParser();
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
-    outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'events are left to the sweeper'));
+    outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
     const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
     if (!(await ingestFile(ingest, accountId, stopping.signal))) return;
     if (stopping.signal.aborted) return;
-    await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
+    await queue
+      .wake([key])
+      .catch((error: unknown) =>
+        log.warn({ err: error, accountId }, 'could not wake the file ingester; its sweeper will find the files'),
+      );
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);

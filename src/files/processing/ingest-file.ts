@@ -1,4 +1,7 @@
-/** A stored file → points: parsed in a thread, resolved and written chunk by chunk (R-E2, R-E3, R-E5). */
+/**
+ * Ingests one stored file: parses it in a worker thread, resolves its targets and labels, and writes it chunk by chunk
+ * (R-E2, R-E3, R-E5).
+ */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -10,7 +13,7 @@ import type { FileParser, ParseHelp } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
 import { type FileLimits, type FilePosition, FileRefusal } from '../standard-file.ts';
 import { PART_BYTES, readPart } from '../upload/stored-parts.ts';
-import { endFile, noteIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
+import { endFile, storeIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
 import { writeChunk } from './write-chunk.ts';
 
 export interface IngestFileServices {
@@ -18,18 +21,19 @@ export interface IngestFileServices {
   readonly dictionary: Dictionary;
   readonly parser: FileParser;
   readonly limits: FileLimits;
-  /** Called after every commit, never fails: what follows from a write should not wait for the end of the file. */
+  /** Relays events after each commit; must not reject. Readers see points before the whole file is written. */
   readonly onWritten: () => Promise<void>;
   readonly metrics: FileMetrics;
   readonly log: Log;
 }
 
-// A file that ends its process, or meets an error of ours, each time it is taken up must not be taken up for ever.
+// A file that crashes its process, or fails by a bug, must not be retried for ever.
 const MAX_ATTEMPTS = 10;
 
 /**
- * Processes the oldest waiting file of an account to its end, or until `signal` asks to stop after the chunk under way.
- * @returns false when none waits.
+ * Ingests the oldest waiting file of an account. When `signal` aborts, stops after the chunk in progress. A file that
+ * cannot be read ends as Failed.
+ * @returns false when no file waits.
  */
 export async function ingestFile(
   services: IngestFileServices,
@@ -41,8 +45,12 @@ export async function ingestFile(
   if (!file) return false;
   const startMs = performance.now();
   try {
-    if (file.attempts > MAX_ATTEMPTS) throw new FileRefusal('internal_error', 'the file could not be processed');
-    // What was pushed before the file was sent takes effect before it.
+    if (file.attempts > MAX_ATTEMPTS)
+      throw new FileRefusal(
+        'internal_error',
+        'processing the file failed repeatedly because of an internal error; upload it again or contact support',
+      );
+    // Pushes accepted before the file was processed take effect before it (R-D6).
     const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
     if (mayBegin) await ingestRows(services, file, signal);
   } catch (error) {
@@ -50,7 +58,7 @@ export async function ingestFile(
     const { code, message } = error;
     const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
     if (hasEnded) services.metrics.failed.inc();
-    log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'a file was refused');
+    log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'file failed');
     await services.onWritten();
   }
   const durationMs = Math.round(performance.now() - startMs);
@@ -80,14 +88,14 @@ function createHelp({ database, dictionary, log }: IngestFileServices, file: Tak
     readPart: (index) => readPart(database, file.id, index),
     resolve: (request) => resolve(database, dictionary, file, request),
     onHeader: (ignored) => {
-      noteIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
-        log.warn({ err: error, fileId: file.id }, 'the ignored columns of a file were not noted');
+      storeIgnoredColumns(database, file.id, ignored).catch((error: unknown) => {
+        log.warn({ err: error, fileId: file.id }, 'could not store the ignored columns of a file');
       });
     },
   };
 }
 
-/** Every combination is looked up once for the whole file, in what its sender might push to (R-D2, R-B9). */
+/** Resolves new targets and labels, within what the uploader could push to when uploading (R-D2, R-B9). */
 async function resolve(
   database: Database,
   dictionary: Dictionary,

@@ -1,11 +1,11 @@
-/** Removes files whose retention is over, with their bytes and errors, and what is left of uploads that were cut off. */
+/** Deletes files beyond their retention, with content and row errors, and the remains of interrupted uploads. */
 import type { Database } from '../../platform/database/database.ts';
 
-// Hours after which an upload that is not complete never will be.
-const UPLOAD_HOURS = 6;
+// An upload that is incomplete after this many hours was interrupted.
+const MAX_UPLOAD_HOURS = 6;
 const FILES_PER_PASS = 10;
 
-/** @returns how many were removed; call again until it is 0. */
+/** Deletes at most 10 files, so that locks stay short. @returns number of files deleted; call again until it is 0. */
 export async function purgeFiles(database: Database, retentionDays: number): Promise<number> {
   const { rowCount } = await database.query(
     `delete from stored_file where id in (
@@ -13,7 +13,7 @@ export async function purgeFiles(database: Database, retentionDays: number): Pro
        where state in ('Completed', 'Failed') and uploaded_date < now() - $1 * interval '1 day'
           or state = 'Uploading' and uploaded_date < now() - $2 * interval '1 hour'
        limit $3 for update skip locked)`,
-    [retentionDays, UPLOAD_HOURS, FILES_PER_PASS],
+    [retentionDays, MAX_UPLOAD_HOURS, FILES_PER_PASS],
   );
   return rowCount ?? 0;
 }

@@ -1,4 +1,4 @@
-/** Which file is next, and how one ends. Files of an account are processed one after the other, in their order. */
+/** Takes the next file of an account and ends files. The files of an account are processed one at a time, in upload order. */
 import type { Reach } from '../../identity/caller/site-reach.ts';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
@@ -8,14 +8,14 @@ export interface TakenFile {
   readonly id: string;
   readonly accountId: number;
   readonly userId: string;
-  /** Of the request that sent it (R-A10); null: not known. */
+  /** Id of the upload request (R-A10); null when unknown. */
   readonly requestId: string | null;
-  /** What its sender might push to when sending it. */
+  /** Sites and sources the uploader could push to when uploading. */
   readonly reach: Reach;
   readonly format: FileFormat;
   readonly sizeBytes: number;
   readonly position: FilePosition;
-  /** How often it was taken up since rows were last written, this time included. */
+  /** Attempts since rows were last written, including this one. */
   readonly attempts: number;
 }
 
@@ -24,7 +24,10 @@ interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
   readonly sourceIds: readonly number[];
 }
 
-/** The oldest file of an account that waits or was left, marked as under way; undefined when there is none. */
+/**
+ * Marks the oldest unfinished file of an account as Processing and returns it; a file abandoned by a crashed process is
+ * unfinished too. @returns undefined when there is none.
+ */
 export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
   const { rows } = await database.query<FileRow>(
     `update stored_file
@@ -43,7 +46,7 @@ export async function takeFile(database: Database, accountId: number): Promise<T
   return { ...rest, reach, position: { bytes, rows: done, rowNumber } };
 }
 
-/** Accounts whose files wait or were left: their wake-up may have got lost. */
+/** Returns the accounts with unfinished files, whose wake-up may be lost. */
 export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
   const { rows } = await database.query<{ accountId: number }>(
     `select distinct account_id as "accountId" from stored_file where state in ('Queued', 'Processing')`,
@@ -52,8 +55,8 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Ends a file as Completed, or as Failed for a reason, and announces it, in the caller's transaction.
- * @returns false when it had ended before.
+ * Ends a file as Completed, or as Failed when `failure` is given, and appends the event `FileIngested`.
+ * @returns false when the file had already ended.
  */
 export async function endFile(
   transaction: Transaction,
@@ -87,8 +90,8 @@ interface Ended {
   readonly warnings: number;
 }
 
-/** Notes the columns of a file that mean nothing here. */
-export async function noteIgnoredColumns(
+/** Stores the names of the columns that are not part of a Standard File. */
+export async function storeIgnoredColumns(
   queryable: Queryable,
   fileId: string,
   names: readonly string[],

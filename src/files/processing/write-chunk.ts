@@ -1,6 +1,6 @@
 /**
- * Writes the rows of a chunk, their errors and the progress of the file in one transaction (R-E5): whatever dies, a row is
- * ingested once. Points are written here and not left to the push ingester as a batch: that would store every row twice.
+ * Writes the points of a chunk, its row errors and the file's progress in one transaction, so that a crash neither loses
+ * nor repeats a row (R-E5). Points are written directly: a push batch would store every row twice.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { announcePoints } from '../../points/announce-points.ts';
@@ -23,8 +23,9 @@ const ADVANCE = `
   where id = $1 and state = 'Processing' and position_rows = $2`;
 
 /**
- * @param done where the chunk begins; what another process wrote meanwhile is not written again.
- * @returns false when somebody else has taken the file further.
+ * Writes one chunk.
+ * @param done position where the chunk begins.
+ * @returns false, and writes nothing, when the file no longer stands at `done`: another process has written the chunk.
  */
 export async function writeChunk(
   database: Database,
@@ -54,7 +55,7 @@ export async function writeChunk(
   );
 }
 
-/** As slices: COPY begins with the first one while the others are on their way. */
+/** Cuts tuples into slices, so that COPY starts with the first while the others are being sent. */
 function inBatches({ buffer, byteOffset, byteLength }: Uint8Array): readonly Buffer[] {
   const batches: Buffer[] = [];
   for (let start = 0; start < byteLength; start += BATCH_BYTES) {

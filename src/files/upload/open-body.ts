@@ -1,12 +1,13 @@
-/** The body of an upload (R-A4): gzip is accepted, the limit applies to what is inflated, nothing is held in memory. */
+/** Streams the body of an upload, inflated (R-A4): accepts gzip and limits the inflated size. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { DomainError } from '../../platform/errors.ts';
 
 /**
- * The bytes of a request's body, inflated, as they arrive.
- * @param maxBytes limit on the inflated size; past it reading fails with body_too_large and `tooLarge`.
- * @throws DomainError unsupported_media_type.
+ * Returns the inflated body of a request as a stream.
+ * @param maxBytes maximum inflated size; beyond it, reading fails with body_too_large and the message `tooLarge`.
+ * @throws {DomainError} unsupported_media_type for a Content-Encoding other than gzip; reading the stream fails with
+ *   invalid_input when the gzip is damaged.
  */
 export function openBody(request: Request, maxBytes: number, tooLarge: string): Readable {
   const raw = Readable.fromWeb((request.body ?? new Blob([]).stream()) as Parameters<typeof Readable.fromWeb>[0]);
@@ -17,7 +18,7 @@ export function openBody(request: Request, maxBytes: number, tooLarge: string): 
   }
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
-  // Who reads it is told; it may fail before anybody does.
+  // The reader gets the error. This handler keeps an error before the first read from ending the process.
   gunzip.on('error', () => {});
   return Readable.from(limited(inflated(raw.pipe(gunzip)), maxBytes, tooLarge));
 }
@@ -32,9 +33,9 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * The chunks, as long as they are not more than `maxBytes`. What is beyond is read and thrown away, up to as much again: a
- * client that still sends when it is answered and cut off may not see the answer.
- * @throws DomainError body_too_large.
+ * Passes chunks on up to `maxBytes` in total. Discards up to as many bytes again before failing: a client that is still
+ * sending when the connection closes may never see the answer.
+ * @throws {DomainError} body_too_large with the message `tooLarge`.
  */
 export async function* limited(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-/** Forms (multipart/form-data) as they arrive: the one part that is a file is streamed, others are passed over. */
+/** Streams the file of a multipart/form-data body; other parts are skipped. */
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { DomainError } from '../../platform/errors.ts';
@@ -13,8 +13,8 @@ export interface FormPart {
 }
 
 /**
- * The first part of a form called `data`; its content must be read for the form to go on.
- * @throws DomainError invalid_input; so does reading the content.
+ * Finds the first part named `data`, in any case. The form is read only while the part's content is read.
+ * @throws {DomainError} invalid_input when the form is malformed or has no such part; reading the content may fail alike.
  */
 export function findPart(body: Readable, contentType: string): Promise<FormPart> {
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export function findPart(body: Readable, contentType: string): Promise<FormPart>
         return;
       }
       found = content;
-      // Who reads it is told; it may fail before anybody does.
+      // The reader gets the error. This handler keeps an error before the first read from ending the process.
       content.on('error', () => {});
       resolve({ content: contentOf(content), filename: filename ?? '', mimeType });
     });
@@ -54,7 +54,7 @@ async function* contentOf(part: Readable): AsyncGenerator<Uint8Array> {
 function openForm(contentType: string): BusboyInstance {
   try {
     const headers: BusboyHeaders = { 'content-type': contentType };
-    // A part without a filename is a field, held in memory; `data` is a file either way.
+    // Busboy holds a part without a file name in memory; `data` is streamed either way.
     return new Busboy({
       headers,
       limits: { parts: MAX_FORM_PARTS },
@@ -66,7 +66,7 @@ function openForm(contentType: string): BusboyInstance {
 }
 
 function missingPart(): DomainError {
-  return new DomainError('invalid_input', `the form must have a part ${PART_NAME}`);
+  return new DomainError('invalid_input', `the form must have a part named "${PART_NAME}" that holds the file`);
 }
 
 function invalidForm(error: unknown): DomainError {

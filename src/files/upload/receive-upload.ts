@@ -1,6 +1,6 @@
 /**
- * An upload as shipped clients send it (R-E1): a form with a part `data`, or the file itself. Streamed; gzip is accepted
- * for either, the limit applies to what is inflated (R-A4).
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Either may be gzip; the limit
+ * applies to the inflated size (R-A4). Decides the file's name and format.
  */
 import { z } from 'zod';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -12,7 +12,7 @@ import { openBody } from './open-body.ts';
 import { findPart } from './read-form.ts';
 import { fileTooLarge, type Upload } from './store-file.ts';
 
-// Boundaries and headers of a form around its file.
+// Allowance for the boundaries and headers of a form.
 const FORM_BYTES = 1 << 20;
 const MAX_FILENAME = 255;
 export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -31,9 +31,10 @@ export const UPLOAD_QUERY = declareQuery({
 });
 
 /**
- * The upload in a request; its content is read when it is iterated.
- * @param maxBytes limit on the file.
- * @throws DomainError unsupported_media_type, invalid_input, body_too_large.
+ * Returns the upload of a request; its content streams while it is iterated.
+ * @param maxBytes maximum size of the file.
+ * @throws {DomainError} unsupported_media_type when format and name do not agree or are unknown; invalid_input for a
+ *   malformed form or file name; body_too_large, also while iterating.
  */
 export async function receiveUpload(request: Request, maxBytes: number): Promise<Upload> {
   const type = mediaType(request.headers.get('content-type'));
@@ -42,7 +43,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
   if (type !== 'multipart/form-data') {
     const format = FORMATS[type];
     if (!format) throw wrongType(type);
-    return { filename: nameOf(given ?? `upload.${format}`), format: agreed(format, given), content: body };
+    return { filename: nameOf(given ?? `upload.${format}`), format: assertSameFormat(format, given), content: body };
   }
   const { content, filename, mimeType } = await findPart(body, request.headers.get('content-type') ?? '');
   const name = nameOf(given ?? filename);
@@ -55,26 +56,29 @@ function formatOf(filename: string, type: string): FileFormat {
   if (format) return format;
   throw new DomainError(
     'unsupported_media_type',
-    `the file must be named .csv or .xlsx, got ${JSON.stringify(filename)}`,
+    `the file name must end in .csv or .xlsx, got ${JSON.stringify(filename)}`,
   );
 }
 
-/** The format of the media type, unless the name says another one. */
-function agreed(format: FileFormat, filename: string | undefined): FileFormat {
+/** Returns the format of the media type. @throws {DomainError} when the file name has another extension. */
+function assertSameFormat(format: FileFormat, filename: string | undefined): FileFormat {
   const extension = extensionOf(filename ?? '');
   if (extension === '' || EXTENSIONS.get(extension) === format) return format;
-  throw new DomainError('unsupported_media_type', `the name ends with .${extension}, but the type says ${format}`);
+  throw new DomainError(
+    'unsupported_media_type',
+    `the file name must end in .${format} for this Content-Type, got .${extension}`,
+  );
 }
 
 function extensionOf(filename: string): string {
   return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
 }
 
-/** The name without the folders some clients send along. */
+/** Strips the folders that some clients send with the name. */
 function nameOf(given: string): string {
   const name = toStorableText(given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)).trim();
   if (name !== '' && name.length <= MAX_FILENAME) return name;
-  const message = name === '' ? 'must be given' : `must be at most ${MAX_FILENAME} characters`;
+  const message = name === '' ? 'must not be empty' : `must be at most ${MAX_FILENAME} characters, got ${name.length}`;
   throw UPLOAD_QUERY.error('filename', message);
 }
 
@@ -83,6 +87,6 @@ function mediaType(contentType: string | null): string {
 }
 
 function wrongType(type: string): DomainError {
-  const message = `the body must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'no type'}`;
+  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}`;
   return new DomainError('unsupported_media_type', message);
 }

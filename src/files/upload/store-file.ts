@@ -1,30 +1,34 @@
-/** Stores an upload as it arrives, a part at a time: memory stays flat, and a file counts once all of it is committed. */
+/** Stores an upload while it arrives, part by part, in constant memory. The file is queued once all parts are committed. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { type FileFormat, FileRefusal } from '../standard-file.ts';
+import { assertSignature } from './file-signature.ts';
 import { limited } from './open-body.ts';
-import { assertStart } from './start-rules.ts';
 import { PART_BYTES, storingParts } from './stored-parts.ts';
 
+/** A file being received; iterate `content` once. */
 export interface Upload {
   readonly filename: string;
   readonly format: FileFormat;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Who sends it, with which request (R-A10). */
+/** The uploader and the id of the request (R-A10). */
 export interface Sender {
   readonly caller: Caller;
   readonly requestId: string;
 }
 
-export const fileTooLarge = (maxBytes: number) => `a file may have at most ${maxBytes} bytes`;
+/** Message of body_too_large. @param maxBytes FILE_MAX_BYTES. */
+export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
- * @returns the id of the file, which is durable and waits to be processed.
- * @throws DomainError body_too_large, unsupported_media_type (it is not what it claims), invalid_input (it is empty).
+ * Stores an upload and queues it for processing; nothing is left of an upload that fails.
+ * @returns the file id, once the file is durable.
+ * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
+ *   invalid_input when the file is empty.
  */
 export async function storeFile(
   database: Database,
@@ -36,8 +40,8 @@ export async function storeFile(
   const parts = storingParts(database, fileId);
   try {
     let sizeBytes = 0;
-    for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeRoom)) {
-      if (sizeBytes === 0) refuseForeign(format, bytes);
+    for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeBuffer)) {
+      if (sizeBytes === 0) assertFormat(format, bytes);
       sizeBytes += bytes.length;
       parts.add(bytes);
     }
@@ -52,7 +56,7 @@ export async function storeFile(
     return fileId;
   } catch (error) {
     await parts.settle().catch(() => {});
-    // Should this fail too, the purge finds it.
+    // If this fails too, the purge deletes the file.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;
   }
@@ -76,31 +80,31 @@ async function insertFile(
   return file.id;
 }
 
-function refuseForeign(format: FileFormat, start: Buffer): void {
+function assertFormat(format: FileFormat, start: Buffer): void {
   try {
-    assertStart(format, start.toString('latin1', 0, 4096));
+    assertSignature(format, start.toString('latin1', 0, 4096));
   } catch (error) {
     if (!(error instanceof FileRefusal)) throw error;
     throw new DomainError(error.code === 'empty_file' ? 'invalid_input' : 'unsupported_media_type', error.message);
   }
 }
 
-/** Pieces of any size → parts of PART_BYTES, the last one smaller, each in a room of its own. */
-async function* inParts(content: AsyncIterable<Uint8Array>, takeRoom: () => Promise<Buffer>): AsyncGenerator<Buffer> {
-  let room: Buffer | undefined;
+/** Regroups pieces of any size into parts of PART_BYTES, the last one smaller, each in a buffer of its own. */
+async function* inParts(content: AsyncIterable<Uint8Array>, takeBuffer: () => Promise<Buffer>): AsyncGenerator<Buffer> {
+  let buffer: Buffer | undefined;
   let size = 0;
   for await (const piece of content) {
     for (let start = 0; start < piece.length; ) {
-      room ??= await takeRoom();
+      buffer ??= await takeBuffer();
       const taken = piece.subarray(start, start + PART_BYTES - size);
-      room.set(taken, size);
+      buffer.set(taken, size);
       size += taken.length;
       start += taken.length;
       if (size < PART_BYTES) continue;
-      yield room;
-      room = undefined;
+      yield buffer;
+      buffer = undefined;
       size = 0;
     }
   }
-  if (room) yield room.subarray(0, size);
+  if (buffer) yield buffer.subarray(0, size);
 }

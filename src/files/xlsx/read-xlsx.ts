@@ -1,11 +1,11 @@
-/** The first sheet of a workbook as rows (R-E2): date cells, ISO texts, texts of all kinds, cached results of formulas. */
+/** Reads the first sheet of a workbook into chunks of rows (R-E2): date cells, ISO texts, cached results of formulas. */
 import type { ParsedDate } from '../../platform/dates/date-rules.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
-import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-rules.ts';
-import { plainNumber, plainSerial } from '../cells/plain-cell-rules.ts';
+import { FILE_DATE_RULE, parseFileDate, parseFileNumber, show } from '../cells/cell-parser.ts';
+import { plainNumber, plainSerial } from '../cells/plain-cell-scanner.ts';
 import { cellText } from '../cells/row-cells.ts';
-import { type Columns, planColumns, usedColumns } from '../parsing/columns-rules.ts';
-import { type HeaderNote, isChunk, type ParseJob, XLSX_CHUNKS } from '../parsing/parse-source.ts';
+import { type Columns, planColumns, usedColumns } from '../parsing/header-columns.ts';
+import { assertRowCount, type HeaderNote, isChunk, type ParseJob, XLSX_CHUNKS } from '../parsing/parse-job.ts';
 import { RowCollector } from '../parsing/row-collector.ts';
 import { RowKeys } from '../parsing/row-keys.ts';
 import { FileRefusal } from '../standard-file.ts';
@@ -18,8 +18,9 @@ import { openXlsxArchive } from './xlsx-archive.ts';
 import { decodeXml } from './xml-scanner.ts';
 
 /**
- * Reads rows until the end. After a crash the sheet is read again, and the rows that are done are passed over (R-E5).
- * @throws FileRefusal when the file is no workbook that can be read, lacks a column, or has too many rows.
+ * Reads rows to the end of the sheet and emits them in chunks. After a crash it reads the sheet again and skips the rows
+ * before `from` (R-E5).
+ * @throws {FileRefusal} when the workbook cannot be read, lacks or repeats a column, or has too many rows.
  */
 export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {
   const archive = await openXlsxArchive(source, limits);
@@ -39,25 +40,21 @@ export async function readXlsx({ source, limits, from, onHeader, emit }: ParseJo
   for await (const piece of archive.read(workbook.sheet)) {
     read += piece.length;
     scanner.feed(piece);
-    if (rows.rows > limits.maxRows) {
-      throw new FileRefusal(
-        'too_many_rows',
-        `the file must have at most ${limits.maxRows} rows; reading stopped there`,
-      );
-    }
+    assertRowCount(rows.rows, limits);
     if (rows.isChunk()) await emitRows(false);
   }
   scanner.end();
-  if (!rows.collector) throw new FileRefusal('empty_file', 'the first sheet is empty');
+  if (!rows.collector)
+    throw new FileRefusal('empty_file', 'the first sheet must have a header and rows, got an empty sheet');
   await emitRows(true);
 }
 
-/** Judges each row and hands it to the collector; the first row that is not empty is the header. */
+/** Adds each valid row to the collector and rejects the others; the first row that is not empty is the header. */
 class SheetRows implements RowVisitor {
   scanner: SheetScanner | undefined;
-  /** Known once the header was read. */
+  /** Set once the header is read. */
   collector: RowCollector | undefined;
-  /** Rows seen below the header, empty ones apart. */
+  /** Rows seen below the header, without empty ones. */
   rows = 0;
   rowNumber = 0;
   #columns: Columns | undefined;
@@ -87,7 +84,7 @@ class SheetRows implements RowVisitor {
     }
     this.rows += 1;
     this.rowNumber = row;
-    if (this.rows > this.#doneRows) this.#judge(row, cells, this.#columns, this.collector, this.#keys);
+    if (this.rows > this.#doneRows) this.#add(row, cells, this.#columns, this.collector, this.#keys);
   }
 
   #readHeader(cells: SheetCells): void {
@@ -99,7 +96,7 @@ class SheetRows implements RowVisitor {
     this.scanner?.want(usedColumns(columns));
   }
 
-  #judge(row: number, cells: SheetCells, columns: Columns, collector: RowCollector, keys: RowKeys): void {
+  #add(row: number, cells: SheetCells, columns: Columns, collector: RowCollector, keys: RowKeys): void {
     const serial = this.#serialOf(cells, columns.date);
     const text = serial === undefined ? this.#textDateOf(cells, columns.date) : undefined;
     const micros = serial ?? text?.micros;
@@ -115,9 +112,9 @@ class SheetRows implements RowVisitor {
     collector.reject(row, micros === undefined ? 'invalid_date' : 'invalid_value', problems.join('; '));
   }
 
-  /** The local date of a date cell. */
+  /** Returns the local date of a date cell, in microseconds. */
   #serialOf(cells: SheetCells, column: number): number | undefined {
-    // A number that is not shown as a date may be anything.
+    // A number without a date format is not a date.
     if (cells.kinds[column] !== KIND.serial) return undefined;
     const plain = plainSerial(cells.bytes, cells.starts[column] as number, cells.ends[column] as number);
     const serial = Number.isNaN(plain) ? Number(cellText(cells, column)) : plain;
@@ -172,13 +169,13 @@ function isEmpty({ kinds }: SheetCells): boolean {
   return true;
 }
 
-/** A date cell in a column of texts, as dates are written. */
+/** Formats a date cell that stands in a text column. */
 function toDateText(serial: number, system: DateSystem): string | undefined {
   const micros = serialToMicros(serial, system);
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');
 }
 
-/** The number as people write it: `1.2E3` is 1200, and a serial number such as 12345.0 is 12345. */
+/** Formats a number that stands in a text column: 1200 for `1.2E3`, and 12345 for the serial number 12345.0. */
 function toPlainText(raw: string): string {
   const value = Number(raw);
   return Number.isFinite(value) ? String(value) : raw;

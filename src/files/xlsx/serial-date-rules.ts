@@ -1,6 +1,6 @@
-/** Date cells: days since an epoch as a number, which a format makes a date (ECMA-376 part 1, 18.17.4 and 18.8.30). */
+/** Converts date cells, days since an epoch with a date format (ECMA-376 part 1, 18.17.4 and 18.8.30). */
 
-/** 1900: day 1 is 1900-01-01, and 1900 counts as a leap year, which it was not. 1904: day 0 is 1904-01-01. */
+/** 1900: day 1 is 1900-01-01, and day 60 is the nonexistent 29 February 1900. 1904: day 0 is 1904-01-01. */
 export type DateSystem = 1900 | 1904;
 
 const MILLIS_PER_DAY = 86_400_000;
@@ -10,8 +10,9 @@ const PHANTOM_DAY = 60;
 const END = Date.UTC(2200, 0, 1);
 
 /**
- * The local date of a serial number, to the millisecond: finer digits are noise of the fraction.
- * @returns microseconds of the local clock; undefined for what is no date: 29 February 1900, negative, 2200 and later.
+ * Converts a serial number to a local date, rounded to the millisecond: finer digits are rounding errors of the fraction.
+ * @returns microseconds of the local clock since 1970-01-01; undefined for 29 February 1900, negative numbers, and 2200 and
+ *   later.
  */
 export function serialToMicros(serial: number, system: DateSystem): number | undefined {
   if (!(serial >= 0)) return undefined;
@@ -21,7 +22,7 @@ export function serialToMicros(serial: number, system: DateSystem): number | und
   return isPhantom || millis >= END ? undefined : millis * MICROS_PER_MILLI;
 }
 
-// Formats that need not be written out because every program knows them; 27–36 and 50–58 are East Asian dates.
+// Ids of the built-in date formats, which a workbook need not define; 27–36 and 50–58 are East Asian dates.
 const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [14, 22],
   [27, 36],
@@ -29,10 +30,10 @@ const BUILT_IN_DATES: readonly (readonly [number, number])[] = [
   [50, 58],
 ];
 
-/** @param code of the format, undefined for one that is built in. */
+/** Whether a number format shows a date. @param code format code; undefined for a built-in format. */
 export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return BUILT_IN_DATES.some(([first, last]) => id >= first && id <= last);
-  // Texts in quotes, escaped and padding characters, and colours or conditions in brackets are not part of the pattern.
+  // Quoted texts, escaped and padding characters, and colours or conditions in brackets are not date letters.
   const pattern = code
     .replace(/"[^"]*"?/g, '')
     .replace(/[\\_*]./g, '')

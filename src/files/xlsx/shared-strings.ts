@@ -1,13 +1,14 @@
 /**
- * The texts that cells refer to by number. They stand in one buffer: as JavaScript strings the texts of a million cells
- * would need several times the memory.
+ * Reads the shared strings of a workbook, the texts that cells refer to by index, into one buffer: as JavaScript strings
+ * the texts of a million cells would take several times the memory.
  */
 import { FileRefusal } from '../standard-file.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { decodeXml, XmlScanner } from './xml-scanner.ts';
 
+/** The shared strings of a workbook. */
 export interface SharedStrings {
-  /** undefined where there is none. */
+  /** @param index from 0. @returns undefined when there is no such string. */
   get(index: number): string | undefined;
 }
 
@@ -17,13 +18,17 @@ const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
 
+/** For a workbook without shared strings. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
 
-/** @throws FileRefusal too_large, damaged_file. */
+/**
+ * Reads the part `name` of the archive.
+ * @throws {FileRefusal} too_large beyond 96 MiB or 4,000,000 strings; damaged_file.
+ */
 export async function readSharedStrings(archive: XlsxArchive, name: string): Promise<SharedStrings> {
   const table = new StringTable();
   let raw = '';
-  // Text is in `t`, but not in that of a phonetic run.
+  // Text is in the elements `t`, except within a phonetic run `rPh`.
   let isText = false;
   let phoneticDepth = 0;
   const scanner = new XmlScanner({
@@ -48,15 +53,15 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
 
 class StringTable implements SharedStrings {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
-  /** Where each text ends. */
+  /** End offset of each text. */
   #ends = new Uint32Array(FIRST_COUNT);
   #count = 0;
   #size = 0;
   readonly #cache = new Map<number, string>();
 
-  /** @param raw as written in the XML. */
+  /** @param raw latin1 text with XML entities. */
   add(raw: string): void {
-    if (this.#count >= MAX_COUNT) throw tooLarge(`more than ${MAX_COUNT} different texts`);
+    if (this.#count >= MAX_COUNT) throw tooLarge(`at most ${MAX_COUNT} different texts`);
     if (this.#count === this.#ends.length) {
       const ends = new Uint32Array(this.#ends.length * 2);
       ends.set(this.#ends);
@@ -79,7 +84,7 @@ class StringTable implements SharedStrings {
 
   #reserve(bytes: number): void {
     const needed = this.#size + bytes;
-    if (needed > MAX_BYTES) throw tooLarge(`more than ${MAX_BYTES} bytes of text`);
+    if (needed > MAX_BYTES) throw tooLarge(`at most ${MAX_BYTES} bytes of different texts`);
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(larger, 0, 0, this.#size);
@@ -87,12 +92,15 @@ class StringTable implements SharedStrings {
   }
 }
 
-/** Spreadsheets write what XML cannot hold as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
+/** Decodes characters that XML cannot hold, written as `_x000D_` (ECMA-376 part 1, 22.9.2.19). */
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-function tooLarge(what: string): FileRefusal {
-  return new FileRefusal('too_large', `the workbook has ${what}; please send it in several files, or as CSV`);
+function tooLarge(limit: string): FileRefusal {
+  return new FileRefusal(
+    'too_large',
+    `the workbook must have ${limit}; split it into several files, or send it as CSV`,
+  );
 }

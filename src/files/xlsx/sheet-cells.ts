@@ -1,27 +1,29 @@
-/** The cells of a row of a worksheet: where their bytes stand, and what they are. */
+/** Cells of one worksheet row: byte offsets and kinds. Filled by `plain-row.ts` and `xml-rows.ts`. */
 import type { RowCells } from '../cells/row-cells.ts';
 
 /**
- * What a cell holds: `serial` is a number shown as a date, `shared` the number of a text, `error` a text such as #N/A,
- * `date` an ISO 8601 text.
+ * Content of a cell: `serial` is a number with a date format, `shared` the index of a shared string, `error` a text such
+ * as #N/A, `date` an ISO 8601 text.
  */
 export const KIND = { empty: 0, number: 1, serial: 2, shared: 3, text: 4, boolean: 5, error: 6, date: 7 } as const;
 
-/** The bytes are those of the XML, not decoded. */
+/** The bytes are XML text, with entities. */
 export interface SheetCells extends RowCells {
   readonly kinds: readonly number[];
 }
 
+/** Receives the rows of a sheet in order. */
 export interface RowVisitor {
-  /** @param row as the sheet numbers it. @param cells good until the call ends. */
+  /** @param row number in the sheet. @param cells valid during the call only. */
   row(row: number, cells: SheetCells): void;
 }
 
-// What a spreadsheet can have; a cell beyond is no cell.
+// Maximum of a spreadsheet; cells beyond it are ignored.
 const MAX_COLUMNS = 16_384;
+/** Longer text of a cell is cut. */
 export const MAX_CELL_BYTES = 1 << 17;
 
-/** Takes the cells of one row after the other. */
+/** The current row; reused for each row of a sheet. */
 export class SheetRow implements SheetCells {
   bytes: Buffer = Buffer.alloc(0);
   readonly starts: number[] = [];
@@ -30,26 +32,28 @@ export class SheetRow implements SheetCells {
   readonly #isDateStyle: readonly boolean[];
   #wanted: Uint8Array | undefined;
 
-  /** @param isDateStyle by cell style: whether it shows a number as a date. */
+  /** @param isDateStyle by index of the cell style, whether it shows a number as a date. */
   constructor(isDateStyle: readonly boolean[]) {
     this.#isDateStyle = isDateStyle;
   }
 
-  /** From now on only these columns are taken: 1 for each that is. */
+  /** Keeps only some columns from now on. @param wanted by column index, 1 for a column to keep. */
   want(wanted: Uint8Array): void {
     this.#wanted = wanted;
   }
 
+  /** Whether the cells of a column are kept. */
   isWanted(column: number): boolean {
     return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
   }
 
+  /** Starts a row with every cell empty. @param bytes the buffer that offsets refer to. */
   begin(bytes: Buffer): void {
     this.bytes = bytes;
     for (let column = 0; column < this.kinds.length; column += 1) this.#put(column, KIND.empty, 0, 0);
   }
 
-  /** A cell without content is empty, whatever it says it is. */
+  /** Sets a cell; a cell without content is empty, whatever its kind. @param style index of its cell style. */
   set(column: number, kind: number, start: number, end: number, style: number): void {
     for (let between = this.kinds.length; between < column; between += 1) this.#put(between, KIND.empty, 0, 0);
     const held = kind === KIND.number && this.#isDateStyle[style] === true ? KIND.serial : kind;

@@ -1,21 +1,22 @@
-/** The rows of a worksheet, piece by piece: those written plainly from their bytes, others tag by tag. */
+/** Reads the rows of a worksheet, piece by piece: plain rows from bytes (`plain-row.ts`), others by tags (`xml-rows.ts`). */
 import { PlainRows } from './plain-row.ts';
 import { type RowVisitor, SheetRow } from './sheet-cells.ts';
 import { XmlRows } from './xml-rows.ts';
 
 const ROW_END = '</row>';
-// A longer row is read tag by tag, which needs not have all of it.
+// A longer row is read by tags, which does not need the whole row at once.
 const MAX_WAITING_BYTES = 1 << 18;
 
+/** One per sheet. */
 export class SheetScanner {
   readonly #row: SheetRow;
   readonly #plain: PlainRows;
   readonly #xml: XmlRows;
   readonly #visitor: RowVisitor;
-  #room: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
   #waiting = 0;
 
-  /** @param isDateStyle by cell style: whether it shows a number as a date. */
+  /** @param isDateStyle by index of the cell style, whether it shows a number as a date. */
   constructor(visitor: RowVisitor, isDateStyle: readonly boolean[]) {
     this.#visitor = visitor;
     this.#row = new SheetRow(isDateStyle);
@@ -23,60 +24,60 @@ export class SheetScanner {
     this.#xml = new XmlRows(this.#row, visitor);
   }
 
-  /** From now on only these columns are read: 1 for each that is. */
+  /** Reads only some columns from now on. @param wanted by column index, 1 for a column to read. */
   want(wanted: Uint8Array): void {
     this.#row.want(wanted);
   }
 
-  /** @throws FileRefusal damaged_file, wrong_format. */
+  /** Takes the next piece of the sheet. @throws {FileRefusal} damaged_file, wrong_format. */
   feed(piece: Uint8Array): void {
     const bytes = this.#append(piece);
-    let place = 0;
-    while (place < bytes.length) {
-      const next = this.#xml.isBetweenRows ? this.#plainRow(bytes, place) : this.#byTags(bytes, place);
-      if (next === place) break;
-      place = next;
+    let at = 0;
+    while (at < bytes.length) {
+      const next = this.#xml.isBetweenRows ? this.#plainRow(bytes, at) : this.#byTags(bytes, at);
+      if (next === at) break;
+      at = next;
     }
-    this.#waiting = bytes.length - place;
-    this.#room.copyWithin(0, place, bytes.length);
+    this.#waiting = bytes.length - at;
+    this.#buffer.copyWithin(0, at, bytes.length);
   }
 
-  /** @throws FileRefusal when it ends inside a tag. */
+  /** Ends the sheet. @throws {FileRefusal} damaged_file when the sheet ends inside a tag. */
   end(): void {
-    this.#xml.feed(this.#room.toString('latin1', 0, this.#waiting));
+    this.#xml.feed(this.#buffer.toString('latin1', 0, this.#waiting));
     this.#xml.end();
   }
 
-  /** @returns the place after what was read, `place` when more is needed. */
-  #plainRow(bytes: Buffer, place: number): number {
+  /** @returns the index after the row, or `at` when the row is incomplete. */
+  #plainRow(bytes: Buffer, at: number): number {
     this.#plain.rowNumber = this.#xml.rowNumber;
-    const end = this.#plain.read(bytes, place);
+    const end = this.#plain.read(bytes, at);
     if (end >= 0) {
       this.#xml.rowNumber = this.#plain.rowNumber;
       this.#visitor.row(this.#plain.rowNumber, this.#row);
       return end;
     }
-    const isLonger = bytes.length - place > MAX_WAITING_BYTES;
-    return isLonger || bytes.includes(ROW_END, place) ? this.#byTags(bytes, place) : place;
+    const isLonger = bytes.length - at > MAX_WAITING_BYTES;
+    return isLonger || bytes.includes(ROW_END, at) ? this.#byTags(bytes, at) : at;
   }
 
-  /** To the end of a row, if there is one. */
-  #byTags(bytes: Buffer, place: number): number {
-    const found = bytes.indexOf(ROW_END, place);
+  /** Reads by tags up to the end of a row, or of the bytes. @returns the index after them. */
+  #byTags(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(ROW_END, at);
     const end = found < 0 ? bytes.length : found + ROW_END.length;
-    this.#xml.feed(bytes.toString('latin1', place, end));
+    this.#xml.feed(bytes.toString('latin1', at, end));
     return end;
   }
 
-  /** What was left of the piece before stands at the beginning of the room. */
+  /** Appends to the incomplete row at the start of the buffer. */
   #append(piece: Uint8Array): Buffer {
     const size = this.#waiting + piece.length;
-    if (size > this.#room.length) {
+    if (size > this.#buffer.length) {
       const larger = Buffer.allocUnsafeSlow(size + (size >> 2));
-      this.#room.copy(larger, 0, 0, this.#waiting);
-      this.#room = larger;
+      this.#buffer.copy(larger, 0, 0, this.#waiting);
+      this.#buffer = larger;
     }
-    this.#room.set(piece, this.#waiting);
-    return this.#room.subarray(0, size);
+    this.#buffer.set(piece, this.#waiting);
+    return this.#buffer.subarray(0, size);
   }
 }

@@ -1,15 +1,17 @@
-/** What a workbook says about its parts: the first sheet, shared texts, which formats are dates, the date system. */
+/** Reads the structure of a workbook: its first sheet, shared strings, date styles and date system. */
 import { FileRefusal } from '../standard-file.ts';
 import { type DateSystem, isDateFormat } from './serial-date-rules.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { attributeOf, decodeXml, prefixedAttributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
+/** The parts of a workbook that rows are read from. */
 export interface Workbook {
-  /** Names of the parts in the archive. */
+  /** Name of the first sheet's part in the archive. */
   readonly sheet: string;
+  /** Name of the part; undefined when the workbook has none. */
   readonly sharedStrings: string | undefined;
   readonly dateSystem: DateSystem;
-  /** By cell style: whether it makes a number a date. */
+  /** By index of the cell style, whether it shows a number as a date. */
   readonly isDateStyle: readonly boolean[];
 }
 
@@ -21,17 +23,17 @@ interface Relation {
 const MAX_PART_BYTES = 32 << 20;
 const MAX_STYLES = 100_000;
 
-/** @throws FileRefusal wrong_format, damaged_file. */
+/** @throws {FileRefusal} wrong_format when it is not an xlsx workbook or has no worksheet; damaged_file. */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
   const main = root.find(({ type }) => type === 'officeDocument')?.target;
-  if (main === undefined || !archive.has(main)) throw wrong('it has no workbook in it');
-  if (main.endsWith('.bin')) throw wrong('it is a binary workbook (.xlsb)');
+  if (main === undefined || !archive.has(main)) throw wrong('an archive without a workbook');
+  if (main.endsWith('.bin')) throw wrong('a binary workbook (.xlsb); save it as .xlsx');
   const relations = await readRelations(archive, main);
   const { sheetIds, dateSystem } = await readMain(archive, main);
   const sheets = sheetIds.map((id) => relations.get(id)).filter((relation) => relation?.type === 'worksheet');
   const sheet = sheets[0]?.target;
-  if (sheet === undefined || !archive.has(sheet)) throw wrong('it has no worksheet');
+  if (sheet === undefined || !archive.has(sheet)) throw wrong('a workbook without a worksheet');
   const targetOf = (type: string): string | undefined => {
     const target = [...relations.values()].find((relation) => relation.type === type)?.target;
     return target !== undefined && archive.has(target) ? target : undefined;
@@ -45,7 +47,7 @@ export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   };
 }
 
-/** Relations of a part by id; `''` is the package. Targets are names in the archive. */
+/** Reads the relations of a part by id. @param part '' for the package. @returns targets as names in the archive. */
 async function readRelations(archive: XlsxArchive, part: string): Promise<ReadonlyMap<string, Relation>> {
   const slash = part.lastIndexOf('/') + 1;
   const directory = part.slice(0, slash);
@@ -68,7 +70,7 @@ async function readRelations(archive: XlsxArchive, part: string): Promise<Readon
   return relations;
 }
 
-/** `xl/` and `../x/y.xml` → `x/y.xml`; a target that begins with a slash counts from the top. */
+/** Resolves `../x/y.xml` in `xl/` to `x/y.xml`; a target that starts with a slash is absolute. */
 function resolvePath(directory: string, target: string): string {
   const parts: string[] = [];
   for (const part of (target.startsWith('/') ? target : directory + target).split('/')) {
@@ -104,7 +106,7 @@ async function readStyles(archive: XlsxArchive, name: string): Promise<readonly 
       const id = Number(attributeOf(attributes, 'numFmtId') ?? 0);
       if (element === 'numFmt') codes.set(id, decodeXml(attributeOf(attributes, 'formatCode') ?? ''));
       else if (element === 'xf' && isInCells) isDateStyle.push(isDateFormat(id, codes.get(id)));
-      if (isDateStyle.length > MAX_STYLES) throw wrong(`it has more than ${MAX_STYLES} styles`);
+      if (isDateStyle.length > MAX_STYLES) throw wrong(`a workbook with more than ${MAX_STYLES} styles`);
     },
     close: (element) => {
       if (element === 'cellXfs') isInCells = false;
@@ -119,12 +121,12 @@ async function scan(archive: XlsxArchive, name: string, visitor: XmlVisitor): Pr
   let bytes = 0;
   for await (const piece of archive.read(name)) {
     bytes += piece.length;
-    if (bytes > MAX_PART_BYTES) throw wrong(`its part ${name} is larger than ${MAX_PART_BYTES} bytes`);
+    if (bytes > MAX_PART_BYTES) throw wrong(`a workbook whose part ${name} is larger than ${MAX_PART_BYTES} bytes`);
     scanner.feed(piece.toString('latin1'));
   }
   scanner.end();
 }
 
-function wrong(what: string): FileRefusal {
-  return new FileRefusal('wrong_format', `the file is not an xlsx workbook: ${what}`);
+function wrong(got: string): FileRefusal {
+  return new FileRefusal('wrong_format', `the file must be an xlsx workbook, got ${got}`);
 }

@@ -1,13 +1,14 @@
-/** Rows of a worksheet tag by tag, however they are written. */
+/** Reads worksheet rows in any XML form, tag by tag. `plain-row.ts` reads the usual form faster. */
 import { columnAt, kindOf } from './plain-row.ts';
 import { KIND, MAX_CELL_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
 import { attributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
+/** Fills a `SheetRow` and visits each complete row. */
 export class XmlRows implements XmlVisitor {
   readonly #xml = new XmlScanner(this);
   readonly #row: SheetRow;
   readonly #visitor: RowVisitor;
-  /** Cells of the row under way: the places are in the texts put together. */
+  /** Texts of the cells of the current row; offsets refer to their concatenation. */
   #raws: string[] = [];
   #size = 0;
   #column = -1;
@@ -18,7 +19,7 @@ export class XmlRows implements XmlVisitor {
   #isInCell = false;
   #isText = false;
   #phoneticDepth = 0;
-  /** Of the row begun last. */
+  /** Number of the row started last. */
   rowNumber = 0;
 
   constructor(row: SheetRow, visitor: RowVisitor) {
@@ -26,7 +27,7 @@ export class XmlRows implements XmlVisitor {
     this.#visitor = visitor;
   }
 
-  /** Whether what follows may be read by somebody else. */
+  /** Whether the next byte is outside of rows and tags, so that `plain-row.ts` may read on. */
   get isBetweenRows(): boolean {
     return !this.#isInRow && this.#xml.isBetweenTags;
   }

@@ -13,7 +13,7 @@ import {
   type FilterOperator,
   type FilterValue,
   parseFilter,
-} from './custom-filter-rules.ts';
+} from './filter-parser.ts';
 
 /** What can be compared: an SQL expression and how its values are written in a filter. */
 interface Operand {

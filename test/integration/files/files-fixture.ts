@@ -1,4 +1,4 @@
-/** The doors and the ingester of Standard Files, beside a test API that has the structure and the users. */
+/** HTTP routes and ingester of Standard Files, beside a test API with structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
 import { FILE_QUEUE, type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
@@ -62,7 +62,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const listener = await listenHttp('127.0.0.1', 0);
   const wakeFileIngester = (accountId: number) => queue.wake([String(accountId)]);
   const routes = fileRoutes({ database: parts.database, maxBytes, wakeFileIngester, log: parts.log });
-  // The door of the API as far as it concerns files.
+  // The API as `http/` assembles it, with the file routes only.
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId());
   app.onError(errorHandler(parts.log));

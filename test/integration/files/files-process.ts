@@ -1,6 +1,6 @@
 /**
- * A process that ingests the files of an account, for tests that kill it: `node files-process.ts ACCOUNT`, the database in
- * DATABASE_URL. Tells its parent of every chunk that is committed.
+ * Process that ingests one file of an account, for tests that kill it: `node files-process.ts ACCOUNT`, with DATABASE_URL.
+ * Sends its parent a message after each committed chunk.
  */
 import { createFileMetrics } from '../../../src/files/file-metrics.ts';
 import { openFileParser } from '../../../src/files/parsing/file-parser.ts';

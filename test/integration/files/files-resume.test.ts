@@ -28,7 +28,7 @@ beforeEach(async () => {
   const siteId = await createSite(stack.api.manager);
   const sourceId = await createSource(stack.api.manager, siteId);
   variableId = await createVariable(stack.api.manager, sourceId, { isVersioned: true });
-  // A bad row in every thousand.
+  // One invalid row in every thousand.
   const rows = Array.from(
     { length: ROWS },
     (_, row) => `${variableId},${row % 1000 === 7 ? 'never' : minute(row)},${row}\n`,
@@ -50,7 +50,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
   return ingestFile(services, stack.api.accountId, signal);
 };
 
-/** Versions, dates and row errors there are: equal to what one undisturbed run leaves. */
+/** Expects the versions, dates, row errors and event that one uninterrupted run leaves. */
 async function expectOnce(fileId: string): Promise<void> {
   const { rows } = await stack.api.database.query(
     `select count(*) as versions, count(distinct date) as dates, sum(value)::float8 as sum
@@ -73,8 +73,8 @@ async function expectOnce(fileId: string): Promise<void> {
   ]);
 }
 
-describe('a file that is not processed in one go', () => {
-  it('is continued where it was stopped, and announced once (R-E5, R-K2, R-I2)', async () => {
+describe('files: a file whose processing is interrupted', () => {
+  it('resumes where it was stopped, and is announced once (R-E5, R-K2, R-I2)', async () => {
     const fileId = await stack.upload('a.csv', csv);
     const stopped = new AbortController();
     stopped.abort();
@@ -89,7 +89,7 @@ describe('a file that is not processed in one go', () => {
     expect(await ingest()).toBe(false);
   });
 
-  it('is continued after a crash in the middle of it (R-E5, R-K3)', async () => {
+  it('resumes after an error between two chunks (R-E5, R-K3)', async () => {
     const fileId = await stack.upload('b.csv', csv);
     async function* broken(...given: Parameters<FileParser['parse']>) {
       let count = 0;
@@ -105,7 +105,7 @@ describe('a file that is not processed in one go', () => {
     await expectOnce(fileId);
   });
 
-  it('is continued after its process was killed (R-E5, R-K3)', async () => {
+  it('resumes after its process is killed (R-E5, R-K3)', async () => {
     const fileId = await stack.upload('killed.csv', csv);
     const program = fileURLToPath(new URL('./files-process.ts', import.meta.url));
     const child = fork(program, [String(stack.api.accountId)], {
@@ -122,14 +122,14 @@ describe('a file that is not processed in one go', () => {
     await expectOnce(fileId);
   });
 
-  it('by two at the same time is ingested once (R-E5)', async () => {
+  it('is ingested once by two processes at the same time (R-E5)', async () => {
     const fileId = await stack.upload('c.csv', csv);
     await Promise.all([ingest(), ingest()]);
     while (await ingest());
     await expectOnce(fileId);
   });
 
-  it('is given up when it was taken up again and again to no effect', async () => {
+  it('fails after ten attempts without progress', async () => {
     const fileId = await stack.upload('d.csv', csv);
     await stack.api.database.query('update stored_file set attempts = 10 where id = $1', [fileId]);
     await ingest();
@@ -137,7 +137,7 @@ describe('a file that is not processed in one go', () => {
   });
 });
 
-it('files of an account are processed in the order in which they were answered', async () => {
+it('files: the files of an account are processed in the order of their answers', async () => {
   const line = (value: number) => `variable_id,date,value,version\n${variableId},2026-01-01T00:00:00Z,${value},V\n`;
   const ids = [
     await stack.upload('1.csv', line(1)),
@@ -150,7 +150,7 @@ it('files of an account are processed in the order in which they were answered',
   expect(rows).toEqual([{ value: 3 }]);
 });
 
-it('a file is read once the pushes accepted before it are written, however long they wait (R-D6)', async () => {
+it('files: processing starts only when the pushes accepted before it are written (R-D6)', async () => {
   const { database } = stack.api;
   await database.query(`insert into push_batch (account_id, rows) values ($1, '')`, [stack.api.accountId]);
   const fileId = await stack.upload('rows.csv', csv);
@@ -161,14 +161,14 @@ it('a file is read once the pushes accepted before it are written, however long 
   };
   const ended = ingest(undefined, { parse });
   await eventually('the file to be taken', async () => (await stack.status(fileId)).state === 'Processing');
-  for (let look = 0; look < 10; look += 1) expect((await stack.status(fileId)).progress.rows).toBe(0);
+  for (let attempt = 0; attempt < 10; attempt += 1) expect((await stack.status(fileId)).progress.rows).toBe(0);
   expect(isRead).toBe(false);
   await database.query('delete from push_batch');
   expect(await ended).toBe(true);
   expect(await stack.status(fileId)).toMatchObject({ state: 'Completed', progress: { rows: ROWS } });
 });
 
-it('a file that ends too soon for its limit of rows keeps the rows before (R-E4)', async () => {
+it('files: a file that exceeds the limit of rows keeps the rows before it (R-E4)', async () => {
   const fileId = await stack.upload('many.csv', csv);
   const { database, dictionary, log } = stack.api.parts;
   const metrics = createFileMetrics(stack.api.parts.metrics);
@@ -186,7 +186,7 @@ it('a file that ends too soon for its limit of rows keeps the rows before (R-E4)
   expect(rows).toEqual([{ count: status.counts.ingested }]);
 });
 
-it('files are removed with all they hold once their retention is over, and uploads that were cut off (R-E1)', async () => {
+it('files: the purge deletes expired files with their content, and interrupted uploads (R-E1)', async () => {
   const [old, recent] = [await stack.upload('old.csv', csv), await stack.upload('recent.csv', csv)];
   while (await ingest());
   await stack.api.database.query(`update stored_file set uploaded_date = now() - interval '31 days' where id = $1`, [

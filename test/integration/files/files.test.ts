@@ -16,7 +16,7 @@ beforeAll(async () => {
   stack = await startFileStack(MAX_BYTES);
   stack.startIngester({ maxRows: 200_000 });
   const siteId = await createSite(stack.api.manager, { timeZoneId: 'Europe/Brussels' });
-  // The fixtures are about variable 7.
+  // Keeps new ids above 7, the id the fixtures use.
   await stack.api.database.query(`select setval(pg_get_serial_sequence('variable', 'id'), 100)`);
   sourceId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
 });
@@ -32,8 +32,8 @@ const read = async (variableId: number) =>
 const process = async (filename: string, content: string | Uint8Array<ArrayBuffer>) =>
   stack.ended(await stack.upload(filename, content));
 
-describe('POST /storage', () => {
-  it('takes a form as shipped clients send it and answers the id as a JSON string (R-E1)', async () => {
+describe('files: POST /storage', () => {
+  it('accepts the form of shipped clients and answers the file id as a JSON string (R-E1)', async () => {
     const variableId = await newVariable();
     const form = new FormData();
     form.append('note', 'first');
@@ -54,7 +54,7 @@ describe('POST /storage', () => {
     expect(await read(variableId)).toMatchObject([{ date: '2026-02-28T23:15:00Z', rawValue: 1.5 }]);
   });
 
-  it('takes the file itself, and gzip (R-E1, R-A4)', async () => {
+  it('accepts the file as the body, and gzip (R-E1, R-A4)', async () => {
     const variableId = await newVariable();
     const csv = `${HEADER}\n${variableId},${DATE}Z,1\n`;
     const plain = await stack.post('/storage?filename=a.csv', csv, { 'content-type': 'text/csv; charset=utf-8' });
@@ -68,7 +68,7 @@ describe('POST /storage', () => {
 
   it.each([
     [415, '/storage?filename=a.csv', 'x', { 'content-type': 'application/json' }, /multipart/],
-    [415, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }, /type says csv/],
+    [415, '/storage?filename=a.xlsx', 'x', { 'content-type': 'text/csv' }, /must end in \.csv/],
     [415, '/storage', fixture('openpyxl.xlsx'), { 'content-type': 'text/csv' }, /zip/],
     [
       415,
@@ -82,7 +82,7 @@ describe('POST /storage', () => {
       '/storage',
       'a,b',
       { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
-      /no zip/,
+      /other than a zip archive/,
     ],
     [415, '/storage', `PK\x03\x04${'x'.repeat(6 << 20)}`, { 'content-type': 'text/csv' }, /zip/],
     [415, '/storage', 'x', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /gzip/],
@@ -124,27 +124,33 @@ describe('POST /storage', () => {
       { 'content-type': 'text/csv', 'content-encoding': 'gzip' },
       new RegExp(`at most ${MAX_BYTES} bytes`),
     ],
-  ])('answers %i to what is no file (R-A5, R-E4) %#', async (code, path, body, headers, message) => {
-    const response = await stack.post(path, body, headers as unknown as Record<string, string>);
-    expect([response.status, await response.json()]).toMatchObject([code, { message: expect.stringMatching(message) }]);
-    const { rows } = await stack.api.database.query(`select id from stored_file where state = 'Uploading'`);
-    expect(rows).toEqual([]);
-  });
+  ])(
+    'answers %i to an invalid upload and stores nothing (R-A5, R-E4) %#',
+    async (code, path, body, headers, message) => {
+      const response = await stack.post(path, body, headers as unknown as Record<string, string>);
+      expect([response.status, await response.json()]).toMatchObject([
+        code,
+        { message: expect.stringMatching(message) },
+      ]);
+      const { rows } = await stack.api.database.query(`select id from stored_file where state = 'Uploading'`);
+      expect(rows).toEqual([]);
+    },
+  );
 
-  it('needs the permission to push (R-B8)', async () => {
+  it('answers 403 without the permission to push (R-B8)', async () => {
     const reader = await stack.api.signIn('reader', 'MANAGER', { mayPush: false });
     const response = await stack.post('/storage', 'x', { 'content-type': 'text/csv' }, reader);
     expect(response.status).toBe(403);
   });
 
-  it('refuses a form whose file has another extension (R-E4)', async () => {
+  it('answers 415 to a form whose file has another extension (R-E4)', async () => {
     for (const name of ['a.txt', 'a.xls', 'a'])
       await expect(stack.upload(name, 'x')).rejects.toThrow(/415.*\.csv or \.xlsx/);
   });
 });
 
-describe('a file', () => {
-  it('that is a workbook is read like a CSV (R-E2)', async () => {
+describe('files: an uploaded file', () => {
+  it('is ingested from a workbook as from a CSV (R-E2)', async () => {
     const variableId = await newVariable({ isVersioned: true, mappingConfig: 'wb' });
     await stack.api.database.query('update variable set id = 7 where id = $1', [variableId]);
     const status = await process('Book.XLSX', fixture('libreoffice.xlsx'));
@@ -165,7 +171,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('finds its targets by any identifiers, each combination once (§2, R-D2)', async () => {
+  it('resolves targets by any combination of identifiers (§2, R-D2)', async () => {
     const variableId = await newVariable({ mappingConfig: 'm1' });
     await newVariable({ mappingConfig: 'twin' });
     await newVariable({ mappingConfig: 'twin' });
@@ -186,7 +192,7 @@ describe('a file', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }, { rawValue: 2 }]);
   });
 
-  it('reaches only what its sender sees (R-B9)', async () => {
+  it('writes only to variables its uploader may push to (R-B9)', async () => {
     const variableId = await newVariable();
     const otherSite = await createSite(stack.api.manager);
     const user = await stack.api.signIn('uma', 'USER', { sites: [otherSite] });
@@ -214,7 +220,7 @@ describe('a file', () => {
     expect(await read(variableId)).toEqual([]);
   });
 
-  it('reports bad rows and warns of changed clocks, first in its state, all of them as CSV (R-E1, R-E3, R-D4)', async () => {
+  it('shows the first 1,000 row errors and the warnings, and lists all row errors as CSV (R-E1, R-E3, R-D4)', async () => {
     const variableId = await newVariable();
     const bad = Array.from({ length: 1500 }, (_, index) => `${variableId},01/02/2026,${index}\n`).join('');
     const status = await process('bad.csv', `${HEADER}\n${bad}${variableId},2026-10-25T02:30:00,1\n`);
@@ -239,7 +245,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('that fails says why, and what follows it is processed (R-E2)', async () => {
+  it('reports why it failed, and the next file is processed (R-E2)', async () => {
     const failed = await process('columns.csv', 'date,amount\n');
     expect(failed).toMatchObject({
       state: 'Failed',
@@ -251,7 +257,7 @@ describe('a file', () => {
     expect(await process('good.csv', `${HEADER}\n${variableId},${DATE},1\n`)).toMatchObject({ state: 'Completed' });
   });
 
-  it('is kept, and given back byte by byte (R-E1)', async () => {
+  it('can be downloaded byte by byte as uploaded (R-E1)', async () => {
     const bytes = fixture('gnumeric.xlsx');
     const fileId = await stack.upload("it's 100% ü.xlsx", bytes);
     const response = await stack.get(`/storage/${fileId}/content`);
@@ -261,7 +267,7 @@ describe('a file', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 
-  it('shows its progress as events until its end (R-E1)', async () => {
+  it('sends its progress as server-sent events until its final state (R-E1)', async () => {
     const variableId = await newVariable();
     const rows = Array.from({ length: 100_000 }, (_, index) => `${variableId},${minute(index)},${index}\n`).join('');
     const fileId = await stack.upload('events.csv', `${HEADER}\n${rows}`);

@@ -10,22 +10,22 @@ const read = (text: string | Uint8Array, options?: ReadOptions) => readRows('csv
 const values = async (text: string | Uint8Array, options?: ReadOptions) =>
   (await read(text, options)).points.map(({ value }) => value);
 
-describe('a CSV', () => {
+describe('files: CSV', () => {
   it.each([
     ['commas', `${HEADER}\n7,${DATE},1.5\n`],
     ['semicolons', `variable_id;date;value\n7;${DATE};1.5\n`],
     ['tabs', `variable_id\tdate\tvalue\n7\t${DATE}\t1.5\n`],
     ['Windows line ends', `${HEADER}\r\n7,${DATE},1.5\r\n`],
     ['old Macintosh line ends', `${HEADER}\r7,${DATE},1.5\r`],
-    ['no line end at the end', `${HEADER}\n7,${DATE},1.5`],
+    ['no line end after the last row', `${HEADER}\n7,${DATE},1.5`],
     ['a byte order mark', `\ufeff${HEADER}\n7,${DATE},1.5\n`],
     ['quotes', `"variable_id","date","value"\n"7","${DATE}","1.5"\n`],
     ['quotes and Windows line ends', `"variable_id","date","value"\r\n"7","${DATE}","1.5"\r\n`],
     ['blank lines', `\n${HEADER}\n\n7,${DATE},1.5\n\n\n`],
-    ['names in any case and order, and columns of its own', `note,VALUE,Date,Variable_Id\nx,1.5,${DATE},7\n`],
-    ['spaces around', `variable_id , date , value\n 7 , ${DATE} , 1.5 \n`],
+    ['column names in any case and order, and unknown columns', `note,VALUE,Date,Variable_Id\nx,1.5,${DATE},7\n`],
+    ['spaces around cells', `variable_id , date , value\n 7 , ${DATE} , 1.5 \n`],
     ['separators at the ends of lines', `${HEADER},\n7,${DATE},1.5,\n`],
-  ])('may have %s (R-E2)', async (_, text) => {
+  ])('reads a file with %s (R-E2)', async (_, text) => {
     const { points, errors } = await read(text);
     expect(errors).toEqual([]);
     expect(points).toEqual([
@@ -38,7 +38,7 @@ describe('a CSV', () => {
     ]);
   });
 
-  it('has every identifier of the table, and names what means nothing here (§2, R-E2)', async () => {
+  it('reads every identifier column of §2 and lists unknown columns (R-E2)', async () => {
     const header =
       'date,value,variable_id,source_id,source_serialnumber,source_ean,source_name,source_meternumber,mapping_config,variable_type_id,extra';
     const { points, ignored } = await read(`${header}\n${DATE},1,1,2,S3,E4,"Näme, 5",M6,C7,8,x\n`);
@@ -51,7 +51,7 @@ describe('a CSV', () => {
     expect(again.points[0]?.target).toEqual({ sourceSerialNumber: 'S3' });
   });
 
-  it('has versions and tags: any text, and labels separated by | (§2)', async () => {
+  it('reads a version as any text and tags as labels separated by | (§2)', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,"V,1",quality:estimated|period:a:b\n1,${DATE},2,,\n`;
     expect((await read(text)).points.map(({ labels }) => labels)).toEqual([
       { version: 'V,1', tags: '{"period":"a:b","quality":"estimated","version":"V,1"}' },
@@ -59,7 +59,7 @@ describe('a CSV', () => {
     ]);
   });
 
-  it('has cells with line breaks, separators and quotes in them (R-E2)', async () => {
+  it('reads quoted cells that contain line breaks, delimiters and quotes (R-E2)', async () => {
     const text = `note,${HEADER}\n"a\n""b"",\r\nc",7,${DATE},1\n"d",8,${DATE},2\n`;
     expect(await values(text)).toEqual([1, 2]);
   });
@@ -69,18 +69,18 @@ describe('a CSV', () => {
     ['\n', 2],
     ['\r\n', 2],
     ['\r\r\n', 2],
-  ])('has line ends of one kind, other ones in its cells are text: %j (R-E2)', async (end, count) => {
+  ])('with line ends %j, other line ends within quoted cells are text (R-E2)', async (end, count) => {
     const lines = [`note,${HEADER}`, `"a\nb",7,${DATE},1`, `"c\rd\r\ne",8,${DATE},2`, ''];
     expect(await values(lines.join(end))).toHaveLength(count);
   });
 
   it.each([
-    ['the first', `${DATE},7`],
-    ['the first, quoted', `"${DATE}",7`],
-    ['a later', `${DATE},7,1\n${DATE},7`],
-    ['one that begins with a dash', `-,${DATE},7`, 'note,date,variable_id,value'],
+    ['the first row', `${DATE},7`],
+    ['the first row, quoted', `"${DATE}",7`],
+    ['a later row', `${DATE},7,1\n${DATE},7`],
+    ['a row that starts with a dash', `-,${DATE},7`, 'note,date,variable_id,value'],
   ])(
-    'has no value that nobody wrote: a row that ends before it is reported, %s as well (R-E3)',
+    'rejects a row that ends before its value: %s (R-E3)',
     async (_, rows, header = 'date,variable_id,value,version') => {
       const { points, errors } = await read(`${header}\n${rows}\n`);
       expect(points.map(({ value }) => value)).toEqual(rows.includes(',1') ? [1] : []);
@@ -95,7 +95,7 @@ describe('a CSV', () => {
     ['+7', 7],
     ['0', 0],
     ['179769313486231570000e288', 1.7976931348623157e308],
-  ])('has the number %s (R-E2)', async (text, value) => {
+  ])('reads the number %s (R-E2)', async (text, value) => {
     expect(await values(`${HEADER}\n1,${DATE},${text}\n`)).toEqual([value]);
   });
 
@@ -103,12 +103,12 @@ describe('a CSV', () => {
     [`${DATE}Z`, '2026-03-01T00:15:00.000Z'],
     [`${DATE}+02:00`, '2026-02-28T22:15:00.000Z'],
     [DATE, '2026-02-28T23:15:00.000Z'],
-  ])('has the date %s, in the zone of the source where it gives none (R-E3)', async (date, instant) => {
+  ])('reads the date %s, in the time zone of the source when it has no zone (R-E3)', async (date, instant) => {
     const { points } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
     expect(points[0]?.date).toBe(instant);
   });
 
-  it('warns of local dates that occur twice or never (R-D4, R-E3)', async () => {
+  it('ingests ambiguous and skipped local dates with a warning (R-D4, R-E3)', async () => {
     const text = `${HEADER}\n1,2026-10-25T02:30:00,1\n1,2026-03-29T02:30:00,2\n`;
     const { warnings, points } = await read(text, { timeZoneId: 'Europe/Brussels' });
     expect(warnings).toMatchObject([
@@ -119,7 +119,7 @@ describe('a CSV', () => {
   });
 });
 
-describe('a bad row is reported with its number and reason, the others are read (R-E3)', () => {
+describe('files: an invalid CSV row is reported with its number and reason, other rows are ingested (R-E3)', () => {
   const good = `5,${DATE},42`;
   it.each([
     ['01/03/2026', '1', 'invalid_date', /"01\/03\/2026"/],
@@ -152,7 +152,7 @@ describe('a bad row is reported with its number and reason, the others are read 
     expect(errors).toMatchObject([{ row: 2, code }]);
   });
 
-  it('an identifier that is not UTF-8', async () => {
+  it('rejects an identifier that is not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from('source_name,date,value\nH'),
       Buffer.from([0xe9]),
@@ -163,7 +163,7 @@ describe('a bad row is reported with its number and reason, the others are read 
     ]);
   });
 
-  it('tags that are no labels, a version too long', async () => {
+  it('rejects tags that are not labels, and a version that is too long', async () => {
     const text = `${HEADER},version,tags\n1,${DATE},1,,oops\n1,${DATE},1,${'v'.repeat(201)},\n`;
     expect((await read(text)).errors).toMatchObject([
       { row: 2, code: 'invalid_tags' },
@@ -171,7 +171,7 @@ describe('a bad row is reported with its number and reason, the others are read 
     ]);
   });
 
-  it('a target that cannot be found, one look for all its rows', async () => {
+  it('rejects every row of an unknown target', async () => {
     const text = `${HEADER}\n1,${DATE},1\n2,${DATE},1\n1,${DATE}Z,1\n`;
     const { errors, points } = await read(text, { unknown: ({ variableId }) => variableId === 1 });
     expect(errors.map(({ row, code }) => [row, code])).toEqual([
@@ -181,7 +181,7 @@ describe('a bad row is reported with its number and reason, the others are read 
     expect(points).toHaveLength(1);
   });
 
-  it('a decimal comma between commas is not cut off', async () => {
+  it('rejects a decimal comma in a file delimited by commas', async () => {
     const { errors, points } = await read(`${HEADER}\n1,${DATE},1,5\n`);
     expect(points).toEqual([]);
     expect(errors).toMatchObject([{ row: 2, code: 'malformed_row' }]);
@@ -190,14 +190,14 @@ describe('a bad row is reported with its number and reason, the others are read 
   it.each([
     ['a quote that is not closed', `9,${DATE},"1\n`, 3],
     ['text after a closing quote', `9,${DATE},"1"x\n`, 3],
-    ['a quote that swallows what follows until the next', `"9,${DATE},1\n`, 3],
-  ])('%s spoils its row alone', async (_, line, row) => {
+    ['a quote that matches one in a later row', `"9,${DATE},1\n`, 3],
+  ])('%s rejects its row only', async (_, line, row) => {
     const { errors, points } = await read(`${HEADER}\n1,${DATE},1\n${line}2,${DATE},2\n3,"${DATE}",3\n`);
     expect(errors).toMatchObject([{ row, code: 'malformed_row' }]);
     expect(points.map(({ value }) => value)).toEqual([1, 2, 3]);
   });
 
-  it('a row without end does not fill the memory', async () => {
+  it('rejects a row of more than 1 MiB without holding it in memory', async () => {
     const text = `${HEADER}\n1,${DATE},${'9'.repeat(3 << 20)}\n2,${DATE},2\n"${'x'.repeat(3 << 20)}\n3,${DATE},3\n`;
     const { errors, points } = await read(text);
     expect(errors.map(({ row, code }) => [row, code])).toEqual([
@@ -208,15 +208,15 @@ describe('a bad row is reported with its number and reason, the others are read 
   });
 });
 
-describe('a file that is not what it claims is refused (R-E2, R-E4)', () => {
+describe('files: a CSV that cannot be read fails as a whole (R-E2, R-E4)', () => {
   it.each([
     ['empty_file', '', /empty/],
     ['empty_file', '\ufeff\n\n', /empty/],
-    ['missing_column', 'a,b\n1,2\n', /lacks date and value and an identifier/],
-    ['missing_column', `variable_id,value\n`, /lacks date;/],
+    ['missing_column', 'a,b\n1,2\n', /must have date and value and an identifier/],
+    ['missing_column', `variable_id,value\n`, /must have date,/],
     ['missing_column', `date,value,__proto__\n${DATE},1,x\n`, /identifier/],
-    ['duplicate_column', `${HEADER},Date\n1,${DATE},1,${DATE}\n`, /"Date" twice, in columns 2 and 4/],
-    ['duplicate_column', 'date,value,source_serialnumber,source_serial_number\n', /twice/],
+    ['duplicate_column', `${HEADER},Date\n1,${DATE},1,${DATE}\n`, /"Date" in columns 2 and 4/],
+    ['duplicate_column', 'date,value,source_serialnumber,source_serial_number\n', /columns 3 and 4/],
     ['wrong_format', 'PK\x03\x04rest', /zip/],
     ['wrong_format', 'variable_id,date\0,value\n', /NUL/],
     ['wrong_format', Buffer.from(`\ufeff${HEADER}\n`, 'utf16le'), /UTF-16/],
@@ -229,20 +229,20 @@ describe('a file that is not what it claims is refused (R-E2, R-E4)', () => {
     });
   });
 
-  it('too_many_rows', async () => {
+  it('fails with too_many_rows beyond the limit of rows', async () => {
     const text = `${HEADER}\n${`1,${DATE},1\n`.repeat(6)}`;
     await expect(read(text, { limits: { maxRows: 5 } })).rejects.toMatchObject({ code: 'too_many_rows' });
     await expect(read(text, { limits: { maxRows: 6 } })).resolves.toBeDefined();
   });
 
-  it('a header named __proto__ beside the right ones means nothing', async () => {
+  it('ignores columns named __proto__ and constructor', async () => {
     const { points, ignored } = await read(`${HEADER},__proto__,constructor\n1,${DATE},1,x,y\n`);
     expect(ignored).toEqual(['__proto__', 'constructor']);
     expect(points).toHaveLength(1);
   });
 });
 
-describe('reading part by part', () => {
+describe('files: a CSV read part by part', () => {
   const cell = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('a,b', 'q"q', 'two\nlines', 'cr\r\nlf', 'é€', ''));
   const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
   const rows = fc.array(fc.tuple(cell, number), {
@@ -253,7 +253,7 @@ describe('reading part by part', () => {
   const toCsv = (table: readonly (readonly [string, number])[]) =>
     `note,${HEADER}\n${table.map(([note, value]) => `${quoted(note)},1,${DATE}Z,${value}`).join('\n')}\n`;
 
-  it('gives the same rows however the file is cut (R-E2)', async () => {
+  it('has the same rows for any part size (R-E2)', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: 40, max: 400 }), async (table, partBytes) => {
         const whole = await scan(toCsv(table), Number.MAX_SAFE_INTEGER);
@@ -263,7 +263,7 @@ describe('reading part by part', () => {
     );
   });
 
-  it('continues at the first byte of a record without losing or repeating one (R-E5)', async () => {
+  it('resumes at the first byte of a record without losing or repeating one (R-E5)', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.nat(), async (table, cut) => {
         const text = Buffer.from(toCsv(table));
@@ -275,8 +275,8 @@ describe('reading part by part', () => {
           { record: (_row, cells) => all.push(textsOf(cells)), malformed: () => {} },
           { offset: 0, row: 0 },
         );
-        for (let place = 0; place < text.length; place += 64) {
-          scanner.feed(text.subarray(place, place + 64), place + 64 >= text.length);
+        for (let offset = 0; offset < text.length; offset += 64) {
+          scanner.feed(text.subarray(offset, offset + 64), offset + 64 >= text.length);
           ends.push({ offset: scanner.offset, row: scanner.row });
         }
         const from = ends[cut % ends.length] ?? { offset: 0, row: 0 };
@@ -292,7 +292,7 @@ describe('reading part by part', () => {
     );
   });
 
-  it('goes on after a committed chunk (R-E5)', async () => {
+  it('resumes after a committed chunk (R-E5)', async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `1,${DATE}Z,${index}\n`);
     const text = `${HEADER}\n${lines.join('')}`;
     const whole = await read(text);
@@ -313,8 +313,8 @@ async function scan(text: string, partBytes: number): Promise<string[][]> {
     { record: (_row, cells) => found.push(textsOf(cells)), malformed: () => {} },
     { offset: 0, row: 0 },
   );
-  for (let place = 0; place < bytes.length; place += partBytes) {
-    scanner.feed(bytes.subarray(place, place + partBytes), place + partBytes >= bytes.length);
+  for (let offset = 0; offset < bytes.length; offset += partBytes) {
+    scanner.feed(bytes.subarray(offset, offset + partBytes), offset + partBytes >= bytes.length);
   }
   return found;
 }

@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { orderRows } from '../../../src/files/parsing/order-rows-rules.ts';
+import { orderRows } from '../../../src/files/parsing/order-rows.ts';
 
 const row = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 2 }));
 
-it('of repeats of a variable, date and VersionTag the last is left, and the dates of every variable ascend (R-D5)', () => {
+it('files: ordering a chunk keeps the last row per variable, date and VersionTag, with ascending dates (R-D5)', () => {
   fc.assert(
     fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
-      const places = orderRows({
+      const order = orderRows({
         size: rows.length,
         variableIds: Int32Array.from(rows, ([variableId]) => variableId),
         dates: Float64Array.from(rows, ([, date]) => date),
         versionTagIds: Int32Array.from(rows, ([, , tag]) => tag),
       });
-      const kept = [...(places ?? rows.keys())];
-      const lasts = new Map(rows.map((given, place) => [given.join(), place]));
+      const kept = [...(order ?? rows.keys())];
+      const lasts = new Map(rows.map((given, index) => [given.join(), index]));
       expect(new Set(kept)).toEqual(new Set(lasts.values()));
       const dates = new Map<number, number>();
-      for (const place of kept) {
-        const [variableId, date] = rows[place] ?? [0, 0];
+      for (const index of kept) {
+        const [variableId, date] = rows[index] ?? [0, 0];
         expect(date).toBeGreaterThanOrEqual(dates.get(variableId) ?? 0);
         dates.set(variableId, date);
       }
@@ -26,7 +26,7 @@ it('of repeats of a variable, date and VersionTag the last is left, and the date
   );
 });
 
-it('rows in order are left as they are', () => {
+it('files: ordering a chunk keeps the order of rows whose dates ascend', () => {
   const columns = {
     size: 3,
     variableIds: Int32Array.of(1, 2, 1),

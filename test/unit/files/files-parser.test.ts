@@ -10,7 +10,7 @@ afterAll(() => parser.close());
 
 type ReadPart = (part: Buffer, index: number) => Promise<Buffer>;
 
-/** How many rows of a file are ingested, its parts handed over when `readPart` says so. */
+/** Parses a file whose parts `readPart` releases. @returns number of valid rows. */
 async function countRows(text: string, readPart: ReadPart): Promise<number> {
   const file = Buffer.from(text);
   const order = { format: 'csv', sizeBytes: file.length, partBytes: PART_BYTES, limits: LIMITS, from: START } as const;
@@ -30,8 +30,8 @@ async function countRows(text: string, readPart: ReadPart): Promise<number> {
   return ingested;
 }
 
-describe('a file read after another', () => {
-  it('gets none of its parts, though one comes late (R-E1, R-E2)', async () => {
+describe('files: a parser thread that reads one file after another', () => {
+  it('ignores a late part of the previous file (R-E1, R-E2)', async () => {
     const release = Promise.withResolvers<void>();
     const wrong = `no,columns\n${'x'.repeat(2 * PART_BYTES)}`;
     const refused = countRows(wrong, async (part, index) => {
@@ -44,7 +44,7 @@ describe('a file read after another', () => {
     const ingested = countRows(right, async (part, index) => {
       if (index === 1) {
         release.resolve();
-        // The late part is on its way before this one.
+        // The late part is sent before this one.
         await new Promise((resolve) => setImmediate(resolve));
       }
       return part;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CellKeys } from '../../../src/files/cells/cell-keys.ts';
-import { parseFileDate, parseFileNumber } from '../../../src/files/cells/cell-rules.ts';
-import { isPlainLocal, PlainDates, plainNumber } from '../../../src/files/cells/plain-cell-rules.ts';
+import { parseFileDate, parseFileNumber } from '../../../src/files/cells/cell-parser.ts';
+import { isPlainLocal, PlainDates, plainNumber } from '../../../src/files/cells/plain-cell-scanner.ts';
 
 const RUNS = { numRuns: 2000 };
 
-describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', () => {
+describe('files: cells read from bytes equal cells read as text (R-E2, R-E3)', () => {
   const digits = (maxLength: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength });
   const plain = fc.tuple(fc.constantFrom('', '-'), digits(17), fc.constantFrom('', '.'), digits(17));
   const numbers = fc.oneof(
@@ -15,7 +15,7 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
     fc.string({ unit: fc.constantFrom(...'0123456789.-+eE ,\0'), maxLength: 8 }),
   );
 
-  it('numbers to the last bit', () => {
+  it('for numbers, to the last bit', () => {
     let read = 0;
     fc.assert(
       fc.property(numbers, (text) => {
@@ -29,7 +29,7 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('none where nothing is written, whatever stands there', () => {
+  it('for an empty cell, whatever bytes follow it', () => {
     for (const bytes of ['-', '-1', '', '7'].map((text) => Buffer.from(text))) {
       expect(plainNumber(bytes, 0, 0)).toBeNaN();
       expect(plainNumber(bytes, bytes.length, bytes.length)).toBeNaN();
@@ -50,7 +50,7 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
     .tuple(fc.oneof(written, real, neighbours), fc.constantFrom('', 'Z', ' ', '.5', '+01:00'))
     .map((p) => p.join(''));
 
-  it('dates, local or not, whatever was read before', () => {
+  it('for dates with and without zone, whatever date was read before', () => {
     const reader = new PlainDates();
     let read = 0;
     fc.assert(
@@ -66,7 +66,7 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
     expect(read).toBeGreaterThan(RUNS.numRuns / 10);
   });
 
-  it('leaves what is no date to the text: 29 February, hour 24, letters', () => {
+  it('returns NaN for an invalid date: 29 February, hour 24, letters', () => {
     const read = (text: string) => new PlainDates().read(Buffer.from(text), 0, text.length);
     for (const text of ['2023-02-29T00:00:00', '2024-02-28T24:00:00', '2024-02-28T00:60:00', '2024-02-2xT00:00:00']) {
       expect(read(text)).toBeNaN();
@@ -75,10 +75,10 @@ describe('cells read from their bytes mean what their texts mean (R-E2, R-E3)', 
   });
 });
 
-describe('numbers of combinations of cells (§2)', () => {
+describe('files: the cache of numbers for combinations of cells (§2)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'b', '1', 'é'), maxLength: 3 });
 
-  it('are the same for the same bytes and others for others, also after forgetting', () => {
+  it('returns equal numbers for equal bytes only, also after it is cleared', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), fc.nat(60), (rows, forgetAt) => {
         const known = new Map<string, number>();
@@ -95,7 +95,7 @@ describe('numbers of combinations of cells (§2)', () => {
     );
   });
 
-  it('forget when there are too many, and longer ones than are kept are asked for each time', () => {
+  it('clears itself when full, and looks up long keys each time', () => {
     let asked = 0;
     const keys = new CellKeys([0], () => asked++);
     for (let index = 0; index < 250_000; index += 1) keys.idOf(cellsOf([`v${index}`]));
@@ -109,13 +109,13 @@ describe('numbers of combinations of cells (§2)', () => {
 
 function cellsOf(texts: readonly string[]) {
   const bytes = Buffer.from(texts.join(''));
-  let place = 0;
+  let offset = 0;
   const starts: number[] = [];
   const ends: number[] = [];
   for (const text of texts) {
-    starts.push(place);
-    place += Buffer.byteLength(text);
-    ends.push(place);
+    starts.push(offset);
+    offset += Buffer.byteLength(text);
+    ends.push(offset);
   }
   return { bytes, starts, ends };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainSerial } from '../../../src/files/cells/plain-cell-rules.ts';
+import { plainSerial } from '../../../src/files/cells/plain-cell-scanner.ts';
 import { cellText } from '../../../src/files/cells/row-cells.ts';
 import { serialToMicros } from '../../../src/files/xlsx/serial-date-rules.ts';
 import type { SheetCells } from '../../../src/files/xlsx/sheet-cells.ts';
@@ -8,7 +8,7 @@ import { SheetScanner } from '../../../src/files/xlsx/sheet-scanner.ts';
 
 const DATE_STYLES = [false, true];
 
-describe('rows read from their bytes mean what their tags mean (R-E2)', () => {
+describe('files: sheet rows read from bytes equal rows read by tags (R-E2)', () => {
   const letters = fc.constantFrom('A', 'B', 'C', 'D', 'AA', 'zz', '');
   const text = fc.string({ unit: fc.constantFrom('a', '1', '.', ' ', '&amp;', 'é', ']]>'), maxLength: 6 });
   const style = fc.constantFrom('', ' s="1"', ' s="0"');
@@ -34,11 +34,11 @@ describe('rows read from their bytes mean what their tags mean (R-E2)', () => {
     );
   const sheets = fc.array(row, { maxLength: 12 });
 
-  it('however they are written and cut', () => {
+  it('for any cells and any piece size', () => {
     fc.assert(
       fc.property(sheets, fc.integer({ min: 1, max: 300 }), (rows, pieceBytes) => {
         const plainly = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
-        // A space before it ends is in no row that is read plainly.
+        // `PlainRows` does not read a row with a space in its end tag.
         const spaced = rows.map((text) => text.replace(/<\/row>$/, ' </row >'));
         const byTags = `<worksheet><sheetData>${spaced.join('')}</sheetData></worksheet>`;
         expect(scan(plainly, pieceBytes)).toEqual(scan(byTags, 1 << 20));
@@ -47,7 +47,7 @@ describe('rows read from their bytes mean what their tags mean (R-E2)', () => {
     );
   });
 
-  it('serial numbers of dates to the millisecond', () => {
+  it('for serial numbers of dates, to the millisecond', () => {
     const instants = fc.integer({ min: 0, max: 86_400_000 * 73_000 });
     fc.assert(
       fc.property(instants, fc.constantFrom(17, 15, 10), (millis, digits) => {
@@ -74,8 +74,8 @@ function scan(text: string, pieceBytes: number): readonly (readonly [number, rea
   };
   const scanner = new SheetScanner(visitor, DATE_STYLES);
   const bytes = Buffer.from(text);
-  for (let place = 0; place < bytes.length; place += pieceBytes)
-    scanner.feed(bytes.subarray(place, place + pieceBytes));
+  for (let offset = 0; offset < bytes.length; offset += pieceBytes)
+    scanner.feed(bytes.subarray(offset, offset + pieceBytes));
   scanner.end();
   return found.map(([row, cells]) => [row, cells.slice(0, cells.findLastIndex((cell) => cell !== '0:') + 1)]);
 }

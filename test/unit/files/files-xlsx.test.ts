@@ -17,7 +17,7 @@ const minute = (index: number) => new Date(Date.parse(`${DATE}Z`) + index * 60_0
 const good = (row: number, value = 1) =>
   `<row r="${row}"><c r="A${row}"><v>7</v></c>${cell(`B${row}`, DATE)}<c r="C${row}"><v>${value}</v></c></row>`;
 
-describe('a workbook', () => {
+describe('files: workbook', () => {
   it.each([
     'exceljs.xlsx',
     'exceljs-stream.xlsx',
@@ -34,7 +34,7 @@ describe('a workbook', () => {
     'libreoffice.xlsx',
     'gnumeric.xlsx',
     'r-openxlsx.xlsx',
-  ])('of %s is read (R-E2)', async (name) => {
+  ])('reads the rows of %s (R-E2)', async (name) => {
     const { points, errors, ignored } = await read(fixture(name), { timeZoneId: 'Europe/Brussels' });
     const target = { variableId: 7 };
     expect(ignored).toEqual(['note']);
@@ -52,7 +52,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('as Excel writes it: shared texts, date styles, results of formulas, errors (R-E2)', async () => {
+  it('reads what Excel writes: shared strings, date styles, results of formulas, errors (R-E2)', async () => {
     const sheet = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:x14ac="http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"><dimension ref="A1:D4"/><sheetData>
       <row r="1" spans="1:4" x14ac:dyDescent="0.25"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c><c r="D1" t="s"><v>4</v></c></row>
       <row r="2" spans="1:4" x14ac:dyDescent="0.25"><c r="A2"><v>7</v></c><c r="B2" s="1"><v>46082.010416666664</v></c><c r="C2"><v>1.0000000000000001E-3</v></c><c r="D2" t="s"><v>3</v></c></row>
@@ -72,7 +72,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('with prefixed elements, comments, CDATA, other quotes and without references (R-E2)', async () => {
+  it('reads prefixed elements, comments, CDATA, single quotes and cells without references (R-E2)', async () => {
     const sheet = `<x:worksheet xmlns:x="main"><!-- > <x:row> --><x:sheetData><x:row><x:c t='inlineStr'><x:is><x:t><![CDATA[variable_id]]></x:t></x:is></x:c><x:c t = "inlineStr" ><x:is><x:t>date</x:t></x:is></x:c><x:c a=">" t="inlineStr"><x:is><x:t>value</x:t></x:is></x:c></x:row>
       <x:row><x:c><x:v>7</x:v></x:c><x:c t="str"><x:v>${DATE}</x:v></x:c><x:c/><x:c><x:v>9</x:v></x:c></x:row><x:row><x:c><x:v>7</x:v></x:c><x:c t="d"><x:v>${DATE}</x:v></x:c><x:c><x:v>4</x:v></x:c></x:row></x:sheetData></x:worksheet>`;
     const { points, errors } = await readParts({ sheet });
@@ -80,14 +80,14 @@ describe('a workbook', () => {
     expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
   });
 
-  it('with cells out of order and rows without numbers keeps columns apart (R-E2)', async () => {
+  it('reads cells out of order and rows without numbers (R-E2)', async () => {
     const sheet = sheetOf(
       `<row><c r="C2"><v>3</v></c><c r="B2" t="str"><v>${DATE}</v></c><c r="A2"><v>7</v></c><c r="XFD2"><v>1</v></c></row>`,
     );
     expect((await readParts({ sheet })).points).toMatchObject([{ target: { variableId: 7 }, value: 3 }]);
   });
 
-  it('gives the same rows however the archive is cut, and goes on where it stopped (R-E2, R-E5)', async () => {
+  it('has the same rows for any part size, and resumes after a chunk (R-E2, R-E5)', async () => {
     const rows = Array.from({ length: 60_000 }, (_, index) => good(index + 2).replace(DATE, minute(index))).join('');
     const bytes = makeWorkbook({ sheet: sheetOf(rows) });
     const whole = await read(bytes);
@@ -100,22 +100,26 @@ describe('a workbook', () => {
   });
 });
 
-describe('a workbook that is not what it claims is refused, not read (R-E4)', () => {
+describe('files: a workbook that cannot be read, or is a zip bomb, fails as a whole (R-E4)', () => {
   const entries = workbookEntries({ sheet: sheetOf(good(2)) });
   const big = sheetOf(good(2)).padEnd(4 << 20, ' ');
   it.each([
     ['encrypted', fixture('encrypted.xlsx'), /password/],
     ['encrypted', fixture('libreoffice.xls'), /\.xls/],
-    ['wrong_format', fixture('libreoffice.ods'), /no workbook/],
-    ['wrong_format', Buffer.from('variable_id,date,value\n'), /no zip/],
+    ['wrong_format', fixture('libreoffice.ods'), /without a workbook/],
+    ['wrong_format', Buffer.from('variable_id,date,value\n'), /zip archive/],
     ['damaged_file', Buffer.from('PK\x03\x04 and nothing more'), /cannot be read/],
     ['damaged_file', fixture('openpyxl.xlsx').subarray(0, 3000), /cannot be read/],
-    ['wrong_format', makeZip([{ name: 'a.txt', content: 'a' }]), /no workbook/],
+    ['wrong_format', makeZip([{ name: 'a.txt', content: 'a' }]), /without a workbook/],
     ['encrypted', makeZip(entries.map((entry) => ({ ...entry, claims: { flags: 1 } }))), /password/],
     ['zip_bomb', makeZip([...entries, { name: 'xl/bomb.xml', content: '0'.repeat(10 << 20) }]), /times its size/],
     ['zip_bomb', makeZip([...entries, { name: 'a', content: 'a', claims: { compressedBytes: 1 << 30 } }]), /overlap/],
-    ['zip_bomb', makeZip([...entries, { name: 'a', content: 'a', claims: { inflatedBytes: 2 ** 31 } }]), /inflates to/],
-    ['damaged_file', makeZip([...entries, { name: 'xl/workbook.xml', content: 'a' }]), /one name/],
+    [
+      'zip_bomb',
+      makeZip([...entries, { name: 'a', content: 'a', claims: { inflatedBytes: 2 ** 31 } }]),
+      /must inflate to/,
+    ],
+    ['damaged_file', makeZip([...entries, { name: 'xl/workbook.xml', content: 'a' }]), /the same name/],
   ])('%s %#', async (code, bytes, message) => {
     await expect(read(bytes)).rejects.toMatchObject({
       name: 'FileRefusal',
@@ -124,7 +128,7 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
     });
   });
 
-  it('a part that inflates to more than the archive says', async () => {
+  it('fails when a part inflates to more than the archive says', async () => {
     const lying = workbookEntries({ sheet: big }).map((entry) =>
       entry.name.includes('sheet1') ? { ...entry, claims: { inflatedBytes: 1000 } } : entry,
     );
@@ -132,13 +136,13 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
   });
 
   it.each([
-    ['a document type', `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`, /document type/],
+    ['a document type declaration', `<!DOCTYPE x [<!ENTITY a "aaaa">]>${sheetOf('')}`, /document type/],
     ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${sheetOf('')}`, /iso-8859-1/],
-    ['a tag without end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
+    ['a tag that does not end', `<worksheet><sheetData><row ${'a'.repeat(100_000)}`, /tag/],
     ['an end inside a tag', '<worksheet><sheetData><row', /tag/],
-    ['no row', '<worksheet><sheetData/></worksheet>', /empty/],
+    ['no rows', '<worksheet><sheetData/></worksheet>', /empty/],
     ['text that is not UTF-8', '', /UTF-8/],
-  ])('XML with %s', async (_, sheet, message) => {
+  ])('fails for XML with %s', async (_, sheet, message) => {
     const bytes = sheet === '' ? Buffer.from(sheetOf(good(2)).replace('date', 'd\xe9'), 'latin1') : Buffer.from(sheet);
     const archive = makeZip(
       workbookEntries({ sheet: '' }).map((entry) =>
@@ -149,7 +153,7 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
     await expect(read(archive, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
   });
 
-  it('a million quotes and brackets in one place take no time to speak of', async () => {
+  it('reads a million quotes and brackets in attributes in linear time', async () => {
     const attributes = `a="${'>'.repeat(50_000)}"`;
     const sheet = sheetOf(`${`<row ${attributes}></row>`.repeat(40)}${good(2)}`);
     const startMs = performance.now();
@@ -157,12 +161,12 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
     expect(performance.now() - startMs).toBeLessThan(5000);
   });
 
-  it('too_many_rows', async () => {
+  it('fails with too_many_rows beyond the limit of rows', async () => {
     const sheet = sheetOf(good(2) + good(3));
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });
   });
 
-  it('a missing column is named (R-E2)', async () => {
+  it('names a missing column (R-E2)', async () => {
     const sheet = `<worksheet><sheetData><row r="1">${cell('A1', 'date')}</row></sheetData></worksheet>`;
     await expect(readParts({ sheet })).rejects.toMatchObject({
       code: 'missing_column',
@@ -171,7 +175,7 @@ describe('a workbook that is not what it claims is refused, not read (R-E4)', ()
   });
 });
 
-describe('serial numbers of dates', () => {
+describe('files: serial numbers of date cells', () => {
   it.each([
     [1, 1900, '1900-01-01T00:00:00.000Z'],
     [59, 1900, '1900-02-28T00:00:00.000Z'],
@@ -183,12 +187,12 @@ describe('serial numbers of dates', () => {
     [-1, 1900, undefined],
     [Number.NaN, 1900, undefined],
     [200_000, 1900, undefined],
-  ] as const)('%s of %s is %s (R-E2)', (serial, system, date) => {
+  ] as const)('serial %s in the %s date system is %s (R-E2)', (serial, system, date) => {
     const micros = serialToMicros(serial, system);
     expect(micros === undefined ? undefined : new Date(micros / 1000).toISOString()).toBe(date);
   });
 
-  it('keep every second from 1900 to 2199 (R-E2)', () => {
+  it('keep every second from 1900 to 2199 exactly (R-E2)', () => {
     const [first, last] = [Date.UTC(1900, 2, 1) / 1000, Date.UTC(2199, 11, 31) / 1000];
     fc.assert(
       fc.property(fc.integer({ min: first, max: last }), (seconds) => {
@@ -211,7 +215,7 @@ describe('serial numbers of dates', () => {
     [164, '[Red]#,##0', false],
     [164, 'General', false],
     [164, '0\\ \\d', false],
-  ])('format %s %s is a date: %s (R-E2)', (id, code, isDate) => {
+  ])('number format %s %s shows a date: %s (R-E2)', (id, code, isDate) => {
     expect(isDateFormat(id, code)).toBe(isDate);
   });
 });

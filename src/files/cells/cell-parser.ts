@@ -1,7 +1,8 @@
-/** Single cells of a Standard File as text: dates, numbers, ids and tags (§2, R-E3). */
+/** Parses the text of a cell as date, number, id or tags (§2, R-E3). The reference for `plain-cell-scanner.ts`. */
 import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 
+/** Start of the message for an invalid date. */
 export const FILE_DATE_RULE = 'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, from 1700 to 2199';
 
 const MAX_ID = 2_147_483_647;
@@ -9,40 +10,43 @@ const MAX_SHOWN = 60;
 const MAX_TAGS = 50;
 const MAX_TAG_KEY = 200;
 const MAX_TAG_VALUE = 1000;
-// §2 is strict where push is lenient: `T`, and seconds. A fraction or a zone may follow.
+// §2 is stricter than push: it requires `T` and seconds. A fraction or a zone may follow.
 const FILE_DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 const [COLON, UPPER_T, ZERO, SPACE] = [0x3a, 0x54, 0x30, 0x20];
 
-/** @returns undefined for what is not written as §2 says, or no date. */
+/** Parses a date in the form of §2. @returns undefined when the text has another form or is not a date from 1700 to 2199. */
 export function parseFileDate(text: string): ParsedDate | undefined {
   const isPlain = text.length === 19 && text.charCodeAt(10) === UPPER_T && text.charCodeAt(16) === COLON;
   return isPlain || FILE_DATE.test(text) ? parseDate(text) : undefined;
 }
 
-/** A finite number, with decimal point or exponent. @returns NaN for anything else, such as 1e999 or 1,5. */
+/** Parses a finite number with decimal point or exponent. @returns NaN for anything else, such as 1e999 or 1,5. */
 export function parseFileNumber(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value)) return Number.NaN;
-  // What `Number` reads and people do not mean: nothing at all, 0x1f, 0b1, 0o7.
+  // `Number` also accepts an empty text, 0x1f, 0b1 and 0o7.
   const second = text.charCodeAt(1) | SPACE;
   const isOtherBase = text.charCodeAt(0) === ZERO && (second === 0x78 || second === 0x62 || second === 0x6f);
   return isOtherBase || text.trim() === '' ? Number.NaN : value;
 }
 
-/** An integer id. @returns undefined for anything else. */
+/** Parses an id from 0 to 2147483647, also written as 12.0. @returns undefined for anything else. */
 export function parseFileId(text: string): number | undefined {
   const trimmed = text.trim();
   const id = /^\d{1,10}(\.0+)?$/.test(trimmed) ? Number(trimmed) : Number.NaN;
   return id <= MAX_ID ? id : undefined;
 }
 
-/** `quality:estimated|period:high` → an object; the first colon of a label ends its key. @returns what is wrong as text. */
+/**
+ * Parses labels such as `quality:estimated|period:high`; the first colon ends the key.
+ * @returns the tags, or a message when the text is invalid.
+ */
 export function parseFileTags(text: string): Tags | string {
   const labels = text
     .split('|')
     .map((label) => label.trim())
     .filter((label) => label !== '');
-  if (labels.length > MAX_TAGS) return `tags must be at most ${MAX_TAGS} labels, got ${labels.length}`;
+  if (labels.length > MAX_TAGS) return `tags must have at most ${MAX_TAGS} labels, got ${labels.length}`;
   const entries: [string, string][] = [];
   for (const label of labels) {
     const colon = label.indexOf(':');
@@ -57,7 +61,7 @@ export function parseFileTags(text: string): Tags | string {
   return Object.fromEntries(entries);
 }
 
-/** A cell as shown in a message. */
+/** Quotes a cell for a message, cut to 60 characters. */
 export function show(text: string): string {
   if (text === '') return 'nothing';
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);

@@ -1,25 +1,25 @@
-/** The header of a Standard File (§2, R-E2): columns by their names in any case and any order; others are ignored. */
+/** Finds the columns of a Standard File by its header (§2, R-E2): names in any case and order; unknown ones are ignored. */
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import { FileRefusal } from '../standard-file.ts';
 
 type Identifier = keyof TargetIdentifiers;
 
-/** Places of the columns, from 0. */
+/** Column indexes, from 0. */
 export interface Columns {
   readonly date: number;
   readonly value: number;
   readonly version: number | undefined;
   readonly tags: number | undefined;
   readonly identifiers: readonly { readonly name: Identifier; readonly column: number }[];
-  /** Names of the columns that mean nothing here. */
+  /** Names of the unknown columns. */
   readonly ignored: readonly string[];
-  /** How many columns the header has, without empty ones at its end. */
+  /** Number of columns of the header, without empty ones at its end. */
   readonly count: number;
 }
 
 type Role = 'date' | 'value' | 'version' | 'tags' | Identifier;
 
-// A Map: a header named __proto__ must find nothing.
+// A Map, so that a column named __proto__ is unknown.
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['date', 'date'],
   ['value', 'value'],
@@ -39,17 +39,17 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
 const NOT_IDENTIFIERS: ReadonlySet<Role> = new Set(['date', 'value', 'version', 'tags']);
 const MAX_SHOWN = 20;
 
-/** How many names of a header mean something. */
+/** Counts the known names of a header. */
 export function countKnown(header: readonly string[]): number {
   return header.filter((name) => ROLES.has(normalize(name))).length;
 }
 
 /**
- * Finds the columns.
- * @throws FileRefusal missing_column naming all that are missing, duplicate_column.
+ * Assigns the columns of a header.
+ * @throws {FileRefusal} missing_column, naming every missing column; duplicate_column.
  */
 export function planColumns(header: readonly string[]): Columns {
-  const places = new Map<Role, number>();
+  const columnOf = new Map<Role, number>();
   const ignored: string[] = [];
   let count = 0;
   for (const [column, name] of header.entries()) {
@@ -59,22 +59,22 @@ export function planColumns(header: readonly string[]): Columns {
       if (name.trim() !== '') ignored.push(name.trim());
       continue;
     }
-    if (places.has(role)) throw duplicate(name.trim(), places.get(role) ?? 0, column);
-    places.set(role, column);
+    if (columnOf.has(role)) throw duplicate(name.trim(), columnOf.get(role) ?? 0, column);
+    columnOf.set(role, column);
   }
-  const identifiers = [...places].flatMap(([name, column]) => (isIdentifier(name) ? [{ name, column }] : []));
-  const [date, value] = [places.get('date'), places.get('value')];
-  if (date === undefined || value === undefined || identifiers.length === 0) throw missing(places, header);
-  return { date, value, version: places.get('version'), tags: places.get('tags'), identifiers, ignored, count };
+  const identifiers = [...columnOf].flatMap(([name, column]) => (isIdentifier(name) ? [{ name, column }] : []));
+  const [date, value] = [columnOf.get('date'), columnOf.get('value')];
+  if (date === undefined || value === undefined || identifiers.length === 0) throw missing(columnOf, header);
+  return { date, value, version: columnOf.get('version'), tags: columnOf.get('tags'), identifiers, ignored, count };
 }
 
-/** 1 for each column that is used, by its place. */
+/** Returns by column index 1 for a column that is read, else 0; ends with the last column that is read. */
 export function usedColumns({ date, value, version, tags, identifiers }: Columns): Uint8Array {
-  const places = [date, value, version, tags, ...identifiers.map(({ column }) => column)].flatMap(
-    (place) => place ?? [],
+  const columns = [date, value, version, tags, ...identifiers.map(({ column }) => column)].flatMap(
+    (column) => column ?? [],
   );
-  const used = new Uint8Array(Math.max(...places) + 1);
-  for (const place of places) used[place] = 1;
+  const used = new Uint8Array(Math.max(...columns) + 1);
+  for (const column of columns) used[column] = 1;
   return used;
 }
 
@@ -89,20 +89,20 @@ function normalize(name: string): string {
 function duplicate(name: string, first: number, second: number): FileRefusal {
   return new FileRefusal(
     'duplicate_column',
-    `the header names ${JSON.stringify(name)} twice, in columns ${first + 1} and ${second + 1}`,
+    `the header must name each column once, got ${JSON.stringify(name)} in columns ${first + 1} and ${second + 1}`,
   );
 }
 
-function missing(places: ReadonlyMap<Role, number>, header: readonly string[]): FileRefusal {
+function missing(columnOf: ReadonlyMap<Role, number>, header: readonly string[]): FileRefusal {
   const names = [
-    ...(['date', 'value'] as const).filter((role) => !places.has(role)),
-    ...([...places.keys()].some(isIdentifier)
+    ...(['date', 'value'] as const).filter((role) => !columnOf.has(role)),
+    ...([...columnOf.keys()].some(isIdentifier)
       ? []
       : ['an identifier (variable_id, or source_* columns with mapping_config)']),
   ];
   const shown = header.slice(0, MAX_SHOWN).map((name) => JSON.stringify(name.trim().slice(0, 50)));
   return new FileRefusal(
     'missing_column',
-    `the header lacks ${names.join(' and ')}; it has ${shown.join(', ') || 'no columns'}`,
+    `the header must have ${names.join(' and ')}, got ${shown.join(', ') || 'no columns'}`,
   );
 }

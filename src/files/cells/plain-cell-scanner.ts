@@ -1,7 +1,6 @@
 /**
- * Dates and numbers as nearly every file writes them, read from their bytes: a string for each of a million rows costs
- * more than all else, collecting them included. What is written otherwise is left to `cell-rules.ts`; what is read here
- * is read there to the same bit.
+ * Reads dates and numbers in their usual form from bytes: a string per row would cost more than all other work. Returns
+ * NaN for other forms, which `cell-parser.ts` reads; both return the same bits for what both can read.
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
@@ -12,17 +11,17 @@ const MICROS_PER_SECOND = 1_000_000;
 const MAX_DIGITS = 15;
 const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Whether a plain date is local: it has no Z. */
+/** Whether a plain date is local, that is without Z. */
 export function isPlainLocal(start: number, end: number): boolean {
   return end - start === LOCAL_BYTES;
 }
 
-/** Reads `yyyy-MM-ddTHH:mm:ss`, with or without Z. Rows beside each other mostly share their day, which it remembers. */
+/** Reads `yyyy-MM-ddTHH:mm:ss`, with or without Z. Caches the day, since neighbouring rows mostly share it. */
 export class PlainDates {
   #day = -1;
   #dayMicros = 0;
 
-  /** @returns microseconds since 1970-01-01, of the local clock without Z; NaN for what is not plain, or no date. */
+  /** @returns microseconds since 1970-01-01, in local time without Z; NaN for another form or an invalid date. */
   read(bytes: Uint8Array, start: number, end: number): number {
     const isPlain =
       (end - start === LOCAL_BYTES || (end - start === LOCAL_BYTES + 1 && bytes[end - 1] === UPPER_Z)) &&
@@ -50,54 +49,54 @@ export class PlainDates {
   }
 }
 
-/** @param day as yyyyMMdd. @returns NaN for no date from 1700 to 2199. */
+/** @param day as the number yyyyMMdd. @returns NaN when it is not a date from 1700 to 2199. */
 function toDayMicros(day: number): number {
   const year = Math.floor(day / 10_000);
   const month = Math.floor(day / 100) % 100;
   const date = day % 100;
-  // What is no digit is NaN, which no comparison holds for.
+  // A character that is not a digit made `day` NaN, which fails every comparison.
   const isDay = year >= 1700 && year < 2200 && date >= 1 && date <= daysInMonth(year, month);
   return isDay ? Date.UTC(year, month - 1, date) * 1000 : Number.NaN;
 }
 
-function twoDigits(bytes: Uint8Array, place: number): number {
-  const tens = (bytes[place] as number) - ZERO;
-  const ones = (bytes[place + 1] as number) - ZERO;
+function twoDigits(bytes: Uint8Array, at: number): number {
+  const tens = (bytes[at] as number) - ZERO;
+  const ones = (bytes[at + 1] as number) - ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** Reads digits with or without a sign and a point. @returns NaN for what is not plain: an exponent, 16 digits, no number. */
+/** Reads digits with an optional sign and point. @returns NaN for another form: an exponent, 16 digits, not a number. */
 export function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   const isNegative = bytes[start] === DASH;
   const first = isNegative ? start + 1 : start;
   let mantissa = 0;
   let point = end;
-  for (let place = first; place < end; place += 1) {
-    const byte = bytes[place] as number;
+  for (let at = first; at < end; at += 1) {
+    const byte = bytes[at] as number;
     const digit = byte - ZERO;
     if (digit >= 0 && digit <= 9) mantissa = mantissa * 10 + digit;
-    else if (byte === DOT && point === end) point = place;
+    else if (byte === DOT && point === end) point = at;
     else return Number.NaN;
   }
   const fractionDigits = point === end ? 0 : end - point - 1;
   const digits = end - first - (point === end ? 0 : 1);
-  // Below 0 where the sign that was met stands behind an empty cell.
+  // Negative for an empty cell that is followed by a dash in the buffer.
   if (digits <= 0 || digits > MAX_DIGITS) return Number.NaN;
   const value = mantissa / (POWERS_OF_TEN[fractionDigits] as number);
   return isNegative ? -value : value;
 }
 
 /**
- * Reads the serial number of a date cell: digits with a point and a fraction. Whole days and their fraction are exact each,
- * so their sum is at most one rounding off what the text would give, which a millisecond does not notice.
- * @returns NaN for what is not plain.
+ * Reads the serial number of a date cell. Whole days and fraction are each exact, so the sum is at most one rounding away
+ * from the number in the text, far less than a millisecond.
+ * @returns days since the epoch of the workbook; NaN for another form.
  */
 export function plainSerial(bytes: Uint8Array, start: number, end: number): number {
   let point = start;
   while (point < end && bytes[point] !== DOT) point += 1;
   if (point === end) return plainNumber(bytes, start, end);
   const days = plainNumber(bytes, start, point);
-  // Finer digits are beyond what a double holds.
+  // Further digits exceed the precision of a double.
   const fraction = plainNumber(bytes, point, Math.min(end, point + 1 + MAX_DIGITS));
   return days >= 0 ? days + fraction : Number.NaN;
 }

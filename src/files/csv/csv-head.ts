@@ -1,0 +1,77 @@
+/** Reads the head of a CSV (R-E2): finds its line end and delimiter, and its header, the first record that is not blank. */
+import { cellText } from '../cells/row-cells.ts';
+import { decodeUtf8 } from '../cells/utf8.ts';
+import { type Columns, countKnown, planColumns } from '../parsing/header-columns.ts';
+import { type FilePosition, FileRefusal } from '../standard-file.ts';
+import { assertSignature, markBytes } from '../upload/file-signature.ts';
+import { type Dialect, RecordScanner, type RecordVisitor } from './record-scanner.ts';
+
+// Enough to compare the file with its format.
+const SIGNATURE_BYTES = 4096;
+const DELIMITERS = [',', ';', '\t'] as const;
+/** A date, a value, and an identifier of a variable. */
+const MIN_COLUMNS = 3;
+
+export interface CsvHead {
+  readonly dialect: Dialect;
+  readonly columns: Columns;
+  /** Position of the first record below the header. */
+  readonly position: FilePosition;
+}
+
+/**
+ * @param bytes the first part of the file, with the whole header.
+ * @throws {FileRefusal} when the file is not CSV, the header cannot be read, or it lacks or repeats a column.
+ */
+export function readHead(bytes: Buffer): CsvHead {
+  const text = bytes.toString('latin1');
+  assertSignature('csv', text.slice(0, SIGNATURE_BYTES));
+  const mark = markBytes(text);
+  const dialect = findDialect(text.slice(mark));
+  const header = findHeader(dialect, bytes, mark);
+  const names = header.cells.map((cell) => decodeUtf8(cell) ?? cell);
+  return { dialect, columns: planColumns(names), position: header.position };
+}
+
+function findHeader(dialect: Dialect, bytes: Buffer, mark: number) {
+  let cells: readonly string[] = [];
+  const visitor: RecordVisitor = {
+    record: (_row, found, cellCount) => {
+      if (cellCount > 0) cells = found.starts.map((_, column) => cellText(found, column));
+    },
+    malformed: (_row, reason) => {
+      throw new FileRefusal('damaged_file', `the header cannot be read: ${reason}`);
+    },
+  };
+  const scanner = new RecordScanner(dialect, Infinity, visitor, { offset: mark, row: 0 });
+  for (let at = mark; cells.length === 0 && at < bytes.length; ) {
+    const found = bytes.indexOf(dialect.newline, at);
+    const end = found < 0 ? bytes.length : found + 1;
+    scanner.feed(bytes.subarray(at, end), end === bytes.length);
+    at = end;
+  }
+  return { cells, position: { bytes: scanner.offset, rows: 0, rowNumber: scanner.row } };
+}
+
+/** Chooses the delimiter that gives the header the most known names, then the most names. */
+function findDialect(text: string): Dialect {
+  const newline = text.includes('\n') && !endsInReturn(text) ? '\n' : '\r';
+  const header = text.split(newline, 1000).find((line) => line.trim() !== '') ?? '';
+  const [best] = [...DELIMITERS].sort((a, b) => rank(header, b) - rank(header, a));
+  return { delimiter: best ?? ',', newline };
+}
+
+/** Whether a complete header ends in a bare return: old Macintosh line ends, although cells may hold newlines. */
+function endsInReturn(text: string): boolean {
+  const [, header = ''] = /^\s*([^\r\n]+)\r+(?![\r\n])/.exec(text) ?? [];
+  return DELIMITERS.some((delimiter) => countKnown(namesOf(header, delimiter)) >= MIN_COLUMNS);
+}
+
+function rank(header: string, delimiter: string): number {
+  const names = namesOf(header, delimiter);
+  return countKnown(names) * 1e6 + names.length;
+}
+
+function namesOf(header: string, delimiter: string): readonly string[] {
+  return header.replaceAll('"', '').split(delimiter);
+}

@@ -1,0 +1,49 @@
+/** Checks that the first bytes of a file, as latin1 text, match its format (R-E4). */
+import { type FileFormat, FileRefusal } from '../standard-file.ts';
+
+export const ZIP_START = 'PK\x03\x04';
+/** First bytes of a compound file: an old Office document, or a new one with a password. */
+export const COMPOUND_START = '\xd0\xcf\x11\xe0';
+const UTF8_MARK = '\xef\xbb\xbf';
+
+const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
+  [ZIP_START, 'the file must be CSV, got a zip archive, perhaps an xlsx workbook'],
+  ['\x1f\x8b', 'the file must be CSV, got gzip; send gzip with Content-Encoding: gzip'],
+  [COMPOUND_START, 'the file must be CSV, got an old or encrypted Office document'],
+  ['%PDF', 'the file must be CSV, got a PDF'],
+  ['\xff\xfe', 'the file must be UTF-8, it is UTF-16'],
+  ['\xfe\xff', 'the file must be UTF-8, it is UTF-16'],
+];
+
+/** Returns the length of the UTF-8 byte order mark at the start; 0 without one. */
+export function markBytes(start: string): number {
+  return start.startsWith(UTF8_MARK) ? UTF8_MARK.length : 0;
+}
+
+/**
+ * @param start at least the first 8 bytes; of a CSV, enough to hold its header.
+ * @throws {FileRefusal} wrong_format, encrypted, empty_file.
+ */
+export function assertSignature(format: FileFormat, start: string): void {
+  if (format === 'csv') assertCsvStart(start);
+  else assertXlsxStart(start);
+}
+
+function assertCsvStart(start: string): void {
+  const foreign = NOT_CSV.find(([mark]) => start.startsWith(mark));
+  if (foreign) throw new FileRefusal('wrong_format', foreign[1]);
+  // A NUL further down only rejects its row.
+  if (/^\s*[^\r\n]*\0/.test(start)) {
+    throw new FileRefusal('wrong_format', 'the file must be CSV in UTF-8, got NUL bytes in its header');
+  }
+  if (start.slice(markBytes(start)).trim() === '') throw new FileRefusal('empty_file', 'the file is empty');
+}
+
+function assertXlsxStart(start: string): void {
+  if (start.startsWith(ZIP_START)) return;
+  if (start.startsWith(COMPOUND_START)) {
+    const message = 'the workbook is encrypted or in the old format .xls; save it as .xlsx without a password';
+    throw new FileRefusal('encrypted', message);
+  }
+  throw new FileRefusal('wrong_format', 'the file must be an xlsx workbook, got something other than a zip archive');
+}

@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingDefault } from '../config.ts';
-import { toListenError } from '../roles/listen-error.ts';
+import { assertListenable } from '../roles/listen-error.ts';
 import { STACK_DIRECTORY } from './paths.ts';
 import type { RunningRoles } from './roles.ts';
-import { findFreePort, tryPort } from './services/ports.ts';
+import { findFreePort } from './services/ports.ts';
 import { SetupError } from './setup-error.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -62,8 +62,9 @@ async function choosePort(
 
 async function assertFree(prefix: 'HTTP' | 'GRPC' | 'HEALTH', environment: Environment, port: number): Promise<void> {
   const host = environment[`${prefix}_HOST`] || LOOPBACK;
-  const problem = await tryPort(port, host);
-  if (problem !== undefined) throw new SetupError(toListenError(problem, { host, port, prefix }).message);
+  await assertListenable({ host, port, prefix }).catch((error: Error) => {
+    throw new SetupError(error.message);
+  });
 }
 
 function readLastPorts(file: string): Partial<RolePorts> {

@@ -1,6 +1,6 @@
 /** The grpc role: the data points service on a port of its own. */
 import { startGrpcServer } from '../grpc/start-grpc-server.ts';
-import { toListenError } from './listen-error.ts';
+import { assertListenable } from './listen-error.ts';
 import type { Parts, Role } from './parts.ts';
 
 export interface GrpcRole extends Role {
@@ -11,10 +11,8 @@ export interface GrpcRole extends Role {
 /** @throws {ListenError} when GRPC_HOST and GRPC_PORT cannot be listened on. */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
-  try {
-    const server = await startGrpcServer(parts, host, port);
-    return { address: server.address, stop: () => server.stop(SHUTDOWN_TIMEOUT_MS / 4) };
-  } catch (error) {
-    throw toListenError(error, { host, port, prefix: 'GRPC' });
-  }
+  // The gRPC library writes a line of its own to stderr when it cannot listen.
+  await assertListenable({ host, port, prefix: 'GRPC' });
+  const server = await startGrpcServer(parts, host, port);
+  return { address: server.address, stop: () => server.stop(SHUTDOWN_TIMEOUT_MS / 4) };
 }

@@ -1,4 +1,6 @@
 /** Turns the failure to listen on an address into a sentence that names the setting to change. Used by roles and `npm start`. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 
 /** A role cannot listen where its settings say; the message says what to change. */
 export class ListenError extends Error {
@@ -31,4 +33,15 @@ export function toListenError(error: unknown, { host, port, prefix }: Listening)
     return new ListenError(`${host} is not an address of this machine. Set ${prefix}_HOST to one that is.`, { cause });
   }
   return cause;
+}
+
+/** Listens for a moment. @throws {ListenError} when `host` and `port` cannot be listened on. */
+export async function assertListenable(listening: Listening): Promise<void> {
+  const server = createServer().listen(listening.port, listening.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw toListenError(error, listening);
+  }
+  await new Promise((resolve) => server.close(resolve));
 }

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { containerCommand, makeSocketDirectory } from '../../src/calculation/sandbox/launcher-bwrap.ts';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createStructure, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   world = await createWorld();
   roles = await startRoles(['api', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
   api = await signIn(roles.http, await fetchAnswerChecker(roles.http));
-  ({ sourceId } = await createSource(api));
+  ({ sourceId } = await createSiteAndSource(api));
   input = await createVariable(api, sourceId);
   const data = Array.from({ length: 8 }, (_, index) => ({
     date: new Date(Date.UTC(2026, 2, 1) + index * 900_000).toISOString(),
@@ -155,13 +156,11 @@ describe('evaluate', () => {
 
   test('of inputs of another account is refused (R-B9)', async () => {
     const variableId = await createVariable(api, sourceId);
-    const { rows } = await world.database.query<{ id: number }>(
-      `with other as (insert into account (name) values ('Other') returning id),
-       place as (insert into site (account_id, name, time_zone_id) select id, 'S', 'UTC' from other returning id, account_id),
-       meter as (insert into source (account_id, site_id, name) select account_id, id, 'S' from place returning id, account_id)
-       insert into variable (account_id, source_id) select account_id, id from meter returning id`,
-    );
-    const body = { calculated: calculated('1', [{ ...window(), variableId: rows[0]?.id ?? 0 }]) };
+    const otherAccountId = await world.addAccount('Other');
+    await world.addUser('other@example.test', { role: 'MANAGER', accountIds: [otherAccountId] });
+    const other = await signIn(roles.http, undefined, 'other@example.test');
+    const foreign = await createStructure(other);
+    const body = { calculated: calculated('1', [{ ...window(), variableId: foreign.variableId }]) };
     expect((await api.post(pathOf(variableId, 'evaluate'), body)).status).toBe(400);
   });
 });

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -26,16 +27,18 @@ afterAll(async () => {
 const startCalculator = () =>
   startRoles(['calculator'], { ...world.environment, R_ROOT: testRRoot(), SHUTDOWN_TIMEOUT_MS: '8000' });
 
+interface Run {
+  readonly state: string;
+  readonly outcome: string | null;
+  readonly attempt: number;
+}
+
+/** The runs of a variable, oldest first. */
 const runsOf = async (variableId: number) =>
-  (
-    await world.database.query<{ state: string; outcome: string | null; attempt: number }>(
-      'select state, outcome, attempt from calculation_run where variable_id = $1 order by id',
-      [variableId],
-    )
-  ).rows;
+  (await api.call<Run[]>('GET', `/variables/${variableId}/runs`)).toReversed();
 
 test('SIGTERM does not wait for R: the run is handed back and run again, uncounted (R-K2)', async () => {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const input = await createVariable(api, sourceId);
   // Slow the first time only: the form of the source says which it is.
   const script = `if (is.null(inputForms$fast)) Sys.sleep(${SLOW_SEC})
@@ -50,7 +53,9 @@ test('SIGTERM does not wait for R: the run is handed back and run again, uncount
   await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 1 }] }]);
   await eventually('the run', async () => (await runsOf(variable)).some(({ state }) => state === 'Running'));
   expect(await first.kill('SIGTERM')).toBe(0);
-  expect(await runsOf(variable)).toEqual([{ state: 'Abandoned', outcome: 'stopped', attempt: 0 }]);
+  const [handedBack, ...others] = await runsOf(variable);
+  expect(handedBack).toMatchObject({ state: 'Abandoned', outcome: 'stopped', attempt: 0 });
+  expect(others).toEqual([]);
   await api.call('PUT', `/sources/${sourceId}`, { clientData: { fast: true } });
   const second = await startCalculator();
   await eventually('the second run', async () => (await runsOf(variable)).at(-1)?.state === 'Succeeded');

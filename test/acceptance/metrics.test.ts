@@ -1,12 +1,13 @@
 /** `/metrics` of running roles: what was done is counted, nobody else can read it, and outages do not silence it (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createUser } from '../../src/accounts/users/create-user.ts';
 import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { createTestClient, requestToken } from '../support/clients/test-client.ts';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { passwordGrant } from '../support/fixtures/accounts.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -35,7 +36,7 @@ beforeAll(async () => {
     startRoles(['grpc'], { ...settings, REDIS_URL: redisGate.url }),
   ]);
   api = await signIn(roles.http);
-  ({ sourceId } = await createSource(api));
+  ({ sourceId } = await createSiteAndSource(api));
   input = await createVariable(api, sourceId);
 }, 60_000);
 
@@ -185,12 +186,8 @@ describe('names and labels (R-A9)', () => {
 
 describe('who may read it (R-A9)', () => {
   test('on the port of the API: the scraper and an ADMIN, nobody else, from wherever they come', async () => {
-    const admin = { userName: 'root@example.test', password: 'correct horse battery staple', role: 'ADMIN' } as const;
-    await createUser(world.database, { ...admin, accountIds: [world.accountId] });
-    const adminToken = await requestToken(roles.http, {
-      ...{ grant_type: 'password', client_id: 'test-client', client_secret: 'test-secret', scope: 'datahub-api' },
-      ...{ username: admin.userName, password: admin.password },
-    });
+    await world.addUser('root@example.test', { role: 'ADMIN' });
+    const adminToken = await requestToken(roles.http, passwordGrant('root@example.test', { scopes: ['datahub-api'] }));
     expect((await ask(roles.http)).status).toBe(401);
     expect((await ask(roles.http, `${TOKEN}x`)).status).toBe(401);
     expect((await ask(roles.http, api.token)).status).toBe(403);

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
     R_ROOT: testRRoot(),
   });
   api = await signIn(roles.http);
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   input = await createVariable(api, sourceId);
   const script =
     'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = 2 * ts$Values))';

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -21,7 +23,7 @@ beforeAll(async () => {
   world = await createWorld();
   roles = await startRoles(['api', 'grpc', 'ingester', 'calculator'], { ...world.environment, R_ROOT: testRRoot() });
   api = await signIn(roles.http);
-  ({ sourceId } = await createSource(api));
+  ({ sourceId } = await createSiteAndSource(api));
   input = await createVariable(api, sourceId);
   doubled = await addDoubled(input);
   last = await addDoubled(doubled);
@@ -113,7 +115,7 @@ describe('the id of a request (R-A10, R-K4)', () => {
   });
 
   test('no line holds a value, a script, a token or a password (R-K4)', () => {
-    for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', 'test-secret', 'correct horse']) {
+    for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
       expect(roles.log()).not.toContain(secret);
     }
   });

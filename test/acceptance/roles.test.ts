@@ -1,7 +1,9 @@
 /** Every role as a process of its own, with addresses of its own (R-A1), and what the processes log (R-K4). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 
@@ -20,7 +22,7 @@ beforeAll(async () => {
   api = await startRoles(['api'], { ...world.environment, ...addresses });
   ingester = await startRoles(['ingester'], { ...world.environment, ...addresses });
   client = await signIn(api.http);
-  const { sourceId } = await createSource(client);
+  const { sourceId } = await createSiteAndSource(client);
   variableId = await createVariable(client, sourceId);
 }, 60_000);
 
@@ -63,7 +65,7 @@ test('logs are JSON lines with request id, account and duration, and hold no sec
   });
   const all = `${api.log()}${ingester.log()}`;
   for (const text of all.trim().split('\n')) expect(() => JSON.parse(text), text).not.toThrow();
-  for (const secret of [client.token ?? '', 'test-secret', 'correct horse', String(SECRET_VALUE)]) {
+  for (const secret of [client.token ?? '', CLIENT.secret, PASSWORD, String(SECRET_VALUE)]) {
     expect(all).not.toContain(secret);
   }
 });

@@ -101,20 +101,19 @@ function run(directory: string, argv: readonly string[], env: NodeJS.ProcessEnv)
   return child;
 }
 
-/** @throws Error with the output when the process ends before it printed `mark`. */
+/** @throws {Error} with the output when the process ends before it prints `mark`. */
 async function outputUntil(child: ChildProcess, mark: string): Promise<string> {
   let output = '';
-  child.stderr?.on('data', (chunk) => {
-    output += String(chunk);
-  });
-  for await (const chunk of child.stdout ?? []) {
-    output += String(chunk);
-    if (output.includes(mark)) {
-      child.stdout?.resume();
-      return output;
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => {
+        output += String(chunk);
+        if (output.includes(mark)) resolve();
+      });
     }
-  }
-  throw new Error(`"${mark}" was not printed:\n${output}`);
+    child.once('exit', () => reject(new Error(`"${mark}" was not printed:\n${output}`)));
+  });
+  return output;
 }
 
 async function endOf(child: ChildProcess) {

@@ -6,12 +6,13 @@ import { request } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';
+import { MANAGER, signIn } from '../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 
-const CLIENT = { id: 'test-client', secret: 'test-secret' };
-const USER = { username: 'manager@example.test', password: 'correct horse battery staple' };
+const USER = { username: MANAGER, password: PASSWORD };
 const READ_TIMEOUT_MS = 10_000;
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -30,7 +31,7 @@ beforeAll(async () => {
   world = await createWorld();
   roles = await startRoles(['api', 'ingester'], world.environment);
   const api = await signIn(roles.http);
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   variableIds = await Promise.all(Array.from({ length: 8 }, () => createVariable(api, sourceId)));
 }, 60_000);
 afterAll(async () => {
@@ -70,7 +71,7 @@ async function postWithRetries(path: string, body: string | Buffer, headers: Rea
   }
 }
 
-const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`;
+const basic = `Basic ${Buffer.from(`${CLIENT.clientId}:${CLIENT.secret}`).toString('base64')}`;
 const tokenPath = (realm: string) => `/realms/${realm}/protocol/openid-connect/token`;
 
 async function token(realm = 'opinum'): Promise<{ readonly access: string; readonly refresh: string }> {
@@ -99,7 +100,7 @@ describe('a shipped client', () => {
     const { refresh } = await token();
     for (const account of [{}, { account: String(world.accountId) }]) {
       const form = { grant_type: 'refresh_token', refresh_token: refresh, ...account };
-      const body = new URLSearchParams({ ...form, client_id: CLIENT.id, client_secret: CLIENT.secret });
+      const body = new URLSearchParams({ ...form, client_id: CLIENT.clientId, client_secret: CLIENT.secret });
       const { status, text } = await post(tokenPath('opinum'), body.toString(), FORM);
       expect(status, text).toBe(200);
       expect((await push(JSON.parse(text).access_token, [])).status).toBe(200);
@@ -168,12 +169,17 @@ describe('a shipped client', () => {
       }
     });
     await Promise.all(threads);
-    const count = async (sql: string) => (await world.database.query<{ count: number }>(sql)).rows[0]?.count;
-    const all = (variableIds.length - 2) * 200;
-    await eventually('all readings', async () => {
-      return (await count(`select count(*) as count from point where date >= '2026-02-01'`)) === all;
-    });
-    expect(await count(`select count(*) as count from push_operation where label like 'thread-%'`)).toBe(all / 10);
+    const api = await signIn(roles.http);
+    for (const [thread, variableId] of variableIds.slice(2).entries()) {
+      await eventually('all readings', async () => {
+        const rows = await api.call<unknown[]>('GET', `/data?variableId=${variableId}&from=2026-02-01T00:00:00Z`);
+        return rows.length === 200;
+      });
+      for (let turn = 0; turn < 20; turn += 1) {
+        const operation = await api.call('GET', `/api/operations/thread-${thread}-${turn}`);
+        expect(operation).toMatchObject({ state: 'Completed', accepted: { elements: 1, readings: 10 } });
+      }
+    }
   });
 
   test('uploads a Standard File as the part data of a form, and its rows become points (R-E1, R-E2)', async () => {

@@ -1,9 +1,9 @@
 /** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashLinkToken, makeLinkToken } from '../../src/identity/passwords/password-reset.ts';
 import type { EventType } from '../../src/webhooks/event-type.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';
 import { SAMPLE_DATA } from '../../src/webhooks/trial-sends/sample-data.ts';
+import { type Mailbox, openMailbox } from '../support/doubles/mailbox.ts';
 import {
   openReceiver,
   type ReceivedMessage,
@@ -11,7 +11,8 @@ import {
   type WebhookReceiver,
 } from '../support/doubles/webhook-receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
+import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../support/fixtures/structure.ts';
 import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
@@ -20,6 +21,7 @@ let world: World;
 let roles: RoleProcess;
 let api: ApiClient;
 let receiver: WebhookReceiver;
+let mailbox: Mailbox;
 /** What the events are about. */
 let place: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
 let doubledId: number;
@@ -30,15 +32,17 @@ const DOUBLE =
 
 beforeAll(async () => {
   world = await createWorld();
+  mailbox = await openMailbox();
   roles = await startRoles(['api', 'ingester', 'calculator', 'deliverer'], {
     ...world.environment,
+    SMTP_URL: mailbox.url,
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     R_ROOT: testRRoot(),
   });
   api = await signIn(roles.http);
   receiver = await openReceiver();
-  const { siteId, sourceId } = await createSource(api);
+  const { siteId, sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId, { name: 'input' });
   place = { siteId, sourceId, variableId };
   const input = [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Minute', canBeUsedAsATrigger: true }];
@@ -49,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await roles?.kill();
   await receiver?.close();
+  await mailbox?.close();
   await world?.close();
 });
 
@@ -63,20 +68,15 @@ const newUser = (userName: string) =>
   api.call<{ id: string } | string>('POST', '/account/user/create', { userName, email: userName, roles: ['USER'] });
 
 async function userIdOf(userName: string): Promise<string> {
-  const { rows } = await world.database.query<{ id: string }>('select id from app_user where user_name = $1', [
-    userName,
-  ]);
-  return rows[0]?.id ?? '';
+  const users = await api.call<{ id: string; userName: string }[]>('GET', '/account/users');
+  return users.find((user) => user.userName === userName)?.id ?? '';
 }
 
-/** Follows the link of an invitation as its mail would hold it: no mail server is set, so it was not made yet. */
+/** Accepts an invitation with the token of the link in its mail. */
 async function acceptInvitation(email: string): Promise<void> {
   await invite(email);
-  const token = makeLinkToken();
-  await world.database.query(
-    `update invitation set token_hash = $1, expires_date = now() + interval '1 day' where email = $2`,
-    [hashLinkToken(token), email],
-  );
+  const { text = '' } = await mailbox.next(email);
+  const token = /[?&]token=([^\s&]+)/.exec(text)?.[1];
   await api.call('POST', `/account/user/register?invitationToken=${token}`);
 }
 

@@ -62,14 +62,15 @@ async function withService<Result>(
   }
 }
 
-type Bench = (database: Database) => Promise<readonly Figure[]>;
+type Bench = (database: Database, accountId: number) => Promise<readonly Figure[]>;
 
 const NEED_R = ['sandbox', 'calculation'];
 const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
   answers: (database) => benchAnswers(database, (bench) => withService(['api'], bench)),
-  push: (database) => withService(['api', 'ingester'], (service) => benchPush({ ...service, database })),
+  push: (database, accountId) =>
+    withService(['api', 'ingester'], (service) => benchPush({ ...service, database, accountId })),
   'small-push': async (database) => [
     await withService(['api', 'ingester'], ({ api, http }) => benchSmallPush(database, api, http)),
   ],
@@ -98,11 +99,11 @@ const sections = chooseSections(process.argv);
 const database = openDatabase({ url: config.DATABASE_URL, poolSize: 4, applicationName: 'bench', log });
 const figures: Figure[] = [];
 try {
-  await seedManager(database);
+  const accountId = await seedManager(database);
   for (const name of sections) {
     if (NEED_R.includes(name) && config.R_ROOT === undefined) {
       process.stdout.write(`${name}: left out, this machine cannot run R\n`);
-    } else figures.push(...((await SECTIONS[name]?.(database)) ?? []));
+    } else figures.push(...((await SECTIONS[name]?.(database, accountId)) ?? []));
   }
 } finally {
   await database.end();

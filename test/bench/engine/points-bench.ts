@@ -3,11 +3,12 @@
  * hypertable with the same columns and chunks and a key as PostgreSQL makes it, in turn. Every variable lies between others
  * in the keys of both.
  */
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
 import { copyTuples } from '../../../src/points/write/copy-tuples.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
+import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import { createTwin } from '../load/twin.ts';
 import { type Figure, figure } from '../report.ts';
 
@@ -136,22 +137,12 @@ async function createWorld(database: Database): Promise<World> {
       [LAST_ID, START_MICROS, START_MICROS + LONG.points * QUARTER_MICROS, QUARTER_MICROS],
     );
   }
-  const accountId = await createAccount(database, { name: 'Bench', versionLimit: VERSION_LIMIT });
-  const { rows } = await database.query<{ id: number }>(
-    `with made as (insert into site (account_id, name, time_zone_id) values ($1, 'Mill', 'UTC') returning id)
-     insert into source (account_id, site_id, name) select $1, id, 'Meter' from made returning id`,
-    [accountId],
-  );
-  return { database, accountId, sourceId: rows[0]?.id ?? 0, nextTwinId: 1 };
+  const accountId = await addAccount(database, 'Bench', { versionLimit: VERSION_LIMIT });
+  return { database, accountId, sourceId: await addStoredSource(database, accountId), nextTwinId: 1 };
 }
 
-async function addVariables(world: World, { variables }: Shape, isVersioned: boolean): Promise<readonly number[]> {
-  const { rows } = await world.database.query<{ id: number }>(
-    `insert into variable (account_id, source_id, is_versioned) select $1, $2, $3 from generate_series(1, $4)
-     returning id`,
-    [world.accountId, world.sourceId, isVersioned, variables],
-  );
-  return rows.map(({ id }) => id);
+function addVariables(world: World, { variables }: Shape, isVersioned: boolean): Promise<readonly number[]> {
+  return addStoredVariables(world.database, world, { count: variables, isVersioned });
 }
 
 async function addVersionTag({ database, accountId }: World): Promise<number> {

@@ -2,12 +2,13 @@
  * Reading, against reading: a year of 15-min points of seven versions against one of one version, states of the past
  * against the latest.
  */
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import type { PointSelection, VersionChoice } from '../../../src/points/point.ts';
 import { streamPoints } from '../../../src/points/read/read-points.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
+import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import { type Figure, figure } from '../report.ts';
 
 const ROUNDS = 15;
@@ -18,8 +19,10 @@ const YEAR = { fromMicros: Date.UTC(2025, 0, 1) * 1000, toMicros: Date.UTC(2026,
 
 /** @param database of a migrated schema; the bench adds an account of its own. */
 export async function benchReads(database: Database): Promise<readonly Figure[]> {
-  const sourceId = await addSource(database);
-  const [many, one] = [await addVariable(database, sourceId), await addVariable(database, sourceId)];
+  const accountId = await addAccount(database, 'Readers');
+  const sourceId = await addStoredSource(database, accountId);
+  const variables = { count: 2, isVersioned: true };
+  const [many = 0, one = 0] = await addStoredVariables(database, { accountId, sourceId }, variables);
   const known: number[] = [];
   for (let version = 0; version < VERSIONS; version += 1) known.push(await writeYear(database, many, version));
   await writeYear(database, one, 0);
@@ -63,23 +66,4 @@ async function writeYear(database: Database, variableId: number, version: number
     'select (extract(epoch from clock_timestamp()) * 1000000)::int8 as now',
   );
   return rows[0]?.now ?? 0;
-}
-
-async function addSource(database: Database): Promise<number> {
-  const accountId = await createAccount(database, { name: 'Readers' });
-  const { rows } = await database.query<{ id: number }>(
-    `with made as (insert into site (account_id, name, time_zone_id) values ($1, 'Mill', 'UTC') returning id)
-     insert into source (account_id, site_id, name) select $1, id, 'Meter' from made returning id`,
-    [accountId],
-  );
-  return rows[0]?.id ?? 0;
-}
-
-async function addVariable(database: Database, sourceId: number): Promise<number> {
-  const { rows } = await database.query<{ id: number }>(
-    `insert into variable (account_id, source_id, is_versioned)
-     select account_id, id, true from source where id = $1 returning id`,
-    [sourceId],
-  );
-  return rows[0]?.id ?? 0;
 }

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { makeZip, workbookEntries } from '../../fixtures/files/make-workbook.ts';
-import { createSource } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 import { createVariables, dateAt, type FileService, upload, valueAt, XLSX_TYPE } from './file-upload.ts';
 
@@ -19,7 +19,7 @@ const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;
 
 export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
-  const { sourceId } = await createSource(service.api);
+  const { sourceId } = await createSiteAndSource(service.api);
   const variableIds = await createVariables(service.api, sourceId, VARIABLES);
   // What is loaded and started once is no growth.
   const small = makeCsv(variableIds, 1 << 20);

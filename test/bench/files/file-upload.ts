@@ -1,6 +1,7 @@
 /** Uploads of a bench: files of quarter-hours of new variables, sent through HTTP and followed until they are done. */
 import type { Database } from '../../../src/platform/database/database.ts';
-import { type ApiClient, createVariable } from '../../support/fixtures/sign-in.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { createVariable } from '../../support/fixtures/structure.ts';
 import type { Delays } from '../load/event-loop.ts';
 
 const QUARTER_MILLIS = 900_000;

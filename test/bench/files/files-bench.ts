@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import Excel from 'exceljs';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
-import { createSource } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource } from '../../support/fixtures/structure.ts';
 import { createTwin } from '../load/twin.ts';
 import { type Figure, figure } from '../report.ts';
 import {
@@ -75,7 +75,7 @@ async function inTurn(
   rows: number,
   round: (variableIds: readonly number[]) => Promise<{ readonly ours: UploadOutcome; readonly limit: number }>,
 ) {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const speeds: Pair[] = [];
   const delays: Pair[] = [];
   for (let number = 0; number <= ROUNDS; number += 1) {

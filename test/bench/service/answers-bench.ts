@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
-import { createSource, createVariable } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 
 const VARIABLES = 50;
@@ -95,7 +95,7 @@ function residentBytes(pid: number): number {
 
 /** @returns the source whose variables hold them. */
 async function addPoints(database: Database, api: ApiClient): Promise<number> {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const variableIds: number[] = [];
   for (let index = 0; index < VARIABLES; index += 1) variableIds.push(await createVariable(api, sourceId));
   await database.query(

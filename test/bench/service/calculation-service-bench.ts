@@ -4,7 +4,8 @@
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ApiClient, calculated, createSource, createVariable } from '../../support/fixtures/sign-in.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { calculated, createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 
 const PUSHES = 60;
@@ -18,7 +19,7 @@ const PASS_ON = `ts <- inputVariables$a$TimeSeries
 list(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values + 1))`;
 
 export async function benchCalculationService(database: Database, api: ApiClient): Promise<readonly Figure[]> {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   return [...(await benchLatency(database, api, sourceId)), await benchChain(database, api, sourceId)];
 }
 

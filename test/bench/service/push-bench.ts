@@ -7,7 +7,9 @@ import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Database, withConnection } from '../../../src/platform/database/database.ts';
 import { COPY_HEADER, COPY_TRAILER, encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
-import { type ApiClient, createSource } from '../../support/fixtures/sign-in.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+import { createSiteAndSource } from '../../support/fixtures/structure.ts';
 import type { Delays } from '../load/event-loop.ts';
 import { createTwin } from '../load/twin.ts';
 import { type Figure, figure } from '../report.ts';
@@ -25,13 +27,14 @@ const START_MILLIS = Date.UTC(2024, 0, 1);
 export interface PushService {
   readonly api: ApiClient;
   readonly database: Database;
+  readonly accountId: number;
   /** Delays of the event loop since the last call. */
   readonly readDelays: () => Promise<Delays>;
 }
 
 export async function benchPush(service: PushService): Promise<readonly Figure[]> {
   await createTwin(service.database, 'bench_point');
-  const { sourceId } = await createSource(service.api);
+  const { sourceId } = await createSiteAndSource(service.api);
   const ratioOf = 'of raw COPY BINARY';
   return [
     figure(
@@ -53,12 +56,16 @@ export async function benchPush(service: PushService): Promise<readonly Figure[]
 type Pair = readonly [ours: number, limit: number];
 
 /** @param pushes at the same time, of 100 elements of 1,000 readings each. @returns points a second. */
-async function compare({ api, database }: PushService, sourceId: number, pushes: number): Promise<readonly Pair[]> {
+async function compare(
+  { api, database, accountId }: PushService,
+  sourceId: number,
+  pushes: number,
+): Promise<readonly Pair[]> {
   const points = pushes * ELEMENTS * READINGS;
   const pairs: Pair[] = [];
   // The first round warms both sides up.
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const variableIds = await createVariables(database, sourceId, pushes * ELEMENTS);
+    const variableIds = await addStoredVariables(database, { accountId, sourceId }, { count: pushes * ELEMENTS });
     const ours = await timePush(database, api, variableIds, ELEMENTS);
     const limit = await timeCopy(database, variableIds);
     if (round > 0) pairs.push([points / ours, points / limit]);
@@ -66,10 +73,13 @@ async function compare({ api, database }: PushService, sourceId: number, pushes:
   return pairs;
 }
 
-async function delaysOfLargest({ api, database, readDelays }: PushService, sourceId: number): Promise<readonly Pair[]> {
+async function delaysOfLargest(
+  { api, database, accountId, readDelays }: PushService,
+  sourceId: number,
+): Promise<readonly Pair[]> {
   const pairs: Pair[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const variableIds = await createVariables(database, sourceId, MOST_ELEMENTS);
+    const variableIds = await addStoredVariables(database, { accountId, sourceId }, { count: MOST_ELEMENTS });
     await readDelays();
     await timePush(database, api, variableIds, MOST_ELEMENTS);
     const { p99Ms } = await readDelays();
@@ -116,17 +126,6 @@ async function assertStored(database: Database, variableIds: readonly number[]):
   );
   const expected = variableIds.length * READINGS;
   if (rows[0]?.count !== expected) throw new Error(`${rows[0]?.count} of ${expected} points are stored`);
-}
-
-/** By SQL: a thousand requests would take longer than what is measured. */
-async function createVariables(database: Database, sourceId: number, count: number): Promise<readonly number[]> {
-  const { rows } = await database.query<{ id: number }>(
-    `insert into variable (account_id, source_id, name)
-     select account_id, id, 'bench ' || number from source cross join generate_series(1, $2::int) number where id = $1
-     returning id`,
-    [sourceId, count],
-  );
-  return rows.map(({ id }) => id);
 }
 
 function readings() {

@@ -6,7 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { type ApiClient, createSource, createVariable } from '../../support/fixtures/sign-in.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { measureLoad } from '../load/http-load.ts';
 import { type Figure, figure } from '../report.ts';
 
@@ -18,7 +19,7 @@ const START_MILLIS = Date.UTC(2025, 0, 1);
 const DRAIN_TIMEOUT_MS = 120_000;
 
 export async function benchSmallPush(database: Database, api: ApiClient, http: string): Promise<Figure> {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const variableIds: number[] = [];
   for (let index = 0; index < VARIABLES; index += 1) variableIds.push(await createVariable(api, sourceId));
   const bare = await startBareRoute();

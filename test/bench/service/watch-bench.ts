@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
 import { openWatcher, type Watcher } from '../../support/clients/watcher.ts';
-import { type ApiClient, createSource, createVariable } from '../../support/fixtures/sign-in.ts';
+import type { ApiClient } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 
 const ROUNDS = 5;
@@ -31,7 +32,7 @@ type Pair = readonly [ours: number, limit: number];
 
 export async function benchWatch({ api, grpc, pid }: WatchService): Promise<readonly Figure[]> {
   const reader = createGrpcReader(grpc, api.token);
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const variableIds: number[] = [];
   for (let count = 0; count < VARIABLES; count += 1) variableIds.push(await createVariable(api, sourceId));
   const watched = await createVariable(api, sourceId);

@@ -7,6 +7,7 @@ import { runAdminCommand } from '../../../src/accounts/operator/admin-commands.t
 import { createEmbeddedDirectory } from '../../../src/identity/directory/embedded-directory.ts';
 import { createBrowser } from '../../support/browser/browser.ts';
 import { createTestClient, requestToken, type TestClient } from '../../support/clients/test-client.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -74,7 +75,7 @@ describe('admin create-account', () => {
 describe('admin create-client and rotate-client-secret', () => {
   it('issue secrets that are stored as hashes (§5, R-B3)', async () => {
     const secret = found(/secret (\S+),/, await admin('create-client', '--client', 'c1', '--scope', 'push-data'));
-    const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: 'correct horse' };
+    const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: PASSWORD };
     await requestToken(api.origin, { ...form, client_secret: secret });
     const next = found(/new secret (\S+)/, await admin('rotate-client-secret', '--client', 'c1'));
     await requestToken(api.origin, { ...form, client_secret: next });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -12,6 +11,7 @@ import { type PrepareMail, startMailSender } from '../../../src/platform/mail/ma
 import { openMailTransport } from '../../../src/platform/mail/mail-transport.ts';
 import { type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
@@ -71,7 +71,7 @@ const makeDue = (to: string) => database.query('update mail set not_before_date 
 
 describe('a mail', () => {
   it('goes out as text and HTML, in the language, under the name of the account (R-B10)', async () => {
-    const accountId = await createAccount(database, { name: 'North' });
+    const accountId = await addAccount(database, 'North');
     await database.query(
       `update account set email_sender_name = 'North "&" Co', email_reply_to = 'help@north.example' where id = $1`,
       [accountId],

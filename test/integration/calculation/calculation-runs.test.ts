@@ -12,7 +12,7 @@ import { announcePoints } from '../../../src/points/announce-points.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { codedText } from '../../fixtures/scripts/harness.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
-import { calculated } from '../../support/fixtures/sign-in.ts';
+import { calculated } from '../../support/fixtures/structure.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
 const NOTES = { messages: [], warnings: [], output: '' };

@@ -1,6 +1,5 @@
 /** Whoever has much to do does not keep the others waiting: workers take turns between keys. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { CALCULATION_QUEUE, startCalculator } from '../../../src/calculation/calculator.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { INGEST_QUEUE, startIngester } from '../../../src/ingest/ingester.ts';
@@ -11,8 +10,9 @@ import { openWakeQueue, type WakeQueue } from '../../../src/platform/queue.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { openDictionary } from '../../../src/points/dictionary.ts';
 import { eventually } from '../../support/eventually.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
-import { calculated } from '../../support/fixtures/sign-in.ts';
+import { calculated } from '../../support/fixtures/structure.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
@@ -57,7 +57,7 @@ const waiting = async (accountId: number) =>
 describe('an ingester', () => {
   test('takes turns: a long backlog of one account does not hold up another', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
-    const other = await createAccount(store.database, { name: 'South' });
+    const other = await addAccount(store.database, 'South');
     await acceptBatches(store.accountId, variableId, BACKLOG);
     const parts = openQueue(INGEST_QUEUE);
     await parts.queue.wake([String(store.accountId)]);
@@ -75,7 +75,7 @@ describe('an ingester', () => {
 
 describe('a batch that cannot be written', () => {
   test('is set aside after a few attempts, kept, and named; those behind it go on (R-D1, R-K3)', async () => {
-    const accountId = await createAccount(store.database, { name: 'West' });
+    const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
     // A wrong number of fields; at a date of its own, so that no later batch overwrites it unseen.

@@ -9,6 +9,7 @@ import { describeApi } from '../../../src/roles/api-description.ts';
 import { type Chromium, findChromium, startChromium } from '../../support/browser/chromium.ts';
 import type { Looks } from '../../support/browser/chromium-tab.ts';
 import { eventually } from '../../support/eventually.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const program = findChromium();
@@ -92,7 +93,7 @@ describe.skipIf(program === undefined)(
       await tab.open(docs('?token#op-requestToken'));
       const form = '#op-requestToken form';
       await untilFocused(`${form} [name=client_id]`);
-      const fields = { client_id: 'demo', client_secret: 's3cret', username: 'max', password: 'correct horse' };
+      const fields = { client_id: 'demo', client_secret: 's3cret', username: 'max', password: PASSWORD };
       for (const [name, value] of Object.entries(fields)) {
         await tab.focusOn(`${form} [name=${name}]`);
         await tab.typeHere(value);

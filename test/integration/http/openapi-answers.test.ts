@@ -9,6 +9,7 @@ import { describeApi } from '../../../src/roles/api-description.ts';
 import { fetchAnswerChecker } from '../../support/answers/described-answers.ts';
 import { fillPath } from '../../support/answers/fill-path.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/fixtures/secret-structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -114,9 +115,9 @@ describe('the issuer', () => {
   const demo = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'max' };
 
   it.each([
-    ['a token', 200, { ...demo, password: 'correct horse', scope: 'datahub-api' }],
+    ['a token', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
-    ['a wrong client', 401, { ...demo, client_secret: 'wrong', password: 'correct horse' }],
+    ['a wrong client', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
   ])('answers %s as it is described (R-B3, R-A9)', async (_what, expected, form) => {
     const check = await fetchAnswerChecker(api.origin);
     const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });

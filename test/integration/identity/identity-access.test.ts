@@ -2,9 +2,9 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
-import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { authenticateBearer } from '../../../src/identity/authentication/authenticate.ts';
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
+import { addUser } from '../../support/fixtures/accounts.ts';
 import { grantSiteAccess } from '../../support/fixtures/grant-site-access.ts';
 import { basic, CLIENT, type IdentityFixture, PASSWORD, startIdentity } from './identity-fixture.ts';
 
@@ -192,7 +192,7 @@ describe('while a token lives', () => {
 });
 
 function newUser(userName: string, role: 'MANAGER' | 'USER' = 'USER'): Promise<string> {
-  return createUser(identity.database, { userName, password: PASSWORD, role, accountIds: [identity.accountId] });
+  return addUser(identity.database, userName, { role, accountIds: [identity.accountId] });
 }
 
 async function newSite(name: string): Promise<number> {

@@ -12,10 +12,10 @@ import { type Browser, createBrowser } from '../../support/browser/browser.ts';
 import { postToken } from '../../support/clients/authorization.ts';
 import { createTestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, signInPerson } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
-const PASSWORD = 'a password of people';
 const CHOSEN = 'another one, chosen well';
 const PROFILE = 'https://app.example/profile';
 

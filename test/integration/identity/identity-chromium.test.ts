@@ -14,6 +14,7 @@ import type { Looks, Tab } from '../../support/browser/chromium-tab.ts';
 import { exchangeCode, startAuthorization } from '../../support/clients/authorization.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -239,7 +240,7 @@ describe.skipIf(program === undefined)(
         await tab.typeHere('kay');
         await tab.press('Tab');
         expect(await tab.focused()).toBe(texts.password);
-        await tab.typeHere('a password of people');
+        await tab.typeHere(PASSWORD);
         await tab.press('Tab');
         expect(await tab.focused()).toBe(texts.signIn);
         await tab.press('Enter');

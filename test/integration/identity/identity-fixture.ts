@@ -2,10 +2,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { addClaim } from '../../../src/accounts/members/claims.ts';
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
-import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
 import {
   authenticate,
@@ -21,11 +17,13 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
 import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { addAccount, addClient, addUser, PASSWORD } from '../../support/fixtures/accounts.ts';
 import { createTestDatabase } from '../../support/services/stack.ts';
 
 const SILENT = createLog('silent', 'test');
+/** Its secret has characters that forms and headers encode. */
 export const CLIENT = { clientId: 'demo', secret: 's3cret/with+signs' };
-export const PASSWORD = 'correct horse';
+export { PASSWORD };
 
 /** A clock that stands where it is put. */
 export interface TestClock extends Clock {
@@ -138,17 +136,15 @@ function createApp(
 }
 
 async function seed(database: Database) {
-  const accountId = await createAccount(database, { name: 'North' });
-  const otherAccountId = await createAccount(database, { name: 'South' });
-  const user = (userName: string, role: 'ADMIN' | 'MANAGER' | 'USER', accountIds: readonly number[]) =>
-    createUser(database, { userName, password: PASSWORD, role, accountIds });
+  const accountId = await addAccount(database, 'North');
+  const otherAccountId = await addAccount(database, 'South');
+  const both = [accountId, otherAccountId];
   const users = {
-    ada: await user('ada', 'ADMIN', []),
-    max: await user('max', 'MANAGER', [accountId, otherAccountId]),
-    uma: await user('uma', 'USER', [accountId]),
+    ada: await addUser(database, 'ada', { role: 'ADMIN', accountIds: [] }),
+    max: await addUser(database, 'max', { role: 'MANAGER', accountIds: both, mayPush: true }),
+    uma: await addUser(database, 'uma', { accountIds: [accountId] }),
   };
-  await addClaim(database, { accountId, userId: users.max, claimType: 'datapusher.standard' });
-  await registerClient(database, { ...CLIENT, scopes: ['datahub-api', 'push-data'] });
+  await addClient(database, CLIENT.secret);
   return { accountId, otherAccountId, users };
 }
 

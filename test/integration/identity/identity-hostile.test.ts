@@ -17,10 +17,9 @@ import {
   startAuthorization,
 } from '../../support/clients/authorization.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
-
-const PASSWORD = 'a password of people';
 
 let api: TestApi;
 let mailbox: Mailbox;

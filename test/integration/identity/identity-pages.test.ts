@@ -10,10 +10,10 @@ import {
   startAuthorization,
 } from '../../support/clients/authorization.ts';
 import { createTestClient } from '../../support/clients/test-client.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
-const PASSWORD = 'a password of people';
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, type BrowserPage, createBrowser } from '../../support/browser/browser.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { addPerson, userIdOf } from '../../support/fixtures/people.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
-const PASSWORD = 'a password of people';
 const CHOSEN = 'another one, chosen well';
 const PROFILE = 'https://app.example/profile';
 

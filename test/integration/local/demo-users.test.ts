@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { makeSecrets } from '../../../src/local/secrets.ts';
 import { demoUsers, seedIdentity } from '../../../src/local/seed.ts';
-import { createWorld } from '../../support/fixtures/world.ts';
+import { createStoredWorld } from '../../support/fixtures/world.ts';
 
 it('users of the demo can be written to, so that they are found by mail address and get reset links (R-B11, §4.3)', async () => {
-  const world = await createWorld();
+  const world = await createStoredWorld();
   try {
     const secrets = makeSecrets();
     await seedIdentity(world.environment.DATABASE_URL ?? '', secrets);

@@ -64,7 +64,7 @@ describe('services of a stack', { timeout: 120_000 }, () => {
     const second = start();
     const errors = collect(second);
     expect(await once(second, 'exit')).toEqual([1, null]);
-    expect(errors.join('')).toContain('is running already');
+    expect(errors.join('')).toContain('is already running');
     expect(await canConnect(addresses.serverUrl)).toBe(true);
   });
 });

@@ -1,10 +1,10 @@
 /** When VersionTimestamps are given, who waits for whom meanwhile, and who must not (R-F1, R-F5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { awaitWriters } from '../../../src/points/read/await-writers.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
@@ -99,7 +99,7 @@ describe('a read of the state at an instant', () => {
   it('before the write began does not wait for it, nor does that of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
-    const other = await createAccount(store.database, { name: 'South' });
+    const other = await addAccount(store.database, 'South');
     // The writer announces itself by the second in which it begins.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));

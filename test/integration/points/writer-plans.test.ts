@@ -21,6 +21,7 @@ import { byKeys, RUN_STEPS, toValues } from '../../../src/points/write/make-way.
 import type { ChunkRuns, Runs } from '../../../src/points/write/stored-runs-rules.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 
 const SERIES = 20_000;
 const VARIABLES = 100;
@@ -34,12 +35,7 @@ let ids: readonly number[];
 beforeAll(async () => {
   store = await openPointStore();
   const { database } = store;
-  const { rows } = await database.query<{ id: number }>(
-    `insert into variable (account_id, source_id, is_versioned)
-     select account_id, id, true from source, generate_series(1, $1) returning id`,
-    [SERIES],
-  );
-  ids = rows.map(({ id }) => id);
+  ids = await addStoredVariables(database, store, { count: SERIES, isVersioned: true });
   await database.query(
     `insert into series (variable_id, max_date, version_bound, has_history)
      select unnest($1::int[]), '2100-01-01', 9, true`,

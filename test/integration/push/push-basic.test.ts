@@ -1,7 +1,5 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addClaim } from '../../../src/accounts/members/claims.ts';
-import { createUser } from '../../../src/accounts/users/create-user.ts';
 import { readConfig } from '../../../src/config.ts';
 import { authenticatePush } from '../../../src/identity/authentication/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../../src/identity/authentication/exchange-password.ts';
@@ -13,6 +11,7 @@ import { DomainError, ERROR_MAPPINGS } from '../../../src/platform/errors.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { openParts } from '../../../src/roles/parts.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
+import { addUser } from '../../support/fixtures/accounts.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -32,11 +31,8 @@ const push = (authorization?: string) =>
     ...(authorization !== undefined && { authorization }),
   });
 
-async function addPusher(userName: string, mayPush = true): Promise<string> {
-  const user = { userName, password: PASSWORD, role: 'MANAGER', accountIds: [api.accountId] } as const;
-  const userId = await createUser(api.database, user);
-  if (mayPush) await addClaim(api.database, { accountId: api.accountId, userId, claimType: 'datapusher.standard' });
-  return userId;
+function addPusher(userName: string, mayPush = true): Promise<string> {
+  return addUser(api.database, userName, { role: 'MANAGER', password: PASSWORD, accountIds: [api.accountId], mayPush });
 }
 
 describe('name and password on push', () => {

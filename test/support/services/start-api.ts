@@ -1,8 +1,4 @@
-/** The HTTP and gRPC roles in this process, on a database of the test's own, with an account and users to call as. */
-import { addClaim } from '../../../src/accounts/members/claims.ts';
-import { createAccount } from '../../../src/accounts/operator/create-account.ts';
-import { registerClient } from '../../../src/accounts/operator/register-client.ts';
-import { createUser } from '../../../src/accounts/users/create-user.ts';
+/** Runs the api and grpc roles in the test's process, on a database of its own, with two accounts and clients to call as. */
 import { readConfig } from '../../../src/config.ts';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
@@ -17,31 +13,28 @@ import { openParts, type Parts } from '../../../src/roles/parts.ts';
 import { answerChecker } from '../answers/described-answers.ts';
 import { createTestClient, requestToken, type TestClient } from '../clients/test-client.ts';
 import { openTcpGate, type TcpGate } from '../doubles/tcp-gate.ts';
-import { grantSiteAccess } from '../fixtures/grant-site-access.ts';
+import { addAccount, addClient, addUser, passwordGrant } from '../fixtures/accounts.ts';
 import { createTestDatabase, createTestQueuePrefix, testRedisUrl } from './stack.ts';
 
-const PASSWORD = 'correct horse';
-const CLIENT = { clientId: 'demo', secret: 's3cret' };
-const SCOPES = ['datahub-api', 'push-data'];
 const LOG = createLog('silent', 'test');
 
 export interface TestApi {
   readonly parts: Parts;
-  /** The way of the service to its database. */
+  /** Gate between the roles and their database; shutting it makes the database unreachable. */
   readonly databaseGate: TcpGate;
-  /** A pool of its own, so that a test of the pool of the service does not disturb the test. */
+  /** The test's own connections, past the gate and the pools of the roles. */
   readonly database: Database;
   readonly origin: string;
   readonly grpcAddress: string;
   readonly accountId: number;
   readonly otherAccountId: number;
-  /** MANAGER of the account, may push. Answers to it, and to others who sign in, must be as the API describes them. */
+  /** MANAGER of the account, may push. Every answer to this and to later clients is validated against the OpenAPI document. */
   readonly manager: TestClient;
   /** MANAGER of the other account, may push. */
   readonly stranger: TestClient;
   /** Adds a user, who may push, to the account and signs in. */
   signIn(userName: string, role: UserRole, options?: SignInOptions): Promise<TestClient>;
-  /** Writes every accepted push of the account, in transactions of at most `maxRows` readings. */
+  /** Ingests every accepted push of the account, at most `maxRows` readings a transaction. */
   ingest(maxRows?: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +45,7 @@ export interface SignInOptions {
   readonly mayPush?: boolean;
 }
 
-/** @param environment settings that differ from the defaults. */
+/** @param environment settings that differ from their defaults. */
 export async function startTestApi(environment: Readonly<Record<string, string>> = {}): Promise<TestApi> {
   const test = await createTestDatabase();
   const databaseGate = await openTcpGate(test.url);
@@ -67,18 +60,19 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
   });
   const parts = openParts(config, LOG);
   const database = openDatabase({ url: test.url, poolSize: 4, applicationName: 'test', log: LOG });
-  const accountId = await createAccount(database, { name: 'North' });
-  const otherAccountId = await createAccount(database, { name: 'South' });
-  await registerClient(database, { ...CLIENT, scopes: SCOPES });
+  const accountId = await addAccount(database, 'North');
+  const otherAccountId = await addAccount(database, 'South');
+  await addClient(database);
   const api = await startApi(parts, listener);
   const grpc = await startGrpcServer(parts, '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${listener.port}`;
   const checkAnswer = answerChecker(await buildDocument(describeApi(config)));
   const signInTo =
     (account: number) =>
-    async (userName: string, role: UserRole, options: SignInOptions = {}) => {
-      await addUser(database, account, userName, role, options);
-      return createTestClient(origin, await requestTokenOf(origin, userName, options.scopes ?? SCOPES), checkAnswer);
+    async (userName: string, role: UserRole, { scopes, ...options }: SignInOptions = {}) => {
+      await addUser(database, userName, { role, accountIds: [account], mayPush: true, ...options });
+      const token = await requestToken(origin, passwordGrant(userName, scopes && { scopes }));
+      return createTestClient(origin, token, checkAnswer);
     };
   return {
     ...{ parts, databaseGate, database, origin, grpcAddress: grpc.address, accountId, otherAccountId },
@@ -95,27 +89,4 @@ export async function startTestApi(environment: Readonly<Record<string, string>>
       await test.drop();
     },
   };
-}
-
-async function addUser(
-  database: Database,
-  accountId: number,
-  userName: string,
-  role: UserRole,
-  { sites = [], mayPush = true }: SignInOptions,
-): Promise<void> {
-  const userId = await createUser(database, { userName, password: PASSWORD, role, accountIds: [accountId] });
-  for (const siteId of sites) await grantSiteAccess(database, { userId, siteId, level: 'Write' });
-  if (mayPush) await addClaim(database, { accountId, userId, claimType: 'datapusher.standard' });
-}
-
-function requestTokenOf(origin: string, username: string, scopes: readonly string[]): Promise<string> {
-  return requestToken(origin, {
-    grant_type: 'password',
-    client_id: CLIENT.clientId,
-    client_secret: CLIENT.secret,
-    username,
-    password: PASSWORD,
-    scope: scopes.join(' '),
-  });
 }

@@ -128,3 +128,13 @@ test('the environment is read in the wiring alone, settings are passed on (R-K1)
   const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
   expect(readers).toEqual(['src/main.ts']);
 });
+
+test('acceptance tests reach the database through the product alone, so that they could test a rewrite', () => {
+  const reaching = TESTS.filter((file) => {
+    return (
+      file.startsWith('test/acceptance/') &&
+      /from 'pg'|platform\/database|createStoredWorld|\.query[(<]/.test(read(file))
+    );
+  });
+  expect(reaching, 'a test whose subject is the database belongs in test/integration').toEqual([]);
+});

@@ -1,12 +1,12 @@
 /** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openTcpGate } from '../support/doubles/tcp-gate.ts';
-import { openReceiver, SECRET, type WebhookReceiver } from '../support/doubles/webhook-receiver.ts';
-import { eventually } from '../support/eventually.ts';
-import { type ApiClient, signIn } from '../support/fixtures/sign-in.ts';
-import { createWorld, type World } from '../support/fixtures/world.ts';
-import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
-import { forgetJobs } from '../support/services/stack.ts';
+import { openTcpGate } from '../../support/doubles/tcp-gate.ts';
+import { openReceiver, SECRET, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
+import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import { forgetJobs } from '../../support/services/stack.ts';
 
 const SETTINGS = {
   WEBHOOK_ALLOW_HTTP: 'true',
@@ -15,7 +15,7 @@ const SETTINGS = {
   WEBHOOK_RETRY_SEC: '0.5,0.5,0.5',
 };
 
-let world: World;
+let world: StoredWorld;
 let doors: RoleProcess;
 let api: ApiClient;
 let receiver: WebhookReceiver;
@@ -23,7 +23,7 @@ let webhookId: string;
 const workers: RoleProcess[] = [];
 
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createStoredWorld();
   doors = await startRoles(['api'], { ...world.environment, ...SETTINGS });
   api = await signIn(doors.http);
 }, 60_000);

@@ -1,18 +1,19 @@
 /** An api that dies in the middle of many small pushes: what it answered is kept, whatever it was doing (R-D1, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { type ApiClient, createSource, createVariable, signIn } from '../support/fixtures/sign-in.ts';
-import { createWorld, type World } from '../support/fixtures/world.ts';
-import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
+import { createSiteAndSource, createVariable } from '../../support/fixtures/structure.ts';
+import { createStoredWorld, type StoredWorld } from '../../support/fixtures/world.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
 
 const CLIENTS = 32;
 const ANSWERS_BEFORE_KILL = 1500;
 
-let world: World;
+let world: StoredWorld;
 let witness: RoleProcess;
 let api: ApiClient;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createStoredWorld();
   witness = await startRoles(['api', 'ingester'], world.environment);
   api = await signIn(witness.http);
 }, 60_000);
@@ -27,7 +28,7 @@ interface Answered {
 }
 
 test('an api killed among many small pushes has stored each it answered, and its operation (R-D1, R-D7, R-K3)', async () => {
-  const { sourceId } = await createSource(api);
+  const { sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId);
   const victim = await startRoles(['api'], world.environment);
   const answered = await pushUntilKilled(victim, await signIn(victim.http), variableId);

@@ -1,6 +1,6 @@
 /**
- * The page the link of an invitation leads to. Following the link alone does nothing, since programs that check mails for
- * viruses follow links too; the button accepts.
+ * The page of an invitation, opened by the link in its mail. Only its button accepts the invitation: mail scanners follow
+ * links too.
  */
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -26,7 +26,7 @@ export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
 
-/** To be mounted where no bearer is asked for. @param origin of our own pages. */
+/** Mount it before bearer authentication. @param origin of the service's own pages. */
 export function invitationPage(services: AccountServices, origin: string): Hono<Env> {
   return new Hono<Env>()
     .get(INVITATION_PATH, (c) => show(c, services))
@@ -60,9 +60,9 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
     wakeMail();
     await accessInvalidation.publish([userId]);
   } catch (error) {
-    // Somebody was faster, perhaps by pressing twice.
+    // A concurrent request accepted it, such as a second click.
     if (error instanceof DomainError && error.code === 'not_found') return sendExpired(c);
-    if (error instanceof DomainError && error.code === 'conflict') return sendUnfit(c, invitation);
+    if (error instanceof DomainError && error.code === 'conflict') return sendMismatch(c, invitation);
     throw error;
   }
   const language = choosePageLanguage(invitation.language);
@@ -77,11 +77,11 @@ async function accept(c: Context<Env>, services: AccountServices): Promise<Respo
   );
 }
 
-/** Why is for who invited: this may be somebody else's user. */
-function sendUnfit(c: Context<Env>, { language: wish, email }: OpenInvitation): Response {
-  const language = choosePageLanguage(wish);
-  const { failedTitle, unfitLead } = PAGE_TEXTS[language];
-  return send(c, language, failedTitle, paragraphHtml(fillText(unfitLead, { email })), 409);
+/** The page gives no reason, because the user may belong to another account. */
+function sendMismatch(c: Context<Env>, { language: userLanguage, email }: OpenInvitation): Response {
+  const language = choosePageLanguage(userLanguage);
+  const { failedTitle, mismatchLead } = PAGE_TEXTS[language];
+  return send(c, language, failedTitle, paragraphHtml(fillText(mismatchLead, { email })), 409);
 }
 
 function sendExpired(c: Context<Env>): Response {

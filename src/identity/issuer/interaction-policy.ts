@@ -1,6 +1,6 @@
 /**
- * When an authorization stops at a page of ours: to sign in, to replace a temporary password, to change the password when
- * that was asked for. Nobody is asked for consent: the clients are the operator's.
+ * When an authorization shows a page: to sign in, to replace a temporary password, or to change the password on request.
+ * There is no consent page: the operator registers every client.
  */
 import { interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
@@ -9,23 +9,24 @@ import type { GrantContext } from './grants/issuer-grants.ts';
 
 export const CHANGE_PASSWORD_PROMPT = 'change_password';
 export const FIRST_PASSWORD_PROMPT = 'first_password';
-/** Keycloak's name for it: `kc_action=UPDATE_PASSWORD`. */
+/** Keycloak's parameter that requests a password change: `kc_action=UPDATE_PASSWORD`. */
 export const ACTION_PARAMETER = 'kc_action';
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
 
 const { Check, Prompt, base } = interactionPolicy;
 
+/** @returns oidc-provider's policy with the service's own prompts. */
 export function createInteractionPolicy(context: GrantContext): ReturnType<typeof base> {
   const policy = base();
   policy.remove('consent');
   policy.get('login')?.checks.add(
-    new Check('other_user', 'the user of the session is locked, or not the one meant', async (ctx) => {
+    new Check('other_user', 'the user of the session is locked, or differs from login_hint', async (ctx) => {
       const { session, result, params } = ctx.oidc;
       if (!session?.accountId || result?.login) return Check.NO_NEED_TO_PROMPT;
       const profile = await findProfile(context.database, session.accountId, new Date(context.clock.nowMillis()));
       if (!profile) return Check.REQUEST_PROMPT;
       const hint = typeof params?.login_hint === 'string' ? params.login_hint.toLowerCase() : undefined;
-      // Whoever follows a link to change a password must not change somebody else's.
+      // A link to change a password must not change the password of another user who is signed in.
       const isOther = hint !== undefined && isPasswordAction(ctx) && hint !== profile.preferred_username.toLowerCase();
       return isOther ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT;
     }),
@@ -44,7 +45,7 @@ export function createInteractionPolicy(context: GrantContext): ReturnType<typeo
   policy.add(
     new Prompt(
       { name: CHANGE_PASSWORD_PROMPT, requestable: false },
-      new Check('asked_for', 'a change of the password was asked for', (ctx) =>
+      new Check('asked_for', 'a password change was requested', (ctx) =>
         isPasswordAction(ctx) && !ctx.oidc.result?.[CHANGE_PASSWORD_PROMPT]
           ? Check.REQUEST_PROMPT
           : Check.NO_NEED_TO_PROMPT,

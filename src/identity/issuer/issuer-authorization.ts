@@ -1,4 +1,4 @@
-/** What an authorization by browser grants: all the client may have and asks for, in one account (R-B2, R-B4). */
+/** Grants of authorizations by browser: the scopes the client may have and requests, in one account (R-B2, R-B4). */
 import { errors, type Grant, type KoaContextWithOIDC } from 'oidc-provider';
 import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { GrantContext } from './grants/issuer-grants.ts';
@@ -6,12 +6,13 @@ import { API_RESOURCE, allowedScopes } from './grants/issuer-resource.ts';
 import { writeTokenGrant } from './grants/token-grant.ts';
 import { parseRequestedAccount } from './grants/token-request-rules.ts';
 
-/** Parameters of an authorization beyond the standard ones. */
+/** Parameters of an authorization in addition to the standard ones. */
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
- * A grant of its own for each authorization, because each may name another account.
- * @throws access_denied for a user without access to it.
+ * Creates a grant per authorization, because each may name another account.
+ * @returns undefined before the user is signed in.
+ * @throws access_denied when the user has no access to the account; invalid_request when it is malformed.
  */
 export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider, params = {} } = ctx.oidc;
@@ -28,17 +29,18 @@ export async function makeGrant(context: GrantContext, ctx: KoaContextWithOIDC):
   return grant;
 }
 
-/** undefined for somebody who belongs to no account: they may sign in to change their password, and get no token. */
+/** @returns undefined for a user without an account, who may sign in to change the password but gets no token. */
 async function findAccountId(
   { database, clock }: GrantContext,
   userId: string,
   params: Readonly<Record<string, unknown>>,
 ): Promise<number | undefined> {
   const requested = parseRequestedAccount(params);
-  if (requested.kind === 'malformed') throw new errors.InvalidRequest(`${requested.field} must name an account number`);
-  const wanted = requested.kind === 'account' ? requested.accountId : undefined;
-  const user = await findTokenUser(database, userId, wanted, new Date(clock.nowMillis()));
-  if (wanted !== undefined && user?.accountId === undefined) {
+  if (requested.kind === 'malformed')
+    throw new errors.InvalidRequest(`${requested.field} must hold the number of an account`);
+  const requestedId = requested.kind === 'account' ? requested.accountId : undefined;
+  const user = await findTokenUser(database, userId, requestedId, new Date(clock.nowMillis()));
+  if (requestedId !== undefined && user?.accountId === undefined) {
     throw new errors.AccessDenied('the user has no access to the account');
   }
   return user?.accountId;

@@ -1,9 +1,9 @@
 /**
- * Which paths belong to the embedded issuer, and what they are called inside it. Realm aliases reach the same issuer
- * (R-B2); doubled and trailing slashes are tolerated without a redirect (R-A3).
+ * Maps request paths to paths inside the embedded issuer. Realm aliases reach the same issuer (R-B2); repeated and trailing
+ * slashes are accepted without a redirect (R-A3).
  */
 export interface IssuerPaths {
-  /** Path of the issuer address in front of `/realms`, such as `/auth`; usually empty. */
+  /** Path of the issuer's address before `/realms`, such as `/auth`; usually empty. */
   readonly basePath: string;
   /** The realm and its aliases. */
   readonly realms: readonly string[];
@@ -16,8 +16,9 @@ export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerP
 }
 
 /**
- * The path inside the issuer, beginning with a slash, or undefined when `path` is not the issuer's. A proxy may or may
- * not have removed the base path. @param path without a query.
+ * Finds the path inside the issuer. A proxy may or may not have removed the base path.
+ * @param path without the query.
+ * @returns a path that begins with a slash; undefined when `path` does not belong to the issuer.
  */
 export function planIssuerPath(path: string, { basePath, realms }: IssuerPaths): string | undefined {
   const clean = path.replace(/\/{2,}/g, '/');

@@ -1,4 +1,4 @@
-/** Where the embedded issuer says it lives: the `iss` of its tokens. Every process must compute the same value. */
+/** Public address of the embedded issuer, the `iss` of its tokens. Every process must compute the same value. */
 import type { Config } from '../../config.ts';
 
 export type IssuerAddress = Pick<Config, 'AUTH_URL' | 'API_URL' | 'HTTP_HOST' | 'HTTP_PORT' | 'REALM'>;

@@ -1,6 +1,6 @@
 /**
- * Storage of oidc-provider in PostgreSQL. Where the identifier of an artefact is the secret a client holds (a refresh
- * token, a code), only its SHA-256 is stored: a copy of the table opens nothing. Expired rows count as absent.
+ * oidc-provider's storage in PostgreSQL. When the id of an artefact is a secret (refresh token, authorization code), only
+ * its SHA-256 is stored. Expired rows count as absent; `purgeExpired` deletes them.
  */
 import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
@@ -22,8 +22,9 @@ const IS_LIVE = '(expires_date is null or expires_date > now())';
 type Lookup = 'id' | 'uid' | 'user_code';
 
 /**
- * @param model class name of oidc-provider; clients come from their own table and are read only.
- * @param ownClient the issuer's own, which is in no table.
+ * Creates the adapter of one model.
+ * @param model class name of oidc-provider. Clients have their own table and are read-only.
+ * @param ownClient client of the issuer's own pages, which is not stored.
  */
 export function createPayloadAdapter(database: Queryable, model: string, ownClient: AdapterPayload): Adapter {
   if (model === 'Client') return createClientAdapter(database, ownClient);
@@ -49,7 +50,7 @@ async function run(database: Queryable, text: string, values: readonly unknown[]
   await database.query(text, [...values]);
 }
 
-/** @throws errors.InvalidRequest for parameters of an authorization that nothing can hold. */
+/** @throws errors.InvalidRequest when a parameter holds characters the database cannot store. */
 async function writePayload(
   database: Queryable,
   model: string,
@@ -100,7 +101,7 @@ async function consumePayload(database: Queryable, model: string, id: string): P
 
 function createClientAdapter(database: Queryable, ownClient: AdapterPayload): Adapter {
   const refuse = async () => {
-    throw new Error('clients are registered by the operator, not through the issuer');
+    throw new Error('clients are registered by the operator (admin create-client), not through the issuer');
   };
   return {
     find: async (clientId) => (clientId === ownClient.client_id ? ownClient : findClientMetadata(database, clientId)),

@@ -1,6 +1,6 @@
 /**
- * `/userinfo`, for the access tokens this issuer gives: JWTs for the API. oidc-provider's own answers only tokens that
- * are for nothing else.
+ * `/userinfo` for the issuer's access tokens, which are JWTs for the API. oidc-provider's own endpoint only accepts opaque
+ * tokens without a resource.
  */
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
@@ -17,7 +17,7 @@ export interface UserinfoContext {
 
 const PATH = '/protocol/openid-connect/userinfo';
 
-/** To be put in front of the provider. */
+/** Middleware to mount before the provider's routes. */
 export function userinfo(context: UserinfoContext) {
   return async (ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> => {
     if (ctx.path !== PATH || (ctx.method !== 'GET' && ctx.method !== 'POST')) return next();
@@ -42,5 +42,5 @@ async function verify({ verifier }: UserinfoContext, authorization: string): Pro
 function refuse(ctx: KoaContextWithOIDC): void {
   ctx.status = 401;
   ctx.set('WWW-Authenticate', 'Bearer realm="tidemark", error="invalid_token"');
-  ctx.body = { error: 'invalid_token', error_description: 'the access token is missing or no longer good' };
+  ctx.body = { error: 'invalid_token', error_description: 'the access token is missing, has expired or is revoked' };
 }

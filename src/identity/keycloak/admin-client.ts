@@ -1,6 +1,6 @@
 /**
- * The calls of Keycloak's admin REST interface that are used, as a service account. A PUT of a user replaces the whole of
- * it since Keycloak 24, so a change reads, changes and writes everything back.
+ * Client of Keycloak's admin REST interface, as a service account. Since Keycloak 24 a PUT replaces the whole user: read
+ * the user, change it, and write all of it back.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -18,18 +18,18 @@ export interface KeycloakUser {
 }
 
 export interface KeycloakAdmin {
-  /** @returns the id; undefined when the user name or the address is taken. */
+  /** @returns the id; undefined when the user name or mail address is taken. */
   createUser(user: KeycloakUser): Promise<string | undefined>;
-  /** By exact user name, which Keycloak keeps in lower case. */
+  /** Finds a user by exact name; Keycloak stores names in lower case. */
   findUserByName(userName: string): Promise<KeycloakUser | undefined>;
   findUser(id: string): Promise<KeycloakUser | undefined>;
   updateUser(id: string, user: KeycloakUser): Promise<void>;
-  /** A user who is not there counts as deleted. */
+  /** Deletes a user; a missing user is no error. */
   deleteUser(id: string): Promise<void>;
   setPassword(id: string, password: string, isTemporary: boolean): Promise<void>;
-  /** Mails a link that leads to these actions. */
+  /** Mails a link that makes the user perform these actions. */
   sendActions(id: string, actions: readonly string[], link: ActionsLink): Promise<void>;
-  /** Ends all sessions. */
+  /** Ends all sessions of a user. */
   logOut(id: string): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface ActionsLink {
 }
 
 export interface KeycloakAdminOptions {
-  /** Address of Keycloak, without /realms. */
+  /** Address of Keycloak, without `/realms`. */
   readonly url: string;
   readonly realm: string;
   readonly clientId: string;
@@ -51,14 +51,18 @@ export interface KeycloakAdminOptions {
 
 interface CallOptions {
   readonly body?: unknown;
-  /** Statuses besides 2xx that are answers, not failures. */
+  /** Statuses besides 2xx that are no failures. */
   readonly allowed?: readonly number[];
 }
 
 const TIMEOUT_MS = 10_000;
-/** A token is renewed so long before it ends. */
+/** A token is renewed this long before it expires. */
 const EARLY_MS = 10_000;
 
+/**
+ * Creates a client. Its methods throw {DomainError} dependency_unavailable when Keycloak fails or does not answer within 10
+ * seconds; `updateUser` throws conflict when the user name is taken.
+ */
 export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmin {
   const base = `${options.url.replace(/\/+$/, '')}/admin/realms/${encodeURIComponent(options.realm)}`;
   const call = createCall(options);
@@ -96,7 +100,7 @@ export function createKeycloakAdmin(options: KeycloakAdminOptions): KeycloakAdmi
   };
 }
 
-/** A call with the token of the service account, renewed before it ends and once more when it is refused. */
+/** Calls with the service account's token. It is renewed before it expires, and once more after a 401. */
 function createCall(options: KeycloakAdminOptions) {
   const { clock = systemClock } = options;
   let token: { readonly value: string; readonly untilMs: number } | undefined;
@@ -144,9 +148,9 @@ async function request(options: KeycloakAdminOptions, url: string, init: Request
   }
 }
 
-/** What Keycloak said is for the log, not for who called us. */
-function unavailable(what: string, cause?: unknown): DomainError {
-  const error = new DomainError('dependency_unavailable', 'the administration of users does not answer as it should');
-  error.cause = new Error(what, { cause });
+/** The details are logged as the cause, and not sent to the caller. */
+function unavailable(details: string, cause?: unknown): DomainError {
+  const error = new DomainError('dependency_unavailable', 'the identity provider failed to answer; try again');
+  error.cause = new Error(details, { cause });
   return error;
 }

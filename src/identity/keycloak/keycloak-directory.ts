@@ -1,7 +1,7 @@
 /**
- * User administration at Keycloak. Our users are linked to Keycloak's by `user_identity`: whoever is not linked yet is
- * made, or found by user name among those the service may have. Keycloak asks for a new password on its own pages, and for the current one when the
- * sign-in is older than five minutes (its default for this action), as §5 wants.
+ * User directory of Keycloak. `user_identity` links the service's users to Keycloak's. A user without a link is created at
+ * Keycloak, or found there by user name if the service may take that user over. Keycloak's own pages change passwords; they
+ * ask for the current one when the sign-in is older than five minutes, as §5 requires.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -11,19 +11,20 @@ import { PASSWORD_RESET_TTL_SEC } from '../passwords/password-reset.ts';
 import type { KeycloakAdmin, KeycloakUser } from './admin-client.ts';
 
 const UPDATE_PASSWORD = 'UPDATE_PASSWORD';
-/** The attribute the mapper of the claim `account` reads. */
+/** Attribute read by the mapper of the claim `account`. */
 const ACCOUNT_ATTRIBUTE = 'account';
-/** The attribute of users the service has made, or may take over. */
+/** Attribute of users the service created or may take over. */
 const OWN_ATTRIBUTE = 'tidemark';
 
 export interface KeycloakDirectoryOptions {
   readonly admin: KeycloakAdmin;
   /** Address of the realm: the `iss` of its tokens. */
   readonly issuer: string;
-  /** Public client whose pages users are led to. */
+  /** Public client through which users open Keycloak's pages. */
   readonly accountClientId: string;
 }
 
+/** Creates the directory. Its methods throw {DomainError} dependency_unavailable when Keycloak fails. */
 export function createKeycloakDirectory(options: KeycloakDirectoryOptions): UserDirectory {
   const { admin, issuer, accountClientId } = options;
   const subjectOf = (transaction: Queryable, userId: string) => getSubject(options, transaction, userId);
@@ -46,7 +47,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       if (subject !== undefined) await admin.deleteUser(subject);
     },
     setLock: async (transaction, userId, lock) => {
-      // Nothing there would enable them again at the end of a while; until then the service refuses their tokens.
+      // Keycloak has no temporary lock that ends by itself; during one the service refuses the user's tokens.
       await change(transaction, userId, { enabled: lock !== 'locked' });
       if (lock !== 'unlocked') await admin.logOut(await subjectOf(transaction, userId));
     },
@@ -55,7 +56,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
     setTemporaryPassword: async (transaction, userId) => {
       const id = await subjectOf(transaction, userId);
       const { requiredActions = [] } = await getUser(admin, id);
-      // Keycloak takes the action off once the user has chosen a password.
+      // Keycloak removes the action when the user has chosen a password.
       if (!requiredActions.includes(UPDATE_PASSWORD)) return undefined;
       const password = makeTemporaryPassword();
       await admin.setPassword(id, password, true);
@@ -65,7 +66,7 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
       const id = await subjectOf(transaction, userId);
       const user = await getUser(admin, id);
       if (user.emailVerified && user.email?.toLowerCase() === email.toLowerCase()) return false;
-      // Nobody is told this one; the one that is mailed replaces it.
+      // This password is never disclosed; the one that is mailed later replaces it.
       await admin.setPassword(id, makeTemporaryPassword(), true);
       await admin.logOut(id);
       await transaction.query('update app_user set tokens_valid_from = clock_timestamp() where id = $1', [userId]);
@@ -74,7 +75,11 @@ export function createKeycloakDirectory(options: KeycloakDirectoryOptions): User
     sendPasswordReset: async (transaction, { userId }) => {
       const id = await subjectOf(transaction, userId);
       const { enabled } = await getUser(admin, id);
-      if (!enabled) throw new DomainError('conflict', 'the user is locked: the link would open nothing');
+      if (!enabled)
+        throw new DomainError(
+          'conflict',
+          'the user is locked; unlock the user before sending a link to a new password',
+        );
       const link = { lifespanSec: PASSWORD_RESET_TTL_SEC, clientId: accountClientId, redirectUri: undefined };
       await admin.sendActions(id, [UPDATE_PASSWORD], link);
     },
@@ -105,7 +110,7 @@ async function findSubject(database: Queryable, issuer: string, userId: string):
   return rows[0]?.subject;
 }
 
-/** The id in Keycloak of one of our users, linked or made now. */
+/** @returns the user's id at Keycloak; links or creates the user when necessary. @throws {DomainError} conflict */
 async function getSubject(
   { admin, issuer }: KeycloakDirectoryOptions,
   database: Queryable,
@@ -125,7 +130,7 @@ async function getSubject(
       ...(user.accountId !== null && { account: [String(user.accountId)] }),
     },
   });
-  // Made before by an attempt that was undone here, or by the operator.
+  // The user exists when an earlier attempt was rolled back here, or when the operator created it.
   const subject = made ?? (await findOwn(admin, user.userName))?.id;
   if (subject === undefined) throw taken(user.userName);
   const { rowCount } = await database.query(
@@ -136,14 +141,17 @@ async function getSubject(
   return subject;
 }
 
-/** Managers choose names: they must not get at any user of Keycloak by choosing theirs. */
+/** Only users with the attribute are taken over: managers choose names and must not gain users of the realm by that. */
 async function findOwn(admin: KeycloakAdmin, userName: string): Promise<KeycloakUser | undefined> {
   const user = await admin.findUserByName(userName);
   return user?.attributes?.[OWN_ATTRIBUTE]?.[0] === 'true' ? user : undefined;
 }
 
 function taken(userName: string): DomainError {
-  return new DomainError('conflict', `userName and email must be unique at the identity provider, got ${userName}`);
+  return new DomainError(
+    'conflict',
+    `userName and email must be unique at the identity provider, ${userName} is taken`,
+  );
 }
 
 async function getUser(admin: KeycloakAdmin, id: string): Promise<KeycloakUser> {
@@ -160,11 +168,11 @@ async function readUser(database: Queryable, userId: string) {
     [userId],
   );
   const [user] = rows;
-  if (!user) throw new Error(`user ${userId} is gone within its own transaction`);
+  if (!user) throw new Error(`user ${userId} does not exist in its own transaction`);
   return user;
 }
 
-/** Empty text clears: what is left out would be cleared as well, but not in every version. */
+/** Empty text clears a member; an absent member is cleared by some versions of Keycloak only. */
 function toKeycloak({ userName, email, firstName, lastName, language }: DirectoryUser): KeycloakUser {
   return {
     username: userName,

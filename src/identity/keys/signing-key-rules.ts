@@ -1,7 +1,6 @@
 /**
- * Which of the signing keys signs, when a new one is due, and which are no longer needed. A new key is published for a
- * while before it signs, so that whoever keeps the key set for some minutes knows it by then; an old one stays until no
- * token it signed can still live.
+ * Rotation of signing keys: which key signs, when a new one is due, which ones have expired. A new key is published before
+ * it signs, so that verifiers that cache the key set know it by then. An old key stays until its last token has expired.
  */
 export interface KeyAge {
   readonly kid: string;
@@ -11,24 +10,25 @@ export interface KeyAge {
 export interface KeyPolicy {
   /** Age at which the newest key gets a successor. */
   readonly rotateAfterMs: number;
-  /** How long a key is published before it signs. */
+  /** Time a key is published before it signs. */
   readonly publishAheadMs: number;
-  /** How long a key stays after its successor has begun to sign. */
+  /** Time a key stays after its successor began to sign. */
   readonly keepMs: number;
 }
 
 export interface KeyPlan {
-  /** The one to sign with; undefined when there is none. */
+  /** Key that signs; undefined when there is no key. */
   readonly signingKid: string | undefined;
   readonly isNewDue: boolean;
   readonly expiredKids: readonly string[];
 }
 
+/** Plans the rotation at `nowMs`. Ages use the clock of `createdMs`. */
 export function planSigningKeys(keys: readonly KeyAge[], nowMs: number, policy: KeyPolicy): KeyPlan {
   const newestFirst = [...keys].sort((a, b) => b.createdMs - a.createdMs || (a.kid < b.kid ? -1 : 1));
   const [newest] = newestFirst;
   const age = ({ createdMs }: KeyAge) => nowMs - createdMs;
-  // Where every key is new, the oldest has been published longest; at the first start it is the only one.
+  // When every key is new, the oldest one signs; at the first start it is the only one.
   const signing = newestFirst.find((key) => age(key) >= policy.publishAheadMs) ?? newestFirst.at(-1);
   const expired = newestFirst.filter((_key, index) => {
     const successor = newestFirst[index - 1];

@@ -1,6 +1,6 @@
 /**
- * The issuer's keys live in the database: every process signs with the same ones, and a process without the issuer can
- * verify tokens without reaching it. Made at first start; several starts at once agree through a lock.
+ * The issuer's keys, stored in the database: every process signs with the same keys, and verifies tokens without calling
+ * the issuer. The first start creates them; an advisory lock serialises concurrent starts.
  */
 import { randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
@@ -13,7 +13,7 @@ const COOKIE_KEY_BYTES = 32;
 export const SIGNING_ALGORITHM = 'RS256';
 
 const DAY_MS = 86_400_000;
-/** Longer than verifiers keep a key set (key-cache.ts), and than an access token may live. */
+/** `publishAheadMs` exceeds the time verifiers cache a key set (key-cache.ts); `keepMs` an access token's lifetime. */
 export const DEFAULT_KEY_POLICY: KeyPolicy = {
   rotateAfterMs: 90 * DAY_MS,
   publishAheadMs: 900_000,
@@ -23,15 +23,15 @@ export const DEFAULT_KEY_POLICY: KeyPolicy = {
 const PUBLIC_MEMBERS = ['kty', 'n', 'e', 'crv', 'x', 'y', 'kid', 'alg', 'use'] as const;
 
 export interface IssuerKeys {
-  /** Private keys, the one to sign with first. */
+  /** Private keys; the first one signs. */
   readonly jwks: { readonly keys: readonly JWK[] };
-  /** The first signs, all verify. */
+  /** The first key signs, all keys verify. */
   readonly cookieKeys: readonly string[];
 }
 
 /**
- * The keys of the issuer as they are to be used now, seen to first: a new one is made when there is none or the newest is
- * old enough, and those no token can need any more are deleted.
+ * Rotates the issuer's keys when due, and returns them: creates a key when there is none or the newest is old enough, and
+ * deletes keys whose tokens have all expired.
  */
 export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFAULT_KEY_POLICY): Promise<IssuerKeys> {
   return withTransaction(database, async (transaction) => {
@@ -42,7 +42,7 @@ export async function getIssuerKeys(database: Database, policy: KeyPolicy = DEFA
   });
 }
 
-/** Makes a key that will sign once it has been published long enough. @returns its id. */
+/** Creates a key that signs once it has been published long enough. @returns its id. */
 export async function addSigningKey(transaction: Transaction): Promise<string> {
   await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_START_LOCK_KEY]);
   return writeSigningKey(transaction);
@@ -64,13 +64,13 @@ async function maintainKeys(database: Queryable, policy: KeyPolicy): Promise<rea
   return [...signing, ...others].map(({ jwk }) => jwk);
 }
 
-/** On the clock of the database: those of the processes differ. */
+/** Uses ages measured by the database, because the clocks of processes differ. */
 function plan(stored: readonly StoredKey[], policy: KeyPolicy): KeyPlan {
   const ages = stored.map(({ kid, ageMs }) => ({ kid, createdMs: -ageMs }));
   return planSigningKeys(ages, 0, policy);
 }
 
-/** The public halves, as a JWKS; empty before the issuer's first start. */
+/** @returns the public keys as a JWKS; empty before the issuer's first start. */
 export async function findPublicKeys(database: Queryable): Promise<JSONWebKeySet> {
   const keys = (await findStoredKeys(database)).map(({ jwk }) => jwk);
   const publicEntries = (key: JWK) => PUBLIC_MEMBERS.flatMap((name) => (key[name] ? [[name, key[name]]] : []));

@@ -1,4 +1,4 @@
-/** One authorization that waits at a page: what it is, who it is for, and how it goes on. */
+/** An interaction: an authorization that waits for the user at a page. */
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { findTokenUser, type TokenUser } from '../authentication/find-token-user.ts';
@@ -8,7 +8,7 @@ import type { PageLanguage } from './texts/page-texts.ts';
 
 export type InteractionDetails = Awaited<ReturnType<Provider['interactionDetails']>>;
 
-/** The interaction whose cookie the browser has, if the page is of that one. */
+/** @returns the interaction of the browser's cookie; undefined when it expired or the page belongs to another one. */
 export async function findInteraction(provider: Provider, ctx: PageRequest): Promise<InteractionDetails | undefined> {
   try {
     const details = await provider.interactionDetails(ctx.req, ctx.res);
@@ -19,18 +19,18 @@ export async function findInteraction(provider: Provider, ctx: PageRequest): Pro
   }
 }
 
-/** Takes a step: the authorization goes on with this result. */
+/** Continues the authorization with a result of the page. */
 export async function finishInteraction(
   provider: Provider,
   ctx: PageRequest,
   result: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, { ...result }));
-  // After a POST the browser must go on with a GET.
+  // 303 makes the browser follow with GET after a POST.
   ctx.status = 303;
 }
 
-/** The user who is signed in. */
+/** @returns the user who is signed in; undefined before a sign-in. */
 export async function findInteractionUser(
   { database, clock }: PageContext,
   { session }: InteractionDetails,
@@ -39,22 +39,23 @@ export async function findInteractionUser(
   return userId === undefined ? undefined : findTokenUser(database, userId, undefined, new Date(clock.nowMillis()));
 }
 
-/** What stays open when the user of this interaction chooses a password. */
+/** The session that continues when the user of this interaction changes the password. */
 export function keptSession({ uid, session }: InteractionDetails): KeptSession {
   return { interactionUid: uid, sessionUid: session?.uid };
 }
 
-/** Where the forms of an interaction lead in the end. */
+/** Origins that the forms of an interaction finally redirect to, for the header `form-action`. */
 export function formTargets({ params }: InteractionDetails): readonly string[] {
   try {
     const { origin, protocol } = new URL(String(params.redirect_uri));
-    // Of a native client's own scheme there is no origin.
+    // The custom scheme of a native client has no origin.
     return [origin === 'null' ? protocol : origin];
   } catch {
     return [];
   }
 }
 
+/** Language of a page of an interaction. */
 export function interactionLanguage(
   ctx: PageRequest,
   { params }: InteractionDetails,
@@ -63,6 +64,7 @@ export function interactionLanguage(
   return languageOf(ctx, userLanguage, params.ui_locales);
 }
 
+/** Answers that the page has expired. */
 export function sendUnknownInteraction(ctx: PageRequest): void {
   sendExpired(ctx, languageOf(ctx));
 }

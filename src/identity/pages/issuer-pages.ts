@@ -1,4 +1,4 @@
-/** The pages of the issuer by path, in front of oidc-provider's own routes. */
+/** Routes the issuer's pages by path, before oidc-provider's own routes. */
 import type Provider from 'oidc-provider';
 import { authorizationAddress, SIGNED_IN_PATH } from '../directory/embedded-directory.ts';
 import { paragraphHtml } from './form-html.ts';
@@ -12,7 +12,7 @@ import { PAGE_TEXTS } from './texts/page-texts.ts';
 
 type Next = () => Promise<void>;
 
-/** To be put in front of the provider. */
+/** Middleware to mount before the provider's routes. */
 export function issuerPages(context: PageContext, provider: Provider): (ctx: PageRequest, next: Next) => Promise<void> {
   return async (ctx, next) => {
     if (ctx.method === 'GET' || ctx.method === 'HEAD') {
@@ -30,7 +30,7 @@ function isPage(path: string): boolean {
   return path === '/forgot-password' || path === '/reset-password' || path.startsWith('/interaction/');
 }
 
-/** @returns whether it was a page of ours. */
+/** @returns false when the path is not a page of the issuer. */
 async function showPage(context: PageContext, provider: Provider, ctx: PageRequest): Promise<boolean> {
   if (ctx.path === SIGNED_IN_PATH) showSignedIn(context, ctx);
   else if (ctx.path === '/forgot-password') await showForgot(context, provider, ctx);
@@ -60,7 +60,7 @@ function isSignIn({ prompt }: InteractionDetails): boolean {
   return prompt.name === 'login';
 }
 
-/** Where a sign-in through the issuer's own client ends; who comes here first is sent to sign in. */
+/** Page where a sign-in through the issuer's own client ends. Without a result it starts a sign-in. */
 function showSignedIn({ issuer }: PageContext, ctx: PageRequest): void {
   const { code, error } = ctx.query;
   const language = languageOf(ctx);

@@ -1,11 +1,11 @@
-/** A posted form, and whether it comes from our own page. */
+/** Reads posted forms, and checks that they come from a page of the service. */
 import type { IncomingMessage } from 'node:http';
 
 const MAX_BYTES = 16_384;
 
 export type Form = Readonly<Record<string, string>>;
 
-/** undefined for anything but a small urlencoded form. Of a field given twice the last counts. */
+/** @returns undefined unless the body is a urlencoded form of at most 16 KiB. A repeated field has its last value. */
 export async function readForm(request: IncomingMessage): Promise<Form | undefined> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return undefined;
   const chunks: Buffer[] = [];
@@ -19,8 +19,8 @@ export async function readForm(request: IncomingMessage): Promise<Form | undefin
 }
 
 /**
- * Whether the browser says that the form was on a page of ours. Cookies are SameSite=Lax besides, so a form elsewhere
- * would bring none.
+ * Whether the browser reports that a form was on a page of `origin`. In addition cookies are SameSite=Lax, so a form on
+ * another site is posted without them.
  */
 export function isFromOwnPage(headers: IncomingMessage['headers'], origin: string): boolean {
   const site = headers['sec-fetch-site'];

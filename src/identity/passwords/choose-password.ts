@@ -1,6 +1,6 @@
 /**
- * A user's own password (R-B10, R-B11, R-B13). Choosing one ends all sessions and tells the user by mail. One that was chosen
- * by a mailed link may have been known to others: then access tokens end too, at once.
+ * Sets a password the user chose (R-B10, R-B11, R-B13). It ends all sessions and notifies the user by mail. After a change
+ * by a mailed link access tokens are revoked too, because the previous password may have been known to others.
  */
 import { randomInt } from 'node:crypto';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -14,9 +14,9 @@ export interface NewPassword {
   readonly password: string;
   readonly repeated: string;
   readonly minLength: number;
-  /** Where the user chooses it, which stays open; default: everything ends. */
+  /** Session of the page where the user chose the password, which continues; default: all sessions end. */
   readonly kept?: KeptSession;
-  /** Address the link was mailed to that they choose it by; default: that of a temporary password. */
+  /** Address of the mail whose link opened the page; null: none. A chosen password proves this address, else the one a temporary password was sent to. */
   readonly sentTo?: string | null;
 }
 
@@ -29,18 +29,18 @@ interface UserRow {
   readonly must_change_password: boolean;
 }
 
-// Without what is mistaken for something else on paper or aloud: 0 and O, 1 and l and I.
+// Without characters that look alike: 0 and O; 1, l and I.
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;
 
-/** Three groups of five letters and digits: 86 bits, to be typed once. */
+/** @returns three groups of five letters and digits: 86 bits of entropy. */
 export function makeTemporaryPassword(): string {
   const group = () => Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return Array.from({ length: GROUPS }, group).join('-');
 }
 
-/** Gives a user the password they chose. @returns what is wrong with it; undefined when it is theirs now. */
+/** Sets the password. @returns why it was refused; `gone` when the user does not exist; undefined when it was set. */
 export async function choosePassword(
   transaction: Transaction,
   { userId, password, repeated, minLength, kept, sentTo = null }: NewPassword,
@@ -63,12 +63,12 @@ export async function choosePassword(
     [userId, await hashSecret(password), sentTo],
   );
   await revokeSessions(transaction, userId, kept);
-  // The first password was chosen with a secret from a mail: another mail would only tell what they just did.
-  if (user.email && !user.must_change_password) await tellOfChange(transaction, userId, user, user.email);
+  // A first password is set with a secret from a mail; a second mail would add nothing.
+  if (user.email && !user.must_change_password) await queueChangeNotice(transaction, userId, user, user.email);
   return undefined;
 }
 
-async function tellOfChange(transaction: Transaction, userId: string, user: UserRow, to: string): Promise<void> {
+async function queueChangeNotice(transaction: Transaction, userId: string, user: UserRow, to: string): Promise<void> {
   const { language, user_name: userName, first_name: firstName } = user;
   const form = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
   const data = {

@@ -1,25 +1,27 @@
-/** The link that leads to a new password (R-B11): good once, for an hour; its token is stored as a hash only. */
+/** The link to choose a new password (R-B11): it works once, for an hour; its token is stored as a hash only. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 
 export const PASSWORD_RESET_TTL_SEC = 3600;
 const TOKEN_BYTES = 32;
 
-export interface MadeToken {
+export interface LinkToken {
   readonly token: string;
   readonly expiresDate: Date;
 }
 
+/** @returns 256 random bits in base64url. */
 export function makeLinkToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
+/** @returns the SHA-256 under which a token is stored. */
 export function hashLinkToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Makes the one link of a user; an earlier one stops working. */
-export async function makePasswordReset(database: Queryable, userId: string, sentTo: string): Promise<MadeToken> {
+/** Creates the token of a user's link; an earlier token stops working. */
+export async function makePasswordReset(database: Queryable, userId: string, sentTo: string): Promise<LinkToken> {
   const token = makeLinkToken();
   const { rows } = await database.query<{ expires_date: string }>(
     `insert into password_reset (user_id, token_hash, expires_date, sent_to)
@@ -32,7 +34,7 @@ export async function makePasswordReset(database: Queryable, userId: string, sen
   return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
 }
 
-/** The name of the user a live link is for. */
+/** @returns the name of the user of a valid link; undefined when the token is unknown, used or expired. */
 export async function findResetUserName(database: Queryable, token: string): Promise<string | undefined> {
   const { rows } = await database.query<{ userName: string }>(FIND_SQL, [hashLinkToken(token)]);
   return rows[0]?.userName;
@@ -44,13 +46,13 @@ export interface PasswordReset {
   readonly sentTo: string | null;
 }
 
-/** A live link, for one transaction at a time: of two at once the second finds what the first has left. */
+/** Locks a valid link until the transaction ends, so that of two concurrent requests only one uses it. */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
   const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
   return rows[0];
 }
 
-/** Uses the link up. */
+/** Deletes the link, which stops working. */
 export async function deletePasswordReset(transaction: Transaction, userId: string): Promise<void> {
   await transaction.query('delete from password_reset where user_id = $1', [userId]);
 }

@@ -1,20 +1,20 @@
-/** Which passwords may be chosen. Long rather than complicated, as NIST SP 800-63B advises; nothing that is known anyway. */
+/** Which passwords a user may choose: long, not complicated, as NIST SP 800-63B advises, and not a name of the user. */
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'is_name' | 'unchanged' | 'different';
 
 export interface ChosenPassword {
   readonly password: string;
-  /** Typed a second time. */
+  /** The password, typed a second time. */
   readonly repeated: string;
-  /** User name and mail address. */
+  /** User name and mail address, which are refused as passwords. */
   readonly names: readonly (string | null)[];
   readonly minLength: number;
 }
 
-/** Hashing more would only cost time. */
+/** Bounds the time hashing takes. */
 const MAX_LENGTH = 200;
 
-/** undefined when the password may be chosen. Characters are counted as people see them. */
+/** @returns why the password is refused, or undefined. Lengths count Unicode code points. */
 export function findPasswordProblem(chosen: ChosenPassword): Exclude<PasswordProblem, 'unchanged'> | undefined {
   const { password, repeated, names, minLength } = chosen;
   const length = [...password].length;

@@ -1,20 +1,23 @@
-/** Ends what a user has open at the embedded issuer: browser sessions, and programs that refresh their tokens. */
+/** Revokes a user's sessions at the embedded issuer: browser sessions and refresh tokens. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 export interface KeptSession {
-  /** Identifiers of oidc-provider: where the user is right now. */
+  /** oidc-provider's id of the interaction the user is in. */
   readonly interactionUid: string;
   readonly sessionUid: string | undefined;
 }
 
-/** Access tokens live on until they expire; whether they still work is decided by find-caller. @param kept stays open. */
+/**
+ * Deletes sessions, refresh tokens and grants. Access tokens are not deleted; find-caller.ts decides whether they are valid.
+ * @param kept session that continues.
+ */
 export async function revokeSessions(database: Queryable, userId: string, kept?: KeptSession): Promise<void> {
   const isKept = `(model = 'Interaction' and id = $2) or (model = 'Session' and uid = $3)`;
   await database.query(
     `delete from oidc_payload where payload ->> 'accountId' = $1 and not coalesce(${isKept}, false)`,
     [userId, kept?.interactionUid ?? null, kept?.sessionUid ?? null],
   );
-  // Somebody who has just signed in on a page and not yet gone on.
+  // Interactions in which the user has signed in, but which have not continued yet.
   await database.query(
     `delete from oidc_payload where model = 'Interaction' and payload #>> '{result,login,accountId}' = $1
        and id is distinct from $2`,

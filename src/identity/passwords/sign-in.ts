@@ -1,6 +1,6 @@
 /**
- * Signing in by password (R-B11). The same is done, and so the same time spent, whether or not the name exists; too many wrong passwords in a
- * row stop sign-in for a while, also with the right one and without saying so.
+ * Sign-in by password (R-B11). It takes the same time whether or not the user exists. Too many wrong passwords in a row
+ * block sign-in for a while; a blocked sign-in gives the same result as a wrong password.
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -9,22 +9,22 @@ import { verifySecret } from '../../platform/secret-hash.ts';
 import { passwordFingerprint } from './password-fingerprint.ts';
 
 export interface SignInPolicy {
-  /** Wrong passwords in a row that lock. */
+  /** Wrong passwords in a row that block sign-in. */
   readonly maxFailures: number;
-  /** Length of the lock in seconds. */
+  /** Seconds sign-in stays blocked. */
   readonly lockSec: number;
 }
 
 export type SignInResult =
   | { readonly kind: 'signed_in'; readonly userId: string; readonly passwordFingerprint: string }
-  /** The password is right, and temporary: it opens the page that changes it, nothing else (R-B10). */
+  /** The password is right but temporary: it only opens the page that replaces it (R-B10). */
   | { readonly kind: 'must_change_password'; readonly userId: string }
   | { readonly kind: 'wrong_credentials' };
 
 interface CredentialRow {
   readonly id: string;
   readonly password_hash: string | null;
-  readonly is_waiting: boolean;
+  readonly is_blocked: boolean;
   readonly must_change_password: boolean;
 }
 
@@ -33,7 +33,7 @@ interface SignIn {
   readonly password: string;
 }
 
-/** Checks a name (any case) and a password. Whether the user is locked by a manager is not decided here. */
+/** Checks a user name (ignoring case) and a password. The caller checks whether a manager has locked the user. */
 export async function signIn(
   database: Queryable,
   { userName, password }: SignIn,
@@ -48,14 +48,14 @@ export async function signIn(
     if (user.must_change_password) return { kind: 'must_change_password', userId: user.id };
     return { kind: 'signed_in', userId: user.id, passwordFingerprint: passwordFingerprint(hash) };
   }
-  if (!isRight) await writeFailure(database, user?.is_waiting ? undefined : user?.id, policy, now);
+  if (!isRight) await writeFailure(database, user?.is_blocked ? undefined : user?.id, policy, now);
   return { kind: 'wrong_credentials' };
 }
 
 async function findCredential(database: Queryable, userName: string, now: Date): Promise<CredentialRow | undefined> {
   if (!isStorableText(userName)) return undefined;
   const { rows } = await database.query<CredentialRow>(
-    `select id, password_hash, must_change_password, coalesce(sign_in_locked_until > $2, false) as is_waiting
+    `select id, password_hash, must_change_password, coalesce(sign_in_locked_until > $2, false) as is_blocked
      from app_user where lower(user_name) = lower($1)`,
     [userName.trim(), now],
   );
@@ -63,8 +63,8 @@ async function findCredential(database: Queryable, userName: string, now: Date):
 }
 
 /**
- * False when a lock or another password came while this one was being checked: guesses sent in parallel gain nothing, nor
- * does who is about to be shut out.
+ * Records a successful sign-in. @returns false when sign-in was blocked, or the password changed, while the password was
+ * checked: parallel guesses gain nothing.
  */
 async function writeSuccess(database: Queryable, userId: string, hash: string, now: Date): Promise<boolean> {
   const { rowCount } = await database.query(
@@ -76,8 +76,9 @@ async function writeSuccess(database: Queryable, userId: string, hash: string, n
 }
 
 /**
- * Not waiting for the disk: that would take longer than finding nobody, and a crash may forget a guess.
- * @param userId undefined: nobody, or somebody who is stopped already.
+ * Counts a wrong password. The commit is asynchronous, so that it takes no longer than for an unknown user; a crash may
+ * lose one count.
+ * @param userId undefined: the user does not exist or is already blocked, and nothing is counted.
  */
 async function writeFailure(
   database: Queryable,

@@ -1,6 +1,6 @@
 /**
- * What a token is issued for: the password grant, and the account that a refresh keeps (R-B3, R-B4). oidc-provider does
- * the protocol (client authentication, refresh, signing); here is what it cannot know.
+ * Decides user, account and scopes of a token: for the password grant, and for a refresh, which keeps its account (R-B3,
+ * R-B4). oidc-provider implements the protocol: client authentication, refresh, signing.
  */
 import {
   type Account,
@@ -29,10 +29,10 @@ export interface GrantContext {
   readonly policy: GrantPolicy;
 }
 
-/** A user who may have a token, and the account it names. */
+/** The user and account a token is issued for. */
 export interface TokenHolder extends TokenUser {
   readonly accountId: number;
-  /** Who acts as them (R-B14). */
+  /** The ADMIN who impersonates the user (R-B14). */
   readonly actor?: Actor | undefined;
 }
 
@@ -45,10 +45,13 @@ export const PASSWORD_GRANT_FIELDS = ['username', 'password', 'scope', 'account'
 
 const WRONG_CREDENTIALS = 'Invalid user credentials';
 const LOCKED = 'Account disabled';
-/** Keycloak's words, which clients know (R-B10). */
+/** Keycloak's text, which clients compare (R-B10). */
 const NOT_SET_UP = 'Account is not fully set up';
 
-/** Handles `grant_type=password`: signs in, decides account and scopes, issues both tokens. */
+/**
+ * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token.
+ * @throws invalid_request, invalid_scope, invalid_grant
+ */
 export async function answerPasswordGrant(
   context: GrantContext,
   ctx: TokenEndpointGrantContext<PasswordForm>,
@@ -64,9 +67,9 @@ export async function answerPasswordGrant(
 }
 
 /**
- * The user behind a token being refreshed. A refresh keeps the account of the sign-in unless it names another; either
- * way the membership must still hold and the user must not be locked.
- * @throws invalid_grant
+ * Finds the user of a token being refreshed. A refresh keeps the account of the sign-in unless it names another. The user
+ * must still be a member of the account and must not be locked.
+ * @throws invalid_grant, invalid_request
  */
 export async function findTokenAccount(
   context: GrantContext,
@@ -82,13 +85,13 @@ export async function findTokenAccount(
   return toAccount(context, userId);
 }
 
-/** What oidc-provider knows of a user: the claims of an ID token are those of userinfo. */
+/** The user as oidc-provider sees it. ID tokens have the claims of userinfo. */
 async function toAccount({ database, clock }: GrantContext, userId: string): Promise<Account | undefined> {
   const profile = await findProfile(database, userId, new Date(clock.nowMillis()));
   return profile && { accountId: userId, claims: () => ({ ...profile }) };
 }
 
-/** Claims of an access token beyond the standard ones (R-B4). */
+/** Claims of an access token in addition to the standard ones (R-B4). Call `getHolder` first in the same request. */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
   const holder = ctx.state.tokenHolder as TokenHolder | undefined;
   if (!holder) throw new Error('an access token is being issued without a user and an account');
@@ -101,18 +104,19 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
   };
 }
 
-/** The scopes of a token asked for at the token endpoint. @throws invalid_scope */
+/** Scopes of a token, separated by spaces: requested ones the client may have. @throws invalid_scope when none is left. */
 export function decideScope(client: Client, requested: string | undefined): string {
   const allowed = allowedScopes(client);
   const scopes = planScopes(requested, allowed);
   if (scopes.length === 0) {
-    throw new errors.InvalidScope(`the client may ask for ${allowed.join(', ')}`, requested ?? '');
+    throw new errors.InvalidScope(`scope must contain at least one of ${allowed.join(', ')}`, requested ?? '');
   }
   return scopes.join(' ');
 }
 
 /**
- * Who gets a token, and for which account: the one asked for, else the one kept, else the active one.
+ * Decides user and account of a token: the requested account, else the kept one, else the active one.
+ * @param keptAccountId account of the sign-in being refreshed.
  * @throws invalid_grant, invalid_request
  */
 export async function getHolder(
@@ -123,7 +127,8 @@ export async function getHolder(
   actor?: Actor,
 ): Promise<TokenHolder> {
   const requested = parseRequestedAccount(ctx.oidc.body ?? {});
-  if (requested.kind === 'malformed') throw new errors.InvalidRequest(`${requested.field} must name an account number`);
+  if (requested.kind === 'malformed')
+    throw new errors.InvalidRequest(`${requested.field} must hold the number of an account`);
   const accountId = requested.kind === 'account' ? requested.accountId : keptAccountId;
   const user = await findTokenUser(database, userId, accountId, new Date(clock.nowMillis()));
   if (!user) throw invalidGrant(WRONG_CREDENTIALS);
@@ -167,7 +172,7 @@ async function issueTokens(
   };
 }
 
-/** A signed access token, and the grant it belongs to. */
+/** Issues a signed access token with its grant. @returns `expiresIn` in seconds. */
 export async function issueAccessToken(
   { policy }: GrantContext,
   ctx: TokenEndpointGrantContext<object>,
@@ -184,6 +189,7 @@ export async function issueAccessToken(
   return { grantId, token, tokenType: accessToken.tokenType, expiresIn: accessToken.expiration };
 }
 
+/** OAuth error `invalid_grant` (RFC 6749 §5.2). */
 export function invalidGrant(description: string): errors.CustomOIDCProviderError {
   return new errors.CustomOIDCProviderError('invalid_grant', description);
 }

@@ -1,9 +1,9 @@
-/** The one resource tokens are for: API, push and gRPC together, told apart by scope (R-B6). */
+/** The one resource of all tokens: API, push and gRPC; scopes distinguish them (R-B6). */
 import type { Client, ResourceServer } from 'oidc-provider';
 import { ALLOWED_SCOPES_MEMBER } from '../../clients/find-client.ts';
 import { SIGNING_ALGORITHM } from '../../keys/signing-keys.ts';
 
-/** Identifier of the resource (RFC 8707). The audience of its tokens is a setting, not this. */
+/** Identifier of the resource (RFC 8707). The audience of its tokens is the setting TOKEN_AUDIENCE. */
 export const API_RESOURCE = 'urn:tidemark:api';
 
 export interface ResourcePolicy {
@@ -11,13 +11,13 @@ export interface ResourcePolicy {
   readonly accessTokenTtlSec: number;
 }
 
-/** Scopes a client may ask for. */
+/** Scopes a client may request. */
 export function allowedScopes(client: Client): readonly string[] {
   const scopes = (client as { readonly [member: string]: unknown })[ALLOWED_SCOPES_MEMBER];
   return typeof scopes === 'string' ? scopes.split(' ') : [];
 }
 
-/** How access tokens for the resource look when given to `client`. */
+/** Scopes, audience, lifetime and format of the access tokens of `client`. */
 export function apiResource(client: Client, policy: ResourcePolicy): ResourceServer {
   return {
     scope: allowedScopes(client).join(' '),

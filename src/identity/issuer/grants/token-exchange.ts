@@ -1,6 +1,6 @@
 /**
- * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN hands in their own token and gets one of another user, with
- * themself as `act`. Nothing to refresh: it ends with the token, and one signs in again (§5).
+ * Impersonation by token exchange (R-B14, RFC 8693): an ADMIN exchanges their own token for one of another user, with the
+ * ADMIN as `act`. There is no refresh token: the impersonation ends with the access token (§5).
  */
 import { errors, type TokenEndpointGrantContext } from 'oidc-provider';
 import type { Queryable } from '../../../platform/database/database.ts';
@@ -28,12 +28,12 @@ export const TOKEN_EXCHANGE_FIELDS = [
 interface ExchangeForm {
   readonly subject_token?: string;
   readonly subject_token_type?: string;
-  /** Id or name of the user to act as, as Keycloak names it. */
+  /** Id or name of the user to impersonate; Keycloak's parameter. */
   readonly requested_subject?: string;
   readonly requested_token_type?: string;
 }
 
-/** Who began to act as whom, in which account. */
+/** `actor` begins to impersonate `user` in an account. */
 export interface Impersonation {
   readonly actor: Actor;
   readonly user: Actor;
@@ -43,24 +43,28 @@ export interface Impersonation {
 
 export interface ExchangeContext extends GrantContext {
   readonly verifier: VerifyToken;
-  /** Told before the token is given; when it fails, none is. */
+  /** Called before the token is issued; when it throws, none is. */
   readonly onImpersonation: (impersonation: Impersonation) => Promise<void>;
 }
 
+/**
+ * Handles `grant_type=…:token-exchange`.
+ * @throws invalid_request, invalid_scope, invalid_grant
+ */
 export async function answerTokenExchange(
   context: ExchangeContext,
   ctx: TokenEndpointGrantContext<ExchangeForm>,
 ): Promise<void> {
-  const { subject_token: token, requested_subject: wanted } = ctx.oidc.params;
+  const { subject_token: token, requested_subject: requestedSubject } = ctx.oidc.params;
   assertTypes(ctx.oidc.params);
-  if (!token || !wanted) throw new errors.InvalidRequest('subject_token and requested_subject are required');
+  if (!token || !requestedSubject) throw new errors.InvalidRequest('subject_token and requested_subject are required');
   const verified = await verifySubject(context, token);
   const scope = narrowScope(decideScope(ctx.oidc.client, ctx.oidc.params.scope), verified.scopes);
   const actor = await getActor(context, verified);
-  const userId = await findUserId(context.database, wanted);
+  const userId = await findUserId(context.database, requestedSubject);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
-  // Also oneself: an ADMIN acting as an ADMIN would only hide who it was.
+  // This includes the actor: impersonating an ADMIN would only hide who acted.
   if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   const { accountId, userName } = holder;
   const requestId = ctx.get('x-request-id');
@@ -75,8 +79,8 @@ export async function answerTokenExchange(
   };
 }
 
-function assertTypes({ subject_token_type: given, requested_token_type: wanted }: ExchangeForm): void {
-  for (const [name, type] of Object.entries({ subject_token_type: given, requested_token_type: wanted })) {
+function assertTypes({ subject_token_type, requested_token_type }: ExchangeForm): void {
+  for (const [name, type] of Object.entries({ subject_token_type, requested_token_type })) {
     if (type && type !== ACCESS_TOKEN_TYPE) throw new errors.InvalidRequest(`${name} must be ${ACCESS_TOKEN_TYPE}`);
   }
 }
@@ -85,30 +89,32 @@ async function verifySubject({ verifier }: ExchangeContext, token: string): Prom
   const verified = await verifier(token).catch((error: unknown) => {
     throw error instanceof DomainError ? invalidGrant(error.message) : error;
   });
-  if (verified.actorSubject !== undefined) throw invalidGrant('the subject token is itself of an impersonation');
+  if (verified.actorSubject !== undefined)
+    throw invalidGrant('the subject token must not be a token of an impersonation');
   return verified;
 }
 
-/** A token is not exchanged for one that opens other doors. @throws invalid_scope */
+/** Limits the scopes to those of the subject token. @throws invalid_scope when none is left. */
 function narrowScope(scope: string, given: ReadonlySet<string>): string {
   const scopes = scope.split(' ').filter((name) => given.has(name));
-  if (scopes.length === 0) throw new errors.InvalidScope('the subject token does not have the scope', scope);
+  if (scopes.length === 0) throw new errors.InvalidScope('the subject token does not have the requested scope', scope);
   return scopes.join(' ');
 }
 
 async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {
   const user = await findTokenUser(database, verified.subject, undefined, new Date(clock.nowMillis()));
-  if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or gone');
-  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec) throw invalidGrant('the password has been changed since');
-  if (user.role !== 'ADMIN') throw invalidGrant('impersonation is for the role ADMIN');
+  if (!user || user.isLocked) throw invalidGrant('the user of the subject token is locked or does not exist');
+  if ((verified.issuedSec ?? 0) < user.tokensValidFromSec)
+    throw invalidGrant('the password was changed after the subject token was issued');
+  if (user.role !== 'ADMIN') throw invalidGrant('impersonation requires the role ADMIN');
   return { userId: user.userId, userName: user.userName };
 }
 
-async function findUserId(database: Queryable, wanted: string): Promise<string | undefined> {
-  if (!isStorableText(wanted)) return undefined;
+async function findUserId(database: Queryable, idOrName: string): Promise<string | undefined> {
+  if (!isStorableText(idOrName)) return undefined;
   const { rows } = await database.query<{ id: string }>(
     'select id from app_user where id = $1 or lower(user_name) = lower($1) order by id = $1 desc limit 1',
-    [wanted],
+    [idOrName],
   );
   return rows[0]?.id;
 }

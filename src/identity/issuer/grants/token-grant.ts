@@ -1,4 +1,4 @@
-/** The account each sign-in was for (R-B4). */
+/** Stores the account of each grant, so that a refresh keeps it (R-B4). */
 import type { Queryable } from '../../../platform/database/database.ts';
 import { passwordFingerprintSql } from '../../passwords/password-fingerprint.ts';
 
@@ -7,13 +7,13 @@ interface TokenGrant {
   readonly userId: string;
   readonly accountId: number;
   readonly ttlSec: number;
-  /** Of the password it was given for; default: any. */
+  /** Fingerprint of the password the grant is based on; undefined: not checked. */
   readonly passwordFingerprint?: string;
 }
 
 /**
- * Remembers the account of a grant for as long as the grant lives.
- * @returns false where the password has been changed meanwhile: the change has ended what there was, and must not miss this.
+ * Stores the account of a grant for the grant's lifetime.
+ * @returns false when the password was changed since it was checked: that change has revoked all grants before this one.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(
@@ -26,7 +26,7 @@ export async function writeTokenGrant(database: Queryable, grant: TokenGrant): P
   return rowCount === 1;
 }
 
-/** The account of a live grant; undefined when it ended or was never made. */
+/** @returns the account of a grant; undefined when the grant expired, was revoked or never existed. */
 export async function findGrantAccount(database: Queryable, grantId: string): Promise<number | undefined> {
   const { rows } = await database.query<{ account_id: number }>(
     'select account_id from token_grant where grant_id = $1 and expires_date > now()',

@@ -1,9 +1,9 @@
-/** What a token request asks for: account and scopes (R-B4, R-B6). Pure; the answers are decided elsewhere. */
+/** Parses account and scopes of a token request (R-B4, R-B6). Pure; issuer-grants.ts decides whether to grant them. */
 
 const MAX_ACCOUNT_ID = 2 ** 31 - 1;
 const ACR_ACCOUNT_PREFIX = 'accountId:';
 
-/** Scopes the service knows (§5). */
+/** Scopes of the service (§5). */
 export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
@@ -13,7 +13,7 @@ export type RequestedAccount =
   | { readonly kind: 'malformed'; readonly field: string };
 
 /**
- * The account asked for: the field `account`, else `acr_values=accountId:<id>` among its space-separated values. Empty
+ * Parses the requested account: the field `account`, else `accountId:<id>` among the space-separated `acr_values`. Empty
  * fields count as absent, because clients send them.
  */
 export function parseRequestedAccount(form: Readonly<Record<string, unknown>>): RequestedAccount {
@@ -30,11 +30,11 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 }
 
 /**
- * The scopes of the answer: those asked for that the client may have; all it may have when none is asked for. Scopes
- * the service does not know (`openid`, `profile`, …) are ignored, as clients of other issuers send them by habit.
- * Empty: nothing asked for may be given.
+ * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested. Unknown
+ * scopes (`openid`, `profile`, …) are ignored, because clients written for other issuers send them.
+ * @returns an empty list when none of the requested scopes may be granted.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
-  const asked = (requested ?? '').split(/\s+/).filter((scope) => scope !== '');
-  return asked.length === 0 ? allowed : allowed.filter((scope) => asked.includes(scope));
+  const names = (requested ?? '').split(/\s+/).filter((scope) => scope !== '');
+  return names.length === 0 ? allowed : allowed.filter((scope) => names.includes(scope));
 }

@@ -1,10 +1,10 @@
 /**
- * The claim `account` at Keycloak as R-B4 wants it: the form field `account` of a token request, else `accountId:` of
- * `acr_values`, else the user's attribute. Keycloak runs this as a script mapper (JavaScript of 2011, without modules): user,
- * userSession and keycloakSession are given, `exports` is the claim.
+ * Script mapper of the claim `account` at Keycloak (R-B4): the form field `account` of the token request, else `accountId:`
+ * in `acr_values`, else the user's attribute. Keycloak runs it as ECMAScript 5 without modules, provides user, userSession
+ * and keycloakSession, and reads the claim from `exports`.
  *
- * Whether the user belongs to that account is not asked here: the service looks at every call. What names no account is 0, which
- * opens none; the active account would be another than the one meant.
+ * The mapper does not check membership: the service does on every call. A malformed account gives the claim 0, which no
+ * account has; falling back to the active account would grant access to another account than the requested one.
  */
 var NOTE = 'tidemark.account';
 var MAX_ACCOUNT_ID = 2147483647;
@@ -16,7 +16,7 @@ function field(name) {
   return value ? String(value).trim() : '';
 }
 
-function askedFor() {
+function requestedAccount() {
   var account = field('account');
   if (account !== '') return account;
   var named = /(?:^|\s)accountId:(\S*)/.exec(field('acr_values'));
@@ -28,10 +28,10 @@ function toClaim(text) {
   return String(id <= MAX_ACCOUNT_ID ? id : 0);
 }
 
-// Each password grant has a session of its own, whose refreshes keep the account; those of browsers are of several clients.
-var chosen = askedFor();
+// Each password grant has its own session, so refreshes keep its account. Several clients share a browser's session.
+var chosen = requestedAccount();
 if (chosen !== '' && field('grant_type') === 'password') userSession.setNote(NOTE, chosen);
 if (chosen === '') chosen = userSession.getNote(NOTE) || user.getFirstAttribute('account') || '';
 
-// biome-ignore lint/suspicious/noGlobalAssign: what it is for
+// biome-ignore lint/suspicious/noGlobalAssign: Keycloak reads the claim from it
 exports = chosen === '' ? null : toClaim(String(chosen));

@@ -1,4 +1,4 @@
-/** What the pages of the issuer say. Placeholders such as `{userName}` are filled when a page is made. */
+/** Texts of the pages in one language. Placeholders such as `{userName}` are filled when a page is rendered. */
 export interface PageTexts {
   readonly userName: string;
   readonly password: string;
@@ -37,7 +37,7 @@ export interface PageTexts {
   readonly invitationLead: string;
   readonly acceptInvitation: string;
   readonly invitationDone: string;
-  readonly unfitLead: string;
+  readonly mismatchLead: string;
   readonly expiredTitle: string;
   readonly expiredLead: string;
   readonly failedTitle: string;

@@ -39,7 +39,7 @@ export const PAGE_TEXTS_DE: PageTexts = {
   invitationLead: 'Wenn Sie annehmen, erhält {email} Zugang zum Konto {accountName}.',
   acceptInvitation: 'Einladung annehmen',
   invitationDone: 'Willkommen. Wir haben Ihnen eine E-Mail gesendet, die erklärt, wie Sie sich anmelden.',
-  unfitLead:
+  mismatchLead:
     'Der Benutzer {email} besteht bereits, und diese Einladung passt nicht zu ihm. Bitte wenden Sie sich an die Person, die Sie eingeladen hat.',
   expiredTitle: 'Diese Seite ist abgelaufen',
   expiredLead:

@@ -38,7 +38,7 @@ export const PAGE_TEXTS_EN: PageTexts = {
   invitationLead: 'If you accept, {email} gets access to the account {accountName}.',
   acceptInvitation: 'Accept the invitation',
   invitationDone: 'Welcome. We sent you an email that explains how to sign in.',
-  unfitLead:
+  mismatchLead:
     'The user {email} already exists, and this invitation does not match it. Please contact the person who invited you.',
   expiredTitle: 'This page has expired',
   expiredLead: 'The link was already used, has expired, or belongs to another browser. Please start again.',

@@ -39,7 +39,7 @@ export const PAGE_TEXTS_FR: PageTexts = {
   invitationLead: 'Si vous acceptez, {email} aura accès au compte {accountName}.',
   acceptInvitation: 'Accepter l’invitation',
   invitationDone: 'Bienvenue. Nous vous avons envoyé un e-mail qui explique comment vous connecter.',
-  unfitLead:
+  mismatchLead:
     'L’utilisateur {email} existe déjà et cette invitation ne lui correspond pas. Veuillez contacter la personne qui vous a invité.',
   expiredTitle: 'Cette page a expiré',
   expiredLead: 'Le lien a déjà été utilisé, a expiré ou appartient à un autre navigateur. Recommencez depuis le début.',

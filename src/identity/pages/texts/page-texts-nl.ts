@@ -39,7 +39,7 @@ export const PAGE_TEXTS_NL: PageTexts = {
   invitationLead: 'Als u aanvaardt, krijgt {email} toegang tot het account {accountName}.',
   acceptInvitation: 'De uitnodiging aanvaarden',
   invitationDone: 'Welkom. Wij stuurden u een e-mail die uitlegt hoe u zich aanmeldt.',
-  unfitLead:
+  mismatchLead:
     'De gebruiker {email} bestaat al en deze uitnodiging past er niet bij. Neem contact op met wie u heeft uitgenodigd.',
   expiredTitle: 'Deze pagina is verlopen',
   expiredLead: 'De link is al gebruikt, is verlopen of hoort bij een andere browser. Begin opnieuw.',

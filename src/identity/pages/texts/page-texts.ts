@@ -1,4 +1,4 @@
-/** The texts of pages by language, and which language somebody reads. */
+/** The texts of pages by language, and the choice of a language. */
 import { MAIL_LANGUAGES, type MailLanguage } from '../../../platform/mail/mail-text.ts';
 import type { PageTexts } from './page-text.ts';
 import { PAGE_TEXTS_DE } from './page-texts-de.ts';
@@ -16,22 +16,22 @@ export const PAGE_TEXTS: Readonly<Record<PageLanguage, PageTexts>> = {
 };
 
 /**
- * The language of a page.
- * @param wishes in order: a parameter `ui_locales`, the user's language, `Accept-Language` (weights are in order in
- * practice and not looked at).
+ * Chooses the language of a page: the first one with texts, else English.
+ * @param preferences in order of precedence, such as `ui_locales`, the user's language and `Accept-Language`. Weights are
+ * ignored: browsers list languages in their order.
  */
-export function choosePageLanguage(...wishes: readonly (string | null | undefined)[]): PageLanguage {
-  for (const wish of wishes) {
-    for (const part of (wish ?? '').split(/[\s,;]+/)) {
+export function choosePageLanguage(...preferences: readonly (string | null | undefined)[]): PageLanguage {
+  for (const preference of preferences) {
+    for (const part of (preference ?? '').split(/[\s,;]+/)) {
       const found = MAIL_LANGUAGES.find((language) => language === part.slice(0, 2).toLowerCase());
-      // `de`, `de-AT`; not `q=0.8`, nor `dental`.
+      // Accepts `de` and `de-AT`, not `q=0.8` or `dental`.
       if (found && /^[a-z]{2}([-_]|$)/i.test(part)) return found;
     }
   }
   return 'en';
 }
 
-/** A text with its placeholders filled. */
+/** Fills the placeholders of a text; those without a value stay. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

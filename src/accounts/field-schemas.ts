@@ -1,4 +1,4 @@
-/** Schemas of the members of accounts and users as clients write them. */
+/** Schemas of members that clients write on accounts, users and invitations. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
 import { INSTANT_RULE, parseInstant } from '../platform/dates/date-rules.ts';
@@ -6,13 +6,13 @@ import { booleanSchema, enumerationSchema, idSchema, lenientObject } from '../pl
 import { listLanguages } from '../structure/catalogue/languages.ts';
 import type { RoleName } from './users/user-rules.ts';
 
-/** As long as a mail address may be (RFC 5321 §4.5.3.1), which is a user name where none is given. */
+/** Maximum length of a mail address (RFC 5321 §4.5.3.1), which is the default user name. */
 const MAX_NAME = 254;
 export const MAX_CLAIM_VALUE = 2000;
-/** The size of a body limits lists sooner: whatever has grown by many requests is accepted back in one (R-C). */
+/** Above what a body can hold, so that a list built by many requests is accepted back in one (R-C). */
 const MAX_LIST = 100_000;
 const ROLE_NAMES = ['ADMIN', 'MANAGER', 'USER'] as const satisfies readonly RoleName[];
-/** Levels in their order: the number of one is the same in both. */
+/** Numbers of the levels; a level has the same number in both (R-A3). */
 const FEATURE_LEVEL = { None: 0, Read: 1, Write: 2, Admin: 3 } as const;
 const SITE_ACCESS_LEVEL = { Read: 1, Write: 2, Admin: 3 } as const;
 const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => id));
@@ -20,24 +20,24 @@ const LANGUAGES: ReadonlySet<string> = new Set(listLanguages().map(({ id }) => i
 export const shortTextSchema = z.string().max(MAX_NAME).refine(isStorableText, { error: STORABLE_RULE });
 export const nameSchema = shortTextSchema.trim().min(1, 'must not be empty');
 
-/** What is typed at a sign-in and read in mails and logs: on one line. */
+/** A user name: one line, without control characters. */
 export const userNameSchema = nameSchema.regex(/^\P{Cc}*$/u, {
   error: 'must not contain line breaks or control characters',
 });
 
-/** One address, as mail servers take it; nothing that could be read as two, or as a name. */
+/** A single mail address, without display name and without characters that separate addresses. */
 export const emailSchema = shortTextSchema.trim().regex(/^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u, {
-  error: 'must be a mail address',
+  error: 'must be a mail address such as name@example.com',
 });
 
-/** ISO 639-1 in any case; a region after it (`fr-BE`) is left out. */
+/** ISO 639-1 code in any case; a region after it (`fr-BE`) is dropped. */
 export const languageSchema = z
   .string()
   .transform((text) => text.trim().split(/[-_]/, 1)[0]?.toLowerCase() ?? '')
-  .refine((code) => LANGUAGES.has(code), { error: 'must be a language of ISO 639-1, such as en' })
+  .refine((code) => LANGUAGES.has(code), { error: 'must be an ISO 639-1 language code such as en' })
   .meta({ type: 'string', examples: ['en', 'fr'] });
 
-/** A role as its name, in any case, or as `{id, name}`: the id of a role is its name (§5). */
+/** A role: its name in any case, or `{id, name}`, where the id equals the name (§5). */
 export const roleSchema = z.preprocess(
   (value) => {
     const role = typeof value === 'object' && value !== null ? roleName(value) : value;
@@ -57,7 +57,7 @@ const claimValueSchema = z.preprocess(
   z.string().max(MAX_CLAIM_VALUE).refine(isStorableText, { error: STORABLE_RULE }),
 );
 
-/** UserClaim as written: `id` is always 0 and ignored (§5). */
+/** UserClaim as written; the member `id` is ignored, it is always 0 (§5). */
 export const claimSchema = lenientObject({
   userId: shortTextSchema.nullish(),
   claimType: nameSchema,
@@ -65,7 +65,7 @@ export const claimSchema = lenientObject({
 });
 export const claimsSchema = z.array(claimSchema).max(MAX_LIST);
 
-/** UserFeature as written: by its number, or by its name. */
+/** UserFeature as written, named by id or by name. */
 export const featuresSchema = z
   .array(
     lenientObject({
@@ -82,13 +82,13 @@ export const sitesSchema = z
     lenientObject({
       siteId: idSchema,
       level: z.preprocess((value) => value ?? 'Read', enumerationSchema(SITE_ACCESS_LEVEL)),
-      // These alone, none if it is empty; left out or null: all of the site.
+      // Limits the access to these sources; an empty list to none. Absent or null: all sources of the site.
       sourceIds: z.array(idSchema).max(MAX_LIST).nullish(),
     }),
   )
   .max(MAX_LIST);
 
-/** The numbers of sites to take away. */
+/** Ids of sites whose access is revoked. */
 export const siteIdsSchema = z.array(idSchema).max(MAX_LIST);
 
 /** UserLock (R-B11). */

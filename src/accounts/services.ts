@@ -1,4 +1,4 @@
-/** What the routes of accounts and users work with. */
+/** Services of the routes of accounts and users. */
 import type { AccessInvalidation } from '../identity/caller/access-invalidation.ts';
 import type { UserDirectory } from '../identity/directory/user-directory.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -6,8 +6,8 @@ import type { Database } from '../platform/database/database.ts';
 export interface AccountServices {
   readonly database: Database;
   readonly directory: UserDirectory;
-  /** Told of every change to what users may do, after its commit. */
+  /** Invalidates cached callers after the commit of every change to what users may do. */
   readonly accessInvalidation: Pick<AccessInvalidation, 'publish'>;
-  /** Has waiting mails sent now. */
+  /** Sends waiting mails now. */
   readonly wakeMail: () => void;
 }

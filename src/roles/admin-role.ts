@@ -9,10 +9,10 @@ import type { Log } from '../platform/log.ts';
 /** @throws DomainError for what the operator can put right. */
 export async function runAdmin(config: Config, log: Log, argv: readonly string[]): Promise<void> {
   const database = openDatabase({ url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-admin', log });
-  const say: AdminServices['say'] = (line) => void process.stdout.write(`${line}\n`);
+  const print: AdminServices['print'] = (line) => void process.stdout.write(`${line}\n`);
   try {
     const operatorName = nameOnMachine();
-    await runAdminCommand({ database, directory: createDirectory(config), operatorName, say }, argv);
+    await runAdminCommand({ database, directory: createDirectory(config), operatorName, print }, argv);
   } finally {
     await database.end();
   }

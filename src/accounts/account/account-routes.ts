@@ -1,4 +1,4 @@
-/** The routes of the current account (§4.1) and of its audit trail. */
+/** Routes of the caller's account (§4.1), its audit trail, and the caller's own password (§4.6). */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { assertRole, type Caller } from '../../identity/caller/caller.ts';
@@ -25,9 +25,10 @@ import {
 } from './account.ts';
 import { ACCOUNT_CHANGE_QUERY, ACCOUNT_QUERY, AUDIT_QUERY, PASSWORD_LINK_QUERY } from './account-queries.ts';
 
-/** Entries without paging: the newest. */
+/** Entries returned when the request does not ask for a page size. */
 const AUDIT_PAGE = 1000;
 
+/** Mount behind bearer authentication. */
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -86,14 +87,14 @@ async function getAudit(c: Context<AccountEnv>, { database }: AccountServices): 
   return c.json(entries);
 }
 
-/** @throws DomainError permission_denied for more than the own account, which is the operator's to read. */
+/** Scopes beyond the caller's account are for role ADMIN. @throws {DomainError} permission_denied */
 function toScope(caller: Caller, scope: ReturnType<typeof AUDIT_QUERY.parse>['scope']): AuditScope {
   if (scope === undefined || scope === 'Account') return { kind: 'account', accountId: caller.accountId };
   assertRole(caller, 'ADMIN');
   return { kind: scope === 'All' ? 'all' : 'operator' };
 }
 
-/** Before it is checked: clients fill in what they name, and leave the rest as it comes. */
+/** Drops members outside the mask before validation: clients may leave anything in members they do not change. */
 function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unknown {
   if (!mask || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const names = new Set(mask.map((member) => member.toLowerCase()));
@@ -102,24 +103,24 @@ function limitTo(body: unknown, mask: readonly AccountMember[] | undefined): unk
 
 export interface ProfileOptions {
   readonly directory: UserDirectory;
-  /** Addresses the page may return to, exactly; the first is the default. */
+  /** Addresses the page may return to, compared exactly; the first one is the default. */
   readonly returnUrls: readonly string[];
 }
 
-/** What callers do about their own password, at the issuer (§4.6, R-B13). */
+/** Routes for the caller's own password, which the issuer's pages change (§4.6, R-B13). */
 export function profileRoutes({ directory, returnUrls }: ProfileOptions): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .get('/user/updatePasswordLink', (c) => {
       const { returnUrl = returnUrls[0] ?? '' } = PASSWORD_LINK_QUERY.parse(c.req.url);
       if (!returnUrls.includes(returnUrl)) {
-        throw PASSWORD_LINK_QUERY.error('returnUrl', 'must be an address on the list of the service (RETURN_URLS)');
+        throw PASSWORD_LINK_QUERY.error('returnUrl', 'must be one of the addresses in the setting RETURN_URLS');
       }
       return c.json({ link: directory.updatePasswordLink(c.var.caller.userName, returnUrl) });
     })
     .all('/user/password', () => {
       throw new DomainError(
         'gone',
-        'passwords are no longer changed through the API: GET /user/updatePasswordLink gives the page to go to',
+        'passwords are no longer changed through the API; GET /user/updatePasswordLink returns the page that changes them',
       );
     });
 }

@@ -1,4 +1,4 @@
-/** Accounts as they are shown and changed (§4.1, R-C1). */
+/** Reads and changes accounts (§4.1, R-C1). */
 import { z } from 'zod';
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -12,7 +12,7 @@ import { IS_ALLOWED_ACCOUNT } from '../users/user-info.ts';
 export type AccountDisplayLevel = 'Light' | 'Normal' | 'Verbose';
 export const ACCOUNT_DISPLAY_LEVEL: Readonly<Record<AccountDisplayLevel, number>> = { Light: 0, Normal: 1, Verbose: 2 };
 
-/** Member → SQL. Counts are of what the caller reaches: parameters 3 to 5 are the lists of Reach (R-B9). */
+/** SQL of each member. Counts include what the caller may see only: parameters 3 to 5 are the lists of Reach (R-B9). */
 const MEMBERS = {
   id: 'a.id',
   name: 'a.name',
@@ -46,7 +46,7 @@ export const ACCOUNT_LEVELS: Readonly<Record<AccountDisplayLevel, readonly Accou
 
 export type AccountObject = Readonly<Partial<Record<AccountMember, unknown>>>;
 
-/** Absent keeps what is stored, null clears; the other members are read-only and ignored. */
+/** Members a client may write: absent keeps the value, null clears it. Other members are ignored. */
 export const accountSchema = lenientObject({
   name: nameSchema.optional(),
   language: languageSchema.optional(),
@@ -55,7 +55,7 @@ export const accountSchema = lenientObject({
     .string()
     .trim()
     .toUpperCase()
-    .regex(/^[A-Z]{3}$/, { error: 'must be a currency of ISO 4217, such as EUR' })
+    .regex(/^[A-Z]{3}$/, { error: 'must be an ISO 4217 currency code such as EUR' })
     .nullish(),
   smsSettings: lenientObject({ senderName: shortTextSchema.nullish() }).nullish(),
   emailSettings: lenientObject({ senderName: shortTextSchema.nullish(), replyTo: emailSchema.nullish() }).nullish(),
@@ -64,7 +64,7 @@ export const accountSchema = lenientObject({
 
 export type WrittenAccount = z.output<typeof accountSchema>;
 
-/** The given members of the caller's account. */
+/** @returns these members of the caller's account. @throws {DomainError} not_found */
 export async function getAccount(
   database: Queryable,
   caller: Caller,
@@ -81,7 +81,7 @@ export async function getAccount(
   return account;
 }
 
-/** The accounts the caller is allowed on, by name; an ADMIN is allowed on all (R-B8). */
+/** @returns the accounts the caller may use, sorted by name: all accounts for an ADMIN (R-B8). */
 export async function listAccounts(database: Queryable, { userId, role }: Caller): Promise<readonly AccountObject[]> {
   const { rows } = await database.query<AccountObject>(
     `select ${columnsOf(ACCOUNT_LEVELS.Normal)} from account a where ${IS_ALLOWED_ACCOUNT} order by lower(a.name), a.id`,
@@ -90,7 +90,7 @@ export async function listAccounts(database: Queryable, { userId, role }: Caller
   return rows;
 }
 
-/** Whether the caller may act in the account. */
+/** Whether the caller may use the account: as a member, or as an ADMIN (R-B8). */
 export async function isAllowedOn(database: Queryable, { userId, role }: Caller, accountId: number): Promise<boolean> {
   const { rowCount } = await database.query(`select from account a where a.id = $3 and ${IS_ALLOWED_ACCOUNT}`, [
     userId,
@@ -105,7 +105,7 @@ export async function accountExists(database: Queryable, accountId: number): Pro
   return rowCount === 1;
 }
 
-/** Writes the given members. @returns the names of those that were given. */
+/** Writes the members that are present. @returns their names. */
 export async function saveAccount(
   database: Queryable,
   accountId: number,
@@ -121,7 +121,7 @@ export async function saveAccount(
   return Object.keys(written).filter((name) => written[name as keyof WrittenAccount] !== undefined);
 }
 
-/** A cleared group clears its members. */
+/** Columns and values; null for a group clears all its members. */
 function toColumns({ smsSettings: sms, emailSettings: email, ...account }: WrittenAccount) {
   const inGroup = (group: object | null | undefined, value: string | null | undefined) =>
     group === null ? null : value;

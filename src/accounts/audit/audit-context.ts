@@ -1,4 +1,4 @@
-/** Who acts, and within which request: what a change needs to know of its cause. */
+/** Caller and request behind a change, as the audit trail records them. */
 import type { Context } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -11,6 +11,7 @@ export interface AuditContext {
   readonly requestId: string;
 }
 
+/** The audit context of a request. */
 export function auditContextOf(c: Context<AccountEnv>): AuditContext {
   return { caller: c.var.caller, requestId: c.var.requestId };
 }

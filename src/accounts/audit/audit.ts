@@ -1,4 +1,4 @@
-/** The audit trail: administrative acts, written in the transaction of the act (who, as whom, what, when). */
+/** The audit trail: administrative changes, each written in the transaction of the change (R-B14). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 
@@ -52,33 +52,36 @@ export interface NewAuditEntry {
   readonly action: AuditAction;
   readonly targetId?: string;
   readonly targetName?: string;
-  /** What was changed; names and levels, never secrets. */
+  /** What changed: names and levels, never secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Whose managers may read it, where that is not the caller's account; none: the operator alone. */
+  /** Accounts whose managers may read the entry; default: the caller's. An empty list: only the operator. */
   readonly accountIds?: readonly number[];
 }
 
-/** Who acts; on the operator's command line within no request, and in no account unless one is meant. */
+/** Who acts. A command of the operator has no request, and an account only when it concerns one. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;
 }
 
-/** Most entries of a page. */
+/** Maximum entries per page. */
 export const MAX_AUDIT_PAGE = 10_000;
 
-/** How requests name them. */
+/** Values of the query parameter `scope`. */
 export const AUDIT_SCOPES = ['Account', 'Operator', 'All'] as const;
 
-/** Whose entries: of an account; of none, which are the operator's own; all there are. */
+/** Entries of one account; entries of no account, which are the operator's; all entries. */
 export type AuditScope =
   | { readonly kind: 'account'; readonly accountId: number }
   | { readonly kind: 'operator' }
   | { readonly kind: 'all' };
 
 export interface AuditFilter {
+  /** Inclusive. */
   readonly from?: string | undefined;
+  /** Exclusive. */
   readonly to?: string | undefined;
+  /** The user or the impersonator. */
   readonly userId?: string | undefined;
   readonly targetId?: string | undefined;
   readonly action?: AuditAction | undefined;
@@ -86,12 +89,12 @@ export interface AuditFilter {
 
 export interface AuditEntry {
   readonly id: number;
-  /** Whose managers may read it; null: the operator alone. */
+  /** Account whose managers may read the entry; null: only the operator. */
   readonly accountId: number | null;
   readonly date: string;
   readonly userId: string;
   readonly userName: string;
-  /** Who really did it, when somebody acted as the user. */
+  /** The ADMIN who impersonated the user; null without impersonation. */
   readonly impersonator: { readonly userId: string; readonly userName: string } | null;
   readonly action: AuditAction;
   readonly targetId: string | null;
@@ -100,6 +103,7 @@ export interface AuditEntry {
   readonly requestId: string | null;
 }
 
+/** Writes the entry once for each of its accounts. */
 export async function writeAudit(
   transaction: Queryable,
   { caller, requestId }: AuditActor,
@@ -125,7 +129,7 @@ export async function writeAudit(
   );
 }
 
-/** @returns the condition, and the values of its first six parameters. */
+/** @returns the SQL condition, and the values of its parameters 1 to 6. */
 function matching(scope: AuditScope, { from, to, userId, targetId, action }: AuditFilter) {
   const [accountId, isOfScope] = scopeSql(scope);
   const where = `${isOfScope} and date >= coalesce($2, '-infinity'::timestamptz)
@@ -134,14 +138,14 @@ function matching(scope: AuditScope, { from, to, userId, targetId, action }: Aud
   return { where, values: [accountId, from, to, userId, targetId, action] };
 }
 
-/** How many entries match. */
+/** Counts matching entries. */
 export async function countAudit(database: Queryable, scope: AuditScope, filter: AuditFilter): Promise<number> {
   const { where, values } = matching(scope, filter);
   const { rows } = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
   return rows[0]?.count ?? 0;
 }
 
-/** The entries of an account, of none or of all, newest first. */
+/** Lists matching entries, newest first. */
 export async function listAudit(
   database: Queryable,
   scope: AuditScope,
@@ -160,7 +164,7 @@ export async function listAudit(
   return rows;
 }
 
-/** @returns the first parameter, and the condition on it. */
+/** @returns the value of parameter 1, and the SQL condition on it. */
 function scopeSql(scope: AuditScope): readonly [accountId: number | null, condition: string] {
   switch (scope.kind) {
     case 'account':

@@ -1,6 +1,6 @@
 /**
- * Accepting an invitation (§3, R-B10): the token in its link is the credential. A new user is made; whoever is a user of
- * that name already joins the account.
+ * Accepts an invitation (§3, R-B10); the token of its link is the credential. It creates the user, or adds the existing user
+ * of that name to the account.
  */
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -15,7 +15,7 @@ import type { RoleName } from '../users/user-rules.ts';
 import { writeUserSites } from '../users/user-sites.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
-/** Keeps these locks apart from others. */
+/** Separates these advisory locks from others. */
 const ADDRESS_LOCK_SEED = 7;
 
 export interface RegisterUserResult {
@@ -24,20 +24,21 @@ export interface RegisterUserResult {
   readonly email: string;
 }
 
-interface KnownUser {
+interface ExistingUser {
   readonly id: string;
   readonly userName: string;
   readonly email: string | null;
   readonly role: RoleName;
-  /** Of the account already. */
+  /** Already a member of the account. */
   readonly isMember: boolean;
 }
 
 /**
- * Follows the link of an invitation: a new user is made, who gets a temporary password by mail; whoever is a user of that
- * name already becomes a member and keeps their role, since that reaches into their other accounts too. Unless they were
- * seen to read the mails of that address, they get a temporary password as well, and the one they had is void.
- * @throws DomainError not_found for a token that is unknown, used or expired; conflict for a user whom it does not fit.
+ * Accepts an invitation. A new user gets a temporary password by mail. An existing user becomes a member and keeps the role,
+ * which also applies to their other accounts. Unless the existing user has proven the mail address, their password is
+ * revoked and they get a temporary one.
+ * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when an existing user has another
+ * mail address, or is a MANAGER and was invited as a USER.
  */
 export async function acceptInvitation(
   transaction: Transaction,
@@ -46,31 +47,35 @@ export async function acceptInvitation(
   requestId: string,
 ): Promise<RegisterUserResult> {
   const invitation = await findOpenInvitation(transaction, token, 'for update');
-  if (!invitation) throw new DomainError('not_found', 'the invitation does not exist, was used or has expired');
+  if (!invitation)
+    throw new DomainError('not_found', 'the invitation does not exist, was used or has expired; ask for a new one');
   const { accountId, email } = invitation;
-  // Who accepts two invitations at once becomes one user, a member of both accounts.
+  // Serialises invitations to one address: accepted concurrently, they create one user with two memberships.
   await transaction.query('select pg_advisory_xact_lock(hashtextextended(lower($1), $2))', [email, ADDRESS_LOCK_SEED]);
-  const known = await findKnownUser(transaction, invitation);
-  const userId = known
-    ? await joinAccount(transaction, directory, invitation, known)
+  const existing = await findExistingUser(transaction, invitation);
+  const userId = existing
+    ? await joinAccount(transaction, directory, invitation, existing)
     : await register(transaction, invitation);
   await writeClaims(transaction, accountId, userId, invitation.claims);
-  await writeUserSites(transaction, accountId, userId, await stillThere(transaction, invitation));
+  await writeUserSites(transaction, accountId, userId, await findExistingSites(transaction, invitation));
   await transaction.query(
     'update invitation set accepted_date = now(), accepted_user_id = $2, token_hash = null where id = $1',
     [invitation.id, userId],
   );
-  if (!known) await finishNewUser(transaction, directory, userId, accountId, 0);
-  const userName = known?.userName ?? email;
+  if (!existing) await finishNewUser(transaction, directory, userId, accountId, 0);
+  const userName = existing?.userName ?? email;
   const payload = { id: invitation.id, userId, userName, email };
   await appendEvents(transaction, [{ accountId, type: 'InvitationAccepted', payload }]);
   await auditAcceptance(transaction, invitation, { userId, userName }, requestId);
   return { userId, userName, email };
 }
 
-/** Whoever has the address of the invitation as their user name. */
-async function findKnownUser(transaction: Transaction, invitation: OpenInvitation): Promise<KnownUser | undefined> {
-  const { rows } = await transaction.query<KnownUser>(
+/** Finds and locks the user whose name is the address of the invitation. */
+async function findExistingUser(
+  transaction: Transaction,
+  invitation: OpenInvitation,
+): Promise<ExistingUser | undefined> {
+  const { rows } = await transaction.query<ExistingUser>(
     `select id, user_name as "userName", email, role,
        exists (select from account_member m where m.user_id = u.id and m.account_id = $2) as "isMember"
      from app_user u where lower(user_name) = lower($1) for no key update of u`,
@@ -84,40 +89,45 @@ function register(transaction: Transaction, { email, firstName, lastName, langua
 }
 
 /**
- * What the user is elsewhere must be no more than was meant here, and the user must be who was meant: a manager of another
- * account may have given a user of theirs this name, or this address.
- * @throws DomainError conflict.
+ * Adds an existing user to the account. A manager of another account may have created that user with this name or address,
+ * so the user must prove the address, and their role must not exceed the invitation's.
+ * @throws {DomainError} conflict
  */
 async function joinAccount(
   transaction: Transaction,
   directory: UserDirectory,
   invitation: OpenInvitation,
-  known: KnownUser,
+  existing: ExistingUser,
 ): Promise<string> {
-  const { id: userId, isMember } = known;
+  const { id: userId, isMember } = existing;
   if (!isMember) {
     const { accountId, email, language } = invitation;
-    assertFits(invitation, known);
+    assertMatches(invitation, existing);
     const isClaimed = await directory.claimAddress(transaction, userId, email);
     await transaction.query('insert into account_member (account_id, user_id) values ($1, $2)', [accountId, userId]);
     await settleActiveAccount(transaction, directory, userId);
     if (isClaimed) await queueMail(transaction, { kind: 'temporary_password', to: email, language, accountId, userId });
   }
-  await tellOfAccount(transaction, invitation, userId);
+  await queueAccountAddedMail(transaction, invitation, userId);
   return userId;
 }
 
-/** An ADMIN has every account anyway. */
-function assertFits({ email, role }: OpenInvitation, known: KnownUser): void {
-  if (known.email?.toLowerCase() !== email.toLowerCase()) {
-    throw new DomainError('conflict', `the user ${known.userName} has another mail address`);
+/** An ADMIN may use every account, so only a MANAGER's role can exceed the invitation's. */
+function assertMatches({ email, role }: OpenInvitation, existing: ExistingUser): void {
+  if (existing.email?.toLowerCase() !== email.toLowerCase()) {
+    throw new DomainError('conflict', `the user ${existing.userName} exists with another mail address`);
   }
-  if (known.role === 'MANAGER' && role === 'USER') {
-    throw new DomainError('conflict', `the user ${known.userName} is a MANAGER, and was invited as a USER`);
+  if (existing.role === 'MANAGER' && role === 'USER') {
+    const message = `the user ${existing.userName} exists as a MANAGER; invite with the role MANAGER, got USER`;
+    throw new DomainError('conflict', message);
   }
 }
 
-async function tellOfAccount(transaction: Transaction, invitation: OpenInvitation, userId: string): Promise<void> {
+async function queueAccountAddedMail(
+  transaction: Transaction,
+  invitation: OpenInvitation,
+  userId: string,
+): Promise<void> {
   const { rows } = await transaction.query<{ to: string; language: string; name: string; data: object }>(
     `select coalesce(u.email, $3) as to, u.language, jsonb_build_object('userName', u.user_name, 'accountName', a.name,
        'name', coalesce(nullif(u.first_name, ''), u.user_name)) as data
@@ -138,16 +148,16 @@ async function tellOfAccount(transaction: Transaction, invitation: OpenInvitatio
   }
 }
 
-/** Sites and sources may have been deleted since, or moved: none of what is left may become all. */
-async function stillThere(transaction: Transaction, { accountId, sites }: OpenInvitation) {
+/** Drops sites and sources that were deleted or moved since. An emptied list of sources stays empty: it must not mean all. */
+async function findExistingSites(transaction: Transaction, { accountId, sites }: OpenInvitation) {
   const { rows } = await transaction.query<{ siteId: number; sourceIds: readonly number[] }>(
     `select s.id as "siteId", array(select o.id from source o where o.site_id = s.id) as "sourceIds"
      from site s where s.account_id = $1 and s.id = any($2::int[])`,
     [accountId, sites.map(({ siteId }) => siteId)],
   );
-  const there = new Map(rows.map(({ siteId, sourceIds }) => [siteId, new Set(sourceIds)]));
+  const sourcesOf = new Map(rows.map(({ siteId, sourceIds }) => [siteId, new Set(sourceIds)]));
   return sites.flatMap((site) => {
-    const sources = there.get(site.siteId);
+    const sources = sourcesOf.get(site.siteId);
     return sources ? [{ ...site, sourceIds: site.sourceIds?.filter((id) => sources.has(id)) }] : [];
   });
 }
@@ -168,6 +178,6 @@ async function auditAcceptance(
     scopes: nothing,
     sites: [],
   } as const;
-  const acted = { action: 'InvitationAccepted', targetId: id, targetName: email } as const;
-  await writeAudit(transaction, { caller, requestId }, acted);
+  const entry = { action: 'InvitationAccepted', targetId: id, targetName: email } as const;
+  await writeAudit(transaction, { caller, requestId }, entry);
 }

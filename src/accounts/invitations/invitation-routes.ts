@@ -1,4 +1,4 @@
-/** The routes of invitations (R-B10). Accepting one needs no bearer: the token is the credential. */
+/** Routes of invitations (R-B10). Accepting one needs no bearer token: the invitation's token is the credential. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { withTransaction } from '../../platform/database/database.ts';
@@ -25,6 +25,7 @@ import {
 export const INVITATION_LIST = declareQuery(PAGING);
 export const REGISTER_QUERY = declareQuery({ invitationToken: required(TOKEN) });
 
+/** Mount at `/account/invitations`, behind bearer authentication. */
 export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database, wakeMail } = services;
   return new Hono<AccountEnv>()
@@ -62,7 +63,7 @@ export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
     });
 }
 
-/** `POST /account/user/register?invitationToken=` (§4.2), to be mounted where no bearer is asked for. */
+/** `POST /account/user/register?invitationToken=` (§4.2). Mount it before bearer authentication. */
 export function registerRoutes(services: AccountServices): Hono<RequestIdEnv> {
   return new Hono<RequestIdEnv>().post('/account/user/register', async (c) => c.json(await register(c, services)));
 }

@@ -1,4 +1,7 @@
-/** Invitations (§3, R-B10): asked and mailed; accept-invitation.ts accepts. The token is made when the mail is sent. */
+/**
+ * Creates, lists, mails and deletes invitations (§3, R-B10). accept-invitation.ts accepts them. The token is made when the
+ * mail is sent.
+ */
 import { z } from 'zod';
 import type { Caller } from '../../identity/caller/caller.ts';
 import { hashLinkToken } from '../../identity/passwords/password-reset.ts';
@@ -30,7 +33,7 @@ export const invitationSchema = lenientObject({
   lastName: shortTextSchema.nullish(),
   language: languageSchema.nullish(),
   role: roleSchema.nullish(),
-  /** As a user has them; `role` goes before it. */
+  /** Alternative to `role`, which takes precedence. */
   roles: z.array(roleSchema).nullish(),
   claims: claimsSchema.nullish(),
   sites: sitesSchema.nullish(),
@@ -59,6 +62,7 @@ const COLUMNS = `id, email, first_name as "firstName", last_name as "lastName", 
        when expires_date <= now() then 'Expired' else 'Sent' end as state,
   created_date as "createdDate", sent_date as "sentDate", expires_date as "expiresDate", accepted_date as "acceptedDate"`;
 
+/** Lists the invitations of the account, newest first; `totalCount` ignores paging. */
 export async function listInvitations(
   database: Queryable,
   { accountId }: Caller,
@@ -74,7 +78,7 @@ export async function listInvitations(
   return { invitations: rows, totalCount: total.rows[0]?.count ?? 0 };
 }
 
-/** @throws DomainError not_found. */
+/** @throws {DomainError} not_found, also for an invitation of another account. */
 export async function getInvitation(database: Queryable, { accountId }: Caller, id: string): Promise<Invitation> {
   const { rows } = isStorableText(id)
     ? await database.query<Invitation>(`select ${COLUMNS} from invitation where id = $1 and account_id = $2`, [
@@ -87,7 +91,10 @@ export async function getInvitation(database: Queryable, { accountId }: Caller, 
   return invitation;
 }
 
-/** Asks somebody, and for the mail. @throws DomainError permission_denied for a role above one's own, invalid_input. */
+/**
+ * Creates an invitation and queues its mail.
+ * @throws {DomainError} permission_denied for a role above the caller's; invalid_input for unknown sites or sources.
+ */
 export async function createInvitation(
   transaction: Transaction,
   context: AuditContext,
@@ -119,14 +126,14 @@ export async function createInvitation(
   return invitation;
 }
 
-/** Mails again, with a new token. @throws DomainError not_found, conflict when it was accepted. */
+/** Queues the mail again; it will hold a new token. @throws {DomainError} not_found; conflict after acceptance. */
 export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const invitation = await getInvitation(transaction, context.caller, id);
-  if (invitation.state === 'Accepted') throw new DomainError('conflict', `invitation ${id} was accepted already`);
+  if (invitation.state === 'Accepted') throw new DomainError('conflict', `invitation ${id} was already accepted`);
   await mailInvitation(transaction, context, invitation, 'InvitationResent');
 }
 
-/** Takes it back: its link no longer works, and what was to be mailed is not. @throws DomainError not_found. */
+/** Deletes an invitation: its link stops working, and a waiting mail is not sent. @throws {DomainError} not_found */
 export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const { email } = await getInvitation(transaction, context.caller, id);
   await transaction.query('delete from invitation where id = $1', [id]);
@@ -148,7 +155,7 @@ export interface OpenInvitation extends Invitation {
   readonly accountId: number;
 }
 
-/** The open invitation of a token. */
+/** @returns the invitation of a token; undefined when it is unknown, accepted or expired. */
 export async function findOpenInvitation(
   database: Queryable,
   token: string,

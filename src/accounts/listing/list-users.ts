@@ -1,4 +1,4 @@
-/** Listing users (§4.3): of one account, or of all accounts the caller is allowed on. */
+/** Lists users (§4.3): of one account, or of every account the caller may use. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Paging } from '../../platform/http/paging.ts';
 import {
@@ -14,15 +14,15 @@ import type { BusinessKeyName, UserFilter } from './user-search.ts';
 export interface UserListing extends Paging {
   readonly scope: InfoScope;
   readonly level: UserDisplayLevel;
-  /** All must match. */
+  /** Combined with AND. */
   readonly filters: readonly UserFilter[];
-  /** Counting takes longer than a page of many users. */
+  /** Whether to count all matches, which is slower than reading a page. */
   readonly isCounted: boolean;
 }
 
 export interface UserPage {
   readonly users: readonly UserInfoLight[];
-  /** undefined where it was not asked for. */
+  /** Number of matches on all pages; undefined when not requested. */
   readonly totalCount: number | undefined;
 }
 
@@ -32,13 +32,16 @@ const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string)
   BusinessId: (values) => `u.business_id = any(${values})`,
 };
 
-/** The users of the account of the scope, by user name. */
+/** Lists the users of the scope's account, sorted by user name. */
 export function listUsersOfAccount(database: Queryable, listing: UserListing): Promise<UserPage> {
   const isMember = 'exists (select from account_member m where m.account_id = $3 and m.user_id = u.id)';
   return listUsers(database, listing, () => isMember, '');
 }
 
-/** The users on any account the caller is allowed on, each with those accounts. @param accountIds none: all of them. */
+/**
+ * Lists the users of every account the caller may use, each with these accounts, sorted by user name.
+ * @param accountIds users of these accounts only; empty: no limit.
+ */
 export function listVisibleUsers(
   database: Queryable,
   listing: UserListing,
@@ -61,7 +64,7 @@ async function listUsers(
   const { caller, accountId } = scope;
   const values: unknown[] = [caller.userId, caller.role, accountId];
   const conditions = [belongs(values), ...filters.flatMap((filter) => filterConditions(filter, values))];
-  // The first three are always referred to, so that the database knows their types.
+  // Refers to parameters 1 to 3 in every statement, so that PostgreSQL can infer their types.
   const where = `$1::text is not null and $2::text is not null and $3::int is not null and ${conditions.join(' and ')}`;
   const { rows } = await database.query<Record<string, unknown>>(
     `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${where}
@@ -81,7 +84,7 @@ async function countUsers(database: Queryable, where: string, values: readonly u
 
 function filterConditions({ searchText, claims, roles, businessKeys }: UserFilter, values: unknown[]): string[] {
   const conditions: string[] = [];
-  // Every word somewhere in the names and the address: "Muster Max" finds Max Muster.
+  // Each word may match another name: "Muster Max" finds Max Muster.
   for (const word of (searchText ?? '').split(/\s+/).filter(Boolean)) {
     conditions.push(`u.search_text like '%' || fold_text($${values.push(escapeLike(word))}) || '%'`);
   }

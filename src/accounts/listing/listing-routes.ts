@@ -1,4 +1,4 @@
-/** The routes that list and search users (§4.3), and their saved views. */
+/** Routes that list and search users (§4.3), and those of saved views. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -85,7 +85,7 @@ function viewRoutes(database: Database): Hono<AccountEnv> {
     });
 }
 
-/** All members see a view: who made it what it is, is in the audit trail. */
+/** Changes a view and writes it to the audit trail, because all members of the account use views. */
 function changeView(
   c: Context<AccountEnv>,
   database: Database,
@@ -120,7 +120,7 @@ function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Re
   return c.json(users);
 }
 
-/** @throws DomainError permission_denied when an account is named by other than an ADMIN (§5). */
+/** @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found */
 async function searchUsers(
   database: Database,
   caller: Caller,
@@ -128,13 +128,17 @@ async function searchUsers(
   isCounted: boolean,
 ): Promise<UserPage> {
   if (search.accountId !== undefined) {
-    if (caller.role !== 'ADMIN') throw new DomainError('permission_denied', 'AccountId is for the role ADMIN');
+    if (caller.role !== 'ADMIN')
+      throw new DomainError(
+        'permission_denied',
+        'AccountId requires the role ADMIN; omit it to list the users of your account',
+      );
     await assertAccount(database, search.accountId);
   }
   return listUsersOfAccount(database, await toListing(database, caller, search, isCounted));
 }
 
-/** Adds the filter of the view. The whole of a user is for managers: a USER is answered at the level Normal. */
+/** Adds the filter of the view. Level Verbose is for managers: a USER gets Normal. */
 async function toListing(
   database: Database,
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * What a listing of users asks for (§4.3): the same words in a query and in the body of the deprecated POST. Query lists
- * of objects arrive as `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
+ * Parses a search for users (§4.3), from a query or from the body of the deprecated POST. In a query, a list of objects is
+ * written `Claims[0].ClaimType=…&Claims[0].ClaimValue=…` (R-C3).
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -25,7 +25,7 @@ export type BusinessKeyName = keyof typeof BUSINESS_KEY_NAME;
 const textOf = (maxLength: number) => z.string().max(maxLength).refine(isStorableText, { error: STORABLE_RULE });
 const textSchema = textOf(MAX_TEXT);
 
-/** What narrows a listing; also what a saved view holds. */
+/** Filter of a listing; a saved view stores one. */
 export const filterSchema = lenientObject({
   searchText: textSchema.nullish(),
   claims: z
@@ -48,7 +48,7 @@ export const filterSchema = lenientObject({
 
 const pagingMembers = { pageNumber: integerFrom(0).nullish(), itemsPerPage: integerFrom(1).nullish() };
 
-/** UserSearchRequest, besides its filter. */
+/** UserSearchRequest without its filter. */
 export const requestSchema = lenientObject({
   displayLevel: enumerationSchema(USER_DISPLAY_LEVEL).nullish(),
   paging: lenientObject(pagingMembers).nullish(),
@@ -63,13 +63,13 @@ export interface UserSearch {
   readonly filter: UserFilter;
   readonly displayLevel: UserDisplayLevel;
   readonly pageNumber: number;
-  /** undefined: everything is one page. */
+  /** undefined: all users on one page. */
   readonly itemsPerPage: number | undefined;
   readonly viewId: string | undefined;
   readonly accountId: number | undefined;
 }
 
-/** Query lists of objects carry the index of the object before the member. */
+/** A text of one object of a query list: `Claims[index].Member=text`. */
 interface IndexedText {
   readonly index: number;
   readonly text: string;
@@ -77,7 +77,7 @@ interface IndexedText {
 
 const CLAIM = /(?:^|\.)claims(?:\[(\d{1,6})\])?\.[^.]*$/i;
 
-/** A member of the objects of `Claims`; without an index it is the first one's. Other prefixes are ignored. */
+/** Parameter for one member of the objects of `Claims`. A name without an index means index 0; other prefixes are ignored. */
 function claimParameter(description: string, maxLength: number): QueryParameter<readonly IndexedText[]> {
   return {
     description,
@@ -90,7 +90,7 @@ function claimParameter(description: string, maxLength: number): QueryParameter<
   };
 }
 
-/** Texts of at most 254 characters, repeated. @param separator splits each of them further. */
+/** Parameter for repeated texts of at most 254 characters each. @param separator splits each text further. */
 function textsParameter(description: string, separator?: string): QueryParameter<readonly string[]> {
   return {
     description,
@@ -129,7 +129,7 @@ export const USER_LIST = declareQuery({
 });
 export const VISIBLE_USER_LIST = declareQuery({ ...SEARCH, AccountIds: idsParameter('Users of these accounts only.') });
 
-/** What the query of a listing asks for. @throws {DomainError} invalid_input naming the parameter. */
+/** Converts the query of a listing. @throws {DomainError} invalid_input naming the parameter. */
 export function toUserSearch(
   query: QueryValues<typeof SEARCH> & { readonly accountId?: number | undefined },
 ): UserSearch {
@@ -144,7 +144,7 @@ export function toUserSearch(
   };
 }
 
-/** Reads a UserSearchRequest. @throws DomainError invalid_input. */
+/** Parses a UserSearchRequest. @throws {DomainError} invalid_input */
 export function parseSearchRequest(body: unknown): UserSearch {
   const request = parseInput(requestSchema, body);
   return {
@@ -162,7 +162,7 @@ function readFilter({ searchText, claimType, claimValue, roles, name, values }: 
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
     throw placeError(
       { subject: `query ${KEY_NAME}`, path: `query.${KEY_NAME}` },
-      `must be one of ${names} when there are values`,
+      `is required with BusinessKeys.Values: one of ${names}`,
     );
   }
   const indices = [...new Set([...claimType, ...claimValue].map(({ index }) => index))].sort((a, b) => a - b);

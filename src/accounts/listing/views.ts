@@ -1,6 +1,6 @@
 /**
- * Saved filters of listings of users: ViewId (§4.3). Everybody makes their own; all members of the account may use them,
- * as they show nothing a listing would not; the owner and managers change and delete them.
+ * Views: saved filters of listings of users, used as ViewId (§4.3). Every member may create and use views, which show
+ * nothing that a listing does not. Only the owner and managers change and delete a view.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -23,6 +23,7 @@ export interface WrittenView {
 
 const COLUMNS = 'id, name, owner_user_id as "ownerUserId", filter, created_date as "createdDate"';
 
+/** Lists the views of the account, sorted by name. */
 export async function listViews(database: Queryable, { accountId }: Caller): Promise<readonly View[]> {
   const { rows } = await database.query<View>(
     `select ${COLUMNS} from user_view where account_id = $1 order by lower(name), id`,
@@ -31,7 +32,7 @@ export async function listViews(database: Queryable, { accountId }: Caller): Pro
   return rows;
 }
 
-/** @throws DomainError not_found, also for a view of another account. */
+/** @throws {DomainError} not_found, also for a view of another account. */
 export async function getView(
   database: Queryable,
   { accountId }: Pick<Caller, 'accountId'>,
@@ -45,6 +46,7 @@ export async function getView(
   return view;
 }
 
+/** Creates a view owned by the caller. */
 export async function createView(database: Queryable, caller: Caller, { name, filter }: WrittenView): Promise<View> {
   const { rows } = await database.query<{ id: string }>(
     'insert into user_view (account_id, owner_user_id, name, filter) values ($1, $2, $3, $4) returning id',
@@ -53,7 +55,7 @@ export async function createView(database: Queryable, caller: Caller, { name, fi
   return getView(database, caller, rows[0]?.id ?? '');
 }
 
-/** @throws DomainError not_found, permission_denied. */
+/** Replaces name and filter. @throws {DomainError} not_found; permission_denied */
 export async function saveView(database: Queryable, caller: Caller, id: string, written: WrittenView): Promise<View> {
   assertMayChange(caller, await getView(database, caller, id));
   await database.query('update user_view set name = $2, filter = $3 where id = $1', [
@@ -64,7 +66,7 @@ export async function saveView(database: Queryable, caller: Caller, id: string, 
   return getView(database, caller, id);
 }
 
-/** @returns what it was. @throws DomainError not_found, permission_denied. */
+/** @returns the deleted view. @throws {DomainError} not_found; permission_denied */
 export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<View> {
   const view = await getView(database, caller, id);
   assertMayChange(caller, view);
@@ -74,5 +76,5 @@ export async function deleteView(database: Queryable, caller: Caller, id: string
 
 function assertMayChange(caller: Caller, { ownerUserId }: View): void {
   if (caller.role !== 'USER' || ownerUserId === caller.userId) return;
-  throw new DomainError('permission_denied', 'a view is changed by its owner or a manager');
+  throw new DomainError('permission_denied', 'only the owner or a manager may change a view');
 }

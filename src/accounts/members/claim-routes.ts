@@ -1,4 +1,4 @@
-/** The routes of claims (§4.2): under a user's path for data pushers, with the user in the body for any claim. */
+/** Routes of claims (§4.2). Those under a user's path accept `datapusher.…` only; the others name the user in the body. */
 import { type Context, Hono } from 'hono';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -15,7 +15,7 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 
 const DATA_PUSHER = /^datapusher\./;
 
-/** To be mounted before the routes of one user: `claims` and `claim` are no users. */
+/** Mount before the routes of one user, whose `:userId` would match `claims` and `claim`. */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -58,7 +58,7 @@ async function removeFromSeveral(c: Context<AccountEnv>, services: AccountServic
     const userId = requireUserId(claim, `$[${index}]`);
     byUser.set(userId, [...(byUser.get(userId) ?? []), claim]);
   }
-  // All or nothing.
+  // One transaction: all claims are removed, or none.
   await withTransaction(services.database, async (transaction) => {
     await lockUsers(transaction, c.var.caller, [...byUser.keys()]);
     for (const userId of byUser.keys()) {
@@ -83,7 +83,7 @@ async function changeClaims(
   return changed;
 }
 
-/** @returns the claims as they are now, or those that were removed. */
+/** @returns the changed claims, or the removed ones. */
 async function changeInTransaction(
   transaction: Transaction,
   c: Context<AccountEnv>,
@@ -103,7 +103,7 @@ async function changeInTransaction(
   return (await listClaims(transaction, accountId, userId)).filter(({ claimType }) => types.has(claimType));
 }
 
-/** @throws DomainError not_found for a type the user does not have. */
+/** @throws {DomainError} not_found for a type the user does not have. */
 async function assertClaims(
   transaction: Transaction,
   accountId: number,
@@ -117,13 +117,15 @@ async function assertClaims(
 
 function requireUserId({ userId }: WrittenClaim, root: string): string {
   if (userId) return userId;
-  throw invalidInput([{ path: `${root}.userId`, message: 'must name a user' }]);
+  throw invalidInput([{ path: `${root}.userId`, message: 'is required: the id of the user' }]);
 }
 
-/** @throws DomainError invalid_input for claims of other kinds: those have routes of their own. */
+/** @throws {DomainError} invalid_input for claims of other types, which have their own routes. */
 function assertDataPusher(claims: readonly WrittenClaim[], pathOf: (index: number) => string): void {
   const problems = claims.flatMap(({ claimType }, index) =>
-    DATA_PUSHER.test(claimType) ? [] : [{ path: pathOf(index), message: 'must be a claim datapusher.…' }],
+    DATA_PUSHER.test(claimType)
+      ? []
+      : [{ path: pathOf(index), message: `must begin with datapusher., got ${JSON.stringify(claimType)}` }],
   );
   if (problems.length > 0) throw invalidInput(problems);
 }

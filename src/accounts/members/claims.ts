@@ -1,4 +1,4 @@
-/** Claims of a member in one account (§4.2, §5): the type is the key, the id is always 0 (R-C3). */
+/** Claims of a user in one account (§4.2, §5). The type is the key; the id is always 0 (R-C3). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { WrittenClaim } from '../field-schemas.ts';
 
@@ -13,6 +13,7 @@ interface ClaimKey {
   readonly claimType: string;
 }
 
+/** Lists the claims of a user in an account, sorted by type. */
 export async function listClaims(
   database: Queryable,
   accountId: number,
@@ -26,7 +27,7 @@ export async function listClaims(
   return rows;
 }
 
-/** Adds claims, or gives them another value. The user must be a member. Of two of a type the last counts. */
+/** Adds claims or replaces their values. The user must be a member. The last of several claims of a type wins. */
 export async function writeClaims(
   database: Queryable,
   accountId: number,
@@ -42,7 +43,7 @@ export async function writeClaims(
   );
 }
 
-/** Removes claims by their type. @returns those that were there. */
+/** Removes claims by type. @returns the removed ones. */
 export async function removeClaims(
   database: Queryable,
   accountId: number,
@@ -57,7 +58,7 @@ export async function removeClaims(
   return rows;
 }
 
-/** Makes these the only claims of the user in the account. */
+/** Replaces all claims of the user in the account. */
 export async function replaceClaims(
   database: Queryable,
   accountId: number,
@@ -75,13 +76,13 @@ export async function replaceClaims(
 export interface UserClaim {
   readonly accountId: number;
   readonly userId: string;
-  /** The key; a permission such as `datapusher.standard` is its own type (R-B8). */
+  /** Key of the claim. The type of a permission is its name, such as `datapusher.standard` (R-B8). */
   readonly claimType: string;
-  /** "false" denies a permission; default "true". */
+  /** Default "true". The value "false" denies a permission. */
   readonly claimValue?: string;
 }
 
-/** Gives a member a claim in an account, replacing the value of the same type. The user must be a member. */
+/** Adds one claim or replaces its value. The user must be a member of the account. */
 export async function addClaim(database: Queryable, claim: UserClaim): Promise<void> {
   await database.query(
     `insert into user_claim (account_id, user_id, claim_type, claim_value) values ($1, $2, $3, $4)

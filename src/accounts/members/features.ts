@@ -1,6 +1,6 @@
 /**
- * Features and secondary accesses (§4.1, §4.2, R-C3): what a front end offers a user. They are stored and given back; the
- * service itself decides by role, permission and site access.
+ * Features and secondary accesses (§4.1, §4.2, R-C3): what a front end offers a user. The service stores and returns them;
+ * its own decisions use roles, permissions and site access.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
@@ -26,7 +26,7 @@ interface LevelRow {
   readonly level: FeatureLevel;
 }
 
-/** What the account has: everything, unless the operator limits it. */
+/** Levels of an account: Admin for every feature, unless the operator limits it. */
 export async function listAccountFeatures(
   database: Queryable,
   accountId: number,
@@ -39,7 +39,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin');
 }
 
-/** What a user has in an account; every feature is in the list, with `None` where nothing was given. */
+/** Levels of a user in an account: every feature, with `None` where none was granted. */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,
@@ -53,19 +53,20 @@ export async function listUserFeatures(
   return withLevels(kind, rows, 'None');
 }
 
-/** The whole list, from the rows of one user. */
+/** Completes stored rows to the list of all features. @param defaultLevel level of features without a row. */
 export function withLevels(
   kind: FeatureKind,
   rows: readonly LevelRow[],
-  otherwise: FeatureLevel,
+  defaultLevel: FeatureLevel,
 ): readonly UserFeature[] {
   const levels = new Map(rows.map(({ id, level }) => [id, level]));
-  return NAMES[kind].map((name, index) => ({ id: index + 1, name, level: levels.get(index + 1) ?? otherwise }));
+  return NAMES[kind].map((name, index) => ({ id: index + 1, name, level: levels.get(index + 1) ?? defaultLevel }));
 }
 
 /**
- * Sets the levels that are given; others stay as they are, `None` takes away.
- * @throws DomainError invalid_input for an unknown feature, or a level above the account's.
+ * Sets the levels of the named features; others keep their level.
+ * @param root JSON path of the list in error messages.
+ * @throws {DomainError} invalid_input for an unknown feature, or a level above the account's.
  */
 export async function saveUserFeatures(
   database: Queryable,
@@ -82,7 +83,9 @@ export async function saveUserFeatures(
     const path = `${root}[${index}]`;
     if (!limit) return [{ path, message: `must name one of ${NAMES[kind].join(', ')}` }];
     if (RANK[feature.level] > RANK[limit.level]) {
-      return [{ path: `${path}.level`, message: `must be at most ${limit.level} in this account` }];
+      return [
+        { path: `${path}.level`, message: `must be at most ${limit.level} in this account, got ${feature.level}` },
+      ];
     }
     levels.set(limit.id, feature.level);
     return [];

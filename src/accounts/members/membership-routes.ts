@@ -1,4 +1,4 @@
-/** Adding users to accounts and removing them (§4.3): on any account the caller is allowed on. */
+/** Routes that add users to accounts and remove them (§4.3), for every account the caller may use. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -36,7 +36,10 @@ export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
     .delete('/account/users/account', manager, (c) => change(c, services, removeMember));
 }
 
-/** All or nothing. @throws DomainError not_found for an account or a user that is not the caller's. */
+/**
+ * Changes the memberships of all users or of none.
+ * @throws {DomainError} not_found for an account the caller may not use, or a user the caller may not see.
+ */
 async function change(c: Context<AccountEnv>, services: AccountServices, work: ChangeMembership): Promise<Response> {
   const { accountId, userIds } = parseInput(membershipSchema, await readJsonBody(c.req.raw));
   const { caller } = c.var;
@@ -50,15 +53,15 @@ async function change(c: Context<AccountEnv>, services: AccountServices, work: C
       if (!(await work(transaction, c, accountId, target))) continue;
       await settleActiveAccount(transaction, services.directory, userId);
       const action = work === addMember ? 'UserAddedToAccount' : 'UserRemovedFromAccount';
-      const whom = { targetId: userId, targetName: target.userName };
-      await writeAudit(transaction, auditContextOf(c), { action, accountIds: [accountId], ...whom });
+      const entry = { action, targetId: userId, targetName: target.userName } as const;
+      await writeAudit(transaction, auditContextOf(c), { ...entry, accountIds: [accountId] });
     }
   });
   await services.accessInvalidation.publish(userIds);
   return c.body(null, 200);
 }
 
-/** A member already stays one. @throws DomainError permission_denied (R-B8). */
+/** @returns false when the user already is a member. @throws {DomainError} permission_denied (R-B8) */
 async function addMember(
   transaction: Transaction,
   c: Context<AccountEnv>,
@@ -74,8 +77,9 @@ async function addMember(
 }
 
 /**
- * Takes the membership away with the claims, features and sites that hang on it. A user who also belongs to accounts of
- * others may be removed from one's own: it changes nothing anywhere else.
+ * Removes the membership together with its claims, features and site access. The user may also belong to accounts of other
+ * managers, because the removal does not affect those.
+ * @returns false when the user is not a member.
  */
 async function removeMember(
   transaction: Transaction,
@@ -86,7 +90,7 @@ async function removeMember(
   if (!target.accountIds.includes(accountId)) return false;
   assertOther(c.var.caller, target, 'remove');
   if (target.role === 'ADMIN' && c.var.caller.role !== 'ADMIN') {
-    throw new DomainError('permission_denied', 'an ADMIN is changed by an ADMIN');
+    throw new DomainError('permission_denied', 'only an ADMIN may change an ADMIN');
   }
   await transaction.query('delete from account_member where account_id = $1 and user_id = $2', [
     accountId,

@@ -1,6 +1,6 @@
 /**
- * What the operator does on the command line (§5: clients are issued on request): `admin create-account …`. Secrets are
- * made here, printed once and stored as hashes.
+ * The operator's commands (§5), such as `admin create-account …`: accounts, users, clients, keys. A command generates its
+ * secrets, prints them once and stores their hashes.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -22,24 +22,27 @@ import { insertClient, replaceClientSecret } from './register-client.ts';
 export interface AdminServices {
   readonly database: Database;
   readonly directory: UserDirectory;
-  /** Who runs the command, where `--as` does not say: the name they have on the machine. */
+  /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
   /** Prints a line for the operator. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 export const ADMIN_USAGE = `admin <command>
 
   create-account --name NAME --manager MAIL [--language en] [--time-zone Europe/Brussels] [--currency EUR]
-                 [--client CLIENT_ID]    an account, its first manager and, if named, a client for it
+                 [--client CLIENT_ID]    creates an account, its first manager and, with --client, a client
   create-user --account ID --email MAIL [--user-name NAME] [--role USER|MANAGER|ADMIN]
+                                         creates a user; default role USER
   create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--logout-uri URL]…
-                [--public] [--name NAME]  a program; after signing out a browser may return to a --logout-uri
+                [--public] [--name NAME] creates an OAuth client; browsers return to a --redirect-uri after
+                                         sign-in and to a --logout-uri after sign-out
   rotate-client-secret --client CLIENT_ID
-  rotate-keys                            a new signing key; it signs once it has been published for a quarter of an hour
-  help                                   this
+                                         replaces the secret of a client; the old one stops working
+  rotate-keys                            creates a signing key, which signs after 15 minutes of publication
+  help                                   prints this text
 
-  --as NAME                              who you are, for the audit trail; default: your name on this machine
+  --as NAME                              your name in the audit trail; default: your user name on this machine
 `;
 
 const GRANTS = ['password', 'refresh_token'];
@@ -69,12 +72,12 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 type Command = (services: CommandServices, values: Values) => Promise<void>;
 
 interface CommandServices extends Omit<AdminServices, 'operatorName'> {
-  /** Who runs it; what concerns no account is for the operator alone to read. */
+  /** The operator, for the audit trail; an entry without an account is only readable by ADMIN users. */
   readonly auditor: (accountId?: number) => AuditActor;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: async ({ say }) => say(ADMIN_USAGE.trimEnd()),
+  help: async ({ print }) => print(ADMIN_USAGE.trimEnd()),
   'create-account': createAccountCommand,
   'create-user': createUserCommand,
   'create-client': createClientCommand,
@@ -82,7 +85,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'rotate-keys': rotateKeys,
 };
 
-/** @throws DomainError for anything the operator can put right, with the usage where the words are not understood. */
+/**
+ * Runs one command.
+ * @param argv arguments after `admin`.
+ * @throws {DomainError} invalid_input (with the usage for an unknown command), conflict or not_found.
+ */
 export async function runAdminCommand(services: AdminServices, argv: readonly string[]): Promise<void> {
   const { values, name } = parseCommand(argv.includes('--help') ? ['help'] : argv);
   const command = COMMANDS[name];
@@ -103,7 +110,7 @@ function parseCommand(argv: readonly string[]): { readonly values: Values; reado
 }
 
 async function createAccountCommand(services: CommandServices, values: Values): Promise<void> {
-  const { database, say } = services;
+  const { database, print } = services;
   const name = parseInput(nameSchema, values.name, '--name');
   const email = parseInput(emailSchema, values.manager, '--manager');
   const { language, 'time-zone': timeZoneId, currency, client } = values;
@@ -111,39 +118,39 @@ async function createAccountCommand(services: CommandServices, values: Values): 
   const lines = await withTransaction(database, async (transaction) => {
     const accountId = await createAccount(transaction, { name });
     await saveAccount(transaction, accountId, settings);
-    const made = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
-    await writeAudit(transaction, services.auditor(accountId), made);
+    const entry = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
+    await writeAudit(transaction, services.auditor(accountId), entry);
     const manager = { accountId, email, userName: email, role: 'MANAGER', language: settings.language } as const;
-    const password = await makeUser(transaction, services, manager);
-    const told = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
-    if (client === undefined) return told;
-    return [...told, await makeClient(transaction, services.auditor(accountId), { clientId: client })];
+    const password = await createUser(transaction, services, manager);
+    const created = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
+    if (client === undefined) return created;
+    return [...created, await createClient(transaction, services.auditor(accountId), { clientId: client })];
   });
-  lines.push(`sign in for the first time at ${services.directory.signInLink()}`);
-  for (const line of lines) say(line);
+  lines.push(`sign in at ${services.directory.signInLink()}`);
+  for (const line of lines) print(line);
 }
 
 async function createUserCommand(services: CommandServices, values: Values): Promise<void> {
-  const { database, directory, say } = services;
+  const { database, directory, print } = services;
   const email = parseInput(emailSchema, values.email, '--email');
   const userName = parseInput(nameSchema, values['user-name'] ?? email, '--user-name');
   const role = toRole(values.role ?? 'USER');
   const accountId = Number(values.account);
   if (!(accountId > 0 && accountId <= MAX_ACCOUNT_ID && Number.isInteger(accountId))) {
-    const given = values.account ?? 'none';
-    throw new DomainError('invalid_input', `--account must be the number of an account, got ${given}`);
+    const given = values.account ?? 'nothing';
+    throw new DomainError('invalid_input', `--account must be the id of an account, got ${given}`);
   }
   if (!(await accountExists(database, accountId))) {
-    throw new DomainError('invalid_input', `there is no account ${accountId}; create-account makes one`);
+    throw new DomainError('invalid_input', `account ${accountId} does not exist; create-account creates one`);
   }
   const password = await withTransaction(database, (transaction) =>
-    makeUser(transaction, services, { accountId, email, userName, role }),
+    createUser(transaction, services, { accountId, email, userName, role }),
   );
-  say(`${role} ${userName}, temporary password ${password}`);
-  say(`sign in for the first time at ${directory.signInLink()}`);
+  print(`${role} ${userName}, temporary password ${password}`);
+  print(`sign in at ${directory.signInLink()}`);
 }
 
-async function createClientCommand({ database, say, auditor }: CommandServices, values: Values): Promise<void> {
+async function createClientCommand({ database, print, auditor }: CommandServices, values: Values): Promise<void> {
   const clientId = parseInput(nameSchema, values.client, '--client');
   const client = {
     clientId,
@@ -154,29 +161,29 @@ async function createClientCommand({ database, say, auditor }: CommandServices, 
     logoutUris: values['logout-uri'],
     isPublic: values.public,
   };
-  say(await withTransaction(database, (transaction) => makeClient(transaction, auditor(), client)));
+  print(await withTransaction(database, (transaction) => createClient(transaction, auditor(), client)));
 }
 
-async function rotateClientSecret({ database, say, auditor }: CommandServices, values: Values): Promise<void> {
+async function rotateClientSecret({ database, print, auditor }: CommandServices, values: Values): Promise<void> {
   const clientId = parseInput(nameSchema, values.client, '--client');
   const secret = makeSecret();
   await withTransaction(database, async (transaction) => {
     await replaceClientSecret(transaction, clientId, secret);
     await writeAudit(transaction, auditor(), { action: 'ClientSecretReplaced', targetId: clientId });
   });
-  say(`client ${clientId}, new secret ${secret}`);
+  print(`client ${clientId}, new secret ${secret}`);
 }
 
-async function rotateKeys({ database, say, auditor }: CommandServices): Promise<void> {
+async function rotateKeys({ database, print, auditor }: CommandServices): Promise<void> {
   const kid = await withTransaction(database, async (transaction) => {
     const targetId = await addSigningKey(transaction);
     await writeAudit(transaction, auditor(), { action: 'SigningKeyAdded', targetId });
     return targetId;
   });
-  say(`key ${kid} is published and will sign soon`);
+  print(`key ${kid} is published; it signs in 15 minutes`);
 }
 
-interface MadeUser {
+interface NewUser {
   readonly accountId: number;
   readonly email: string;
   readonly userName: string;
@@ -184,25 +191,25 @@ interface MadeUser {
   readonly language?: string | undefined;
 }
 
-/** The operator hands the password over: there may be no mail server yet. */
-async function makeUser(
+/** @returns the temporary password, which the operator hands over: there may be no mail server yet. */
+async function createUser(
   transaction: Transaction,
   { directory, auditor }: CommandServices,
-  { accountId, email, userName, role, language }: MadeUser,
+  { accountId, email, userName, role, language }: NewUser,
 ): Promise<string> {
   const written = { userName, email, ...(language !== undefined && { language }) };
   const userId = await insertUser(transaction, written, role, accountId);
   await directory.create(transaction, await getProfile(transaction, userId));
   const password = await directory.setTemporaryPassword(transaction, userId);
-  // The operator hands it to who has the address.
+  // The operator gives the password to the owner of the address, which proves the address once the password is used.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
-  const made = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
-  await writeAudit(transaction, auditor(accountId), made);
+  const entry = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
+  await writeAudit(transaction, auditor(accountId), entry);
   return password;
 }
 
-interface MadeClient {
+interface NewClient {
   readonly clientId: string;
   readonly name?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
@@ -212,15 +219,16 @@ interface MadeClient {
   readonly isPublic?: boolean | undefined;
 }
 
-async function makeClient(transaction: Transaction, auditor: AuditActor, client: MadeClient): Promise<string> {
+/** @returns a line for the operator, with the secret. */
+async function createClient(transaction: Transaction, auditor: AuditActor, client: NewClient): Promise<string> {
   const { clientId, name, scopes = CLIENT_SCOPES, redirectUris = [], logoutUris = [], isPublic = false } = client;
   const byBrowser = redirectUris.length > 0 ? ['authorization_code'] : [];
   const grantTypes = client.grantTypes ?? [...(isPublic ? ['refresh_token'] : GRANTS), ...byBrowser];
-  const wish = { clientId, scopes, grantTypes, redirectUris, logoutUris };
-  const problem = findClientProblem(wish);
+  const registration = { clientId, scopes, grantTypes, redirectUris, logoutUris };
+  const problem = findClientProblem(registration);
   if (problem !== undefined) throw new DomainError('invalid_input', problem);
   const secret = isPublic ? undefined : makeSecret();
-  await insertClient(transaction, { ...wish, secret, name });
+  await insertClient(transaction, { ...registration, secret, name });
   const details = { scopes, grantTypes, redirectUris, logoutUris, isPublic };
   const targetName = name ?? clientId;
   await writeAudit(transaction, auditor, { action: 'ClientCreated', targetId: clientId, targetName, details });

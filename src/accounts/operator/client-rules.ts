@@ -1,10 +1,10 @@
-/** What a client of the token issuer may be registered as: what the issuer would refuse later is refused at once. */
+/** Validates the registration of a client: refuses at once what the token issuer would refuse later. */
 
-export interface ClientWish {
+export interface ClientRegistration {
   readonly clientId: string;
   readonly scopes: readonly string[];
   readonly grantTypes: readonly string[];
-  /** Addresses a sign-in by browser may return to. */
+  /** Addresses a sign-in in a browser may return to. */
   readonly redirectUris: readonly string[];
   /** Addresses a sign-out may return to. */
   readonly logoutUris: readonly string[];
@@ -17,19 +17,19 @@ const GRANT_TYPES = [
   'authorization_code',
   'urn:ietf:params:oauth:grant-type:token-exchange',
 ];
-/** RFC 6749 Appendix A.1, without the colon that ends a name in HTTP Basic. */
+/** RFC 6749 Appendix A.1, without the colon, which separates id and secret in HTTP Basic. */
 const CLIENT_ID = /^[\x21-\x39\x3b-\x7e]+$/;
 
-/** @returns what is wrong, in the words of the command line; undefined when nothing is. */
-export function findClientProblem(wish: ClientWish): string | undefined {
-  const { clientId, scopes, grantTypes, redirectUris, logoutUris } = wish;
+/** @returns an error message for the command line; undefined for a valid registration. */
+export function findClientProblem(registration: ClientRegistration): string | undefined {
+  const { clientId, scopes, grantTypes, redirectUris, logoutUris } = registration;
   if (!CLIENT_ID.test(clientId)) return `--client must be ASCII without spaces and colons, got ${clientId}`;
   if (scopes.some((scope) => !CLIENT_SCOPES.includes(scope)))
     return `--scope must be one of ${CLIENT_SCOPES.join(', ')}`;
   if (grantTypes.some((grant) => !GRANT_TYPES.includes(grant)))
     return `--grant must be one of ${GRANT_TYPES.join(', ')}`;
   if (grantTypes.includes('authorization_code') && redirectUris.length === 0) {
-    return '--redirect-uri is needed for the grant authorization_code';
+    return '--redirect-uri is required with the grant authorization_code';
   }
   const wrong = (address: string) => !isReturnAddress(address);
   const [redirect, logout] = [redirectUris.find(wrong), logoutUris.find(wrong)];
@@ -37,7 +37,7 @@ export function findClientProblem(wish: ClientWish): string | undefined {
   return logout === undefined ? undefined : `--logout-uri ${ADDRESS_RULE}, got ${logout}`;
 }
 
-const ADDRESS_RULE = 'must be an address http(s)://… without a fragment';
+const ADDRESS_RULE = 'must be an http or https URL without user name and fragment';
 
 function isReturnAddress(address: string): boolean {
   const url = URL.parse(address);

@@ -7,11 +7,11 @@ export interface NewAccount {
   readonly timeZoneId?: string;
   /** ISO 4217. */
   readonly currency?: string;
-  /** Versions kept per variable and date, 1..1000; default 7 (R-C1). */
+  /** Versions kept per point, 1 to 1000; default 7 (R-C1). */
   readonly versionLimit?: number;
 }
 
-/** Makes an account and returns its id. */
+/** Creates an account. @returns its id. */
 export async function createAccount(database: Queryable, account: NewAccount): Promise<number> {
   const { rows } = await database.query<{ id: number }>(
     `insert into account (name, language, time_zone_id, currency, version_limit)
@@ -23,7 +23,7 @@ export async function createAccount(database: Queryable, account: NewAccount): P
   return row.id;
 }
 
-/** The oldest account of that name. */
+/** @returns the id of the oldest account with this name. */
 export async function findAccountByName(database: Queryable, name: string): Promise<number | undefined> {
   const { rows } = await database.query<{ id: number }>('select id from account where name = $1 order by id limit 1', [
     name,

@@ -1,13 +1,13 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
-import type { ClientWish } from './client-rules.ts';
+import type { ClientRegistration } from './client-rules.ts';
 
 export interface NewClient {
   readonly clientId: string;
   /** Stored as a hash only. */
   readonly secret: string;
-  /** Scopes it may ask for: datahub-api, push-data. */
+  /** Scopes it may request: datahub-api, push-data. */
   readonly scopes: readonly string[];
   /** Default: password and refresh_token. */
   readonly grantTypes?: readonly string[];
@@ -15,7 +15,7 @@ export interface NewClient {
 
 const DEFAULT_GRANT_TYPES = ['password', 'refresh_token'];
 
-/** Registers a client of the token issuer, or replaces the secret, scopes and grants of the one of that name (§5). */
+/** Registers a client of the token issuer, or replaces secret, scopes and grants of the existing one (§5). */
 export async function registerClient(database: Queryable, client: NewClient): Promise<void> {
   await database.query(
     `insert into oidc_client (client_id, secret_hash, allowed_scopes, grant_types) values ($1, $2, $3, $4)
@@ -25,13 +25,13 @@ export async function registerClient(database: Queryable, client: NewClient): Pr
   );
 }
 
-export interface IssuedClient extends ClientWish {
+export interface IssuedClient extends ClientRegistration {
   /** Stored as a hash only; undefined: a public client. */
   readonly secret: string | undefined;
   readonly name: string | undefined;
 }
 
-/** @throws DomainError conflict when the name is taken. */
+/** Registers a new client. @throws {DomainError} conflict when the client id is taken. */
 export async function insertClient(database: Queryable, client: IssuedClient): Promise<void> {
   const { clientId, secret, name, scopes, grantTypes, redirectUris, logoutUris } = client;
   const hash = secret === undefined ? null : await hashSecret(secret);
@@ -41,14 +41,16 @@ export async function insertClient(database: Queryable, client: IssuedClient): P
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (client_id) do nothing`,
     [clientId, hash, name, scopes, grantTypes, redirectUris, logoutUris],
   );
-  if (rowCount !== 1) throw new DomainError('conflict', `client ${clientId} exists already`);
+  if (rowCount !== 1)
+    throw new DomainError('conflict', `client ${clientId} already exists; rotate-client-secret replaces its secret`);
 }
 
-/** @throws DomainError not_found for an unknown or public client. */
+/** Replaces a client's secret. @throws {DomainError} not_found for an unknown or public client. */
 export async function replaceClientSecret(database: Queryable, clientId: string, secret: string): Promise<void> {
   const { rowCount } = await database.query(
     'update oidc_client set secret_hash = $2 where client_id = $1 and secret_hash is not null',
     [clientId, await hashSecret(secret)],
   );
-  if (rowCount !== 1) throw new DomainError('not_found', `client ${clientId} does not exist, or is public`);
+  if (rowCount !== 1)
+    throw new DomainError('not_found', `client ${clientId} does not exist or is public; create-client creates one`);
 }

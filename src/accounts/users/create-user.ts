@@ -3,7 +3,7 @@ import { DomainError } from '../../platform/errors.ts';
 import { hashSecret } from '../../platform/secret-hash.ts';
 
 export interface NewUser {
-  /** Unique whatever its case. */
+  /** Unique, ignoring case. */
   readonly userName: string;
   readonly password: string;
   readonly role: 'ADMIN' | 'MANAGER' | 'USER';
@@ -15,8 +15,9 @@ export interface NewUser {
 }
 
 /**
- * Makes a user with a password and returns the id. Pass a transaction where a half-made user must not remain.
- * @throws DomainError conflict when the name is taken.
+ * Creates a user with a password, in one statement. The mail address counts as proven.
+ * @returns the user's id.
+ * @throws {DomainError} conflict when the name is taken.
  */
 export async function createUser(database: Queryable, user: NewUser): Promise<string> {
   const { rows } = await database.query<{ id: string }>(
@@ -42,7 +43,7 @@ export async function createUser(database: Queryable, user: NewUser): Promise<st
   return row.id;
 }
 
-/** The id of the user of that name, in any case. */
+/** @returns the id of the user with this name, ignoring case. */
 export async function findUserByName(database: Queryable, userName: string): Promise<string | undefined> {
   const { rows } = await database.query<{ id: string }>('select id from app_user where lower(user_name) = lower($1)', [
     userName,

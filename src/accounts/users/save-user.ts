@@ -1,4 +1,4 @@
-/** Creating, saving, locking and deleting users (§4.2). Each runs in one transaction of the caller's. */
+/** Creates, saves, locks and deletes users (§4.2). Each function runs in the transaction it is given. */
 import type { z } from 'zod';
 import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -21,7 +21,10 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 
 export type WrittenLock = z.output<typeof lockSchema>;
 
-/** Saves what was given of a user. @throws DomainError not_found, permission_denied, conflict, invalid_input. */
+/**
+ * Saves the members that are present.
+ * @throws {DomainError} not_found; permission_denied; conflict (name taken, own role, not a member); invalid_input
+ */
 export async function saveUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -38,16 +41,17 @@ export async function saveUser(
   }
   await writeAccountParts(transaction, context.caller.accountId, target, written);
   if (givenColumns(written).length > 0) await directory.update(transaction, await getProfile(transaction, userId));
-  await auditWhole(transaction, context, target, {
+  await auditInAllAccounts(transaction, context, target, {
     action: 'UserUpdated',
     details: { members: namesOf(written), ...(role !== target.role && { role: { from: target.role, to: role } }) },
   });
 }
 
 /**
- * Makes a user of the caller's account, and asks for the mail with the temporary password (R-B10, R-B12).
- * @returns the id.
- * @throws DomainError invalid_input, permission_denied, conflict.
+ * Creates a user in the caller's account, and queues the mail with the temporary password (R-B10, R-B12).
+ * @param delayHours hours to wait before the mail is sent.
+ * @returns the user's id.
+ * @throws {DomainError} invalid_input; permission_denied for a role above the caller's; conflict when the name is taken.
  */
 export async function createMember(
   transaction: Transaction,
@@ -58,7 +62,7 @@ export async function createMember(
 ): Promise<string> {
   const { caller } = context;
   if (!written.email) {
-    throw invalidInput([{ path: '$.email', message: 'is needed: the temporary password is sent there' }]);
+    throw invalidInput([{ path: '$.email', message: 'is required: the temporary password is sent to it' }]);
   }
   const role = highestRole(written.roles ?? []);
   assertAllowed(planRoleGrant(caller, role));
@@ -76,7 +80,10 @@ export async function createMember(
   return userId;
 }
 
-/** Inserts a user without a password, a member of one account and in its language unless one is given. @throws DomainError conflict. */
+/**
+ * Inserts a user without a password, as a member of one account. The language defaults to the account's.
+ * @throws {DomainError} conflict when the name is taken.
+ */
 export async function insertUser(
   transaction: Transaction,
   written: WrittenUser & { readonly userName: string },
@@ -99,7 +106,7 @@ export async function insertUser(
   return row.id;
 }
 
-/** Tells the directory and the webhooks of a new user, and asks for the mail. */
+/** Creates a new user in the directory, appends the event `UserCreated`, and queues the mail. */
 export async function finishNewUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -117,7 +124,10 @@ export async function finishNewUser(
   }
 }
 
-/** Locks or unlocks; unlocking also ends the wait after wrong passwords (R-B11). */
+/**
+ * Locks or unlocks a user. Unlocking also ends the block after wrong passwords (R-B11).
+ * @throws {DomainError} not_found; permission_denied; conflict for the caller; invalid_input when `until` is past.
+ */
 export async function saveLock(
   transaction: Transaction,
   directory: UserDirectory,
@@ -140,12 +150,13 @@ export async function saveLock(
   const payload = { id: userId, userName: target.userName, until: until ?? null, reason: reason ?? null };
   const events = target.accountIds.map((accountId) => ({ accountId, type: 'UserLocked', payload }) as const);
   if (isLocked) await appendEvents(transaction, events);
-  await auditWhole(transaction, context, target, {
+  await auditInAllAccounts(transaction, context, target, {
     action: isLocked ? 'UserLocked' : 'UserUnlocked',
     details: isLocked ? { until: until ?? null, reason: reason ?? null } : {},
   });
 }
 
+/** Deletes a user, not the caller. @throws {DomainError} not_found; permission_denied; conflict */
 export async function deleteUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -156,10 +167,13 @@ export async function deleteUser(
   assertOther(context.caller, target, 'delete');
   await directory.remove(transaction, userId);
   await transaction.query('delete from app_user where id = $1', [userId]);
-  await auditWhole(transaction, context, target, { action: 'UserDeleted' });
+  await auditInAllAccounts(transaction, context, target, { action: 'UserDeleted' });
 }
 
-/** @throws DomainError conflict for a user without an address. */
+/**
+ * Queues a mail with a link to a new password.
+ * @throws {DomainError} not_found; permission_denied; conflict for a user without a mail address.
+ */
 export async function requestPasswordReset(
   transaction: Transaction,
   directory: UserDirectory,
@@ -167,19 +181,20 @@ export async function requestPasswordReset(
   userId: string,
 ): Promise<void> {
   const target = await lockTargetUser(transaction, context.caller, userId);
-  if (!target.email) throw new DomainError('conflict', `the user ${target.userName} has no mail address`);
+  if (!target.email)
+    throw new DomainError('conflict', `the user ${target.userName} has no mail address; save one first`);
   await directory.sendPasswordReset(transaction, target);
-  await auditWhole(transaction, context, target, { action: 'PasswordResetRequested' });
+  await auditInAllAccounts(transaction, context, target, { action: 'PasswordResetRequested' });
 }
 
-/** What reaches over all accounts of a user is told in these, not in the one it was done from: an ADMIN has others. */
-function auditWhole(
+/** Writes a change of the whole user to the trails of all the user's accounts, not to that of the caller's account. */
+function auditInAllAccounts(
   transaction: Transaction,
   context: AuditContext,
   { userId, userName, accountIds }: TargetUser,
-  what: Pick<NewAuditEntry, 'action' | 'details'>,
+  entry: Pick<NewAuditEntry, 'action' | 'details'>,
 ): Promise<void> {
-  return writeAudit(transaction, context, { ...what, accountIds, targetId: userId, targetName: userName });
+  return writeAudit(transaction, context, { ...entry, accountIds, targetId: userId, targetName: userName });
 }
 
 async function changeRole(
@@ -189,7 +204,7 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // The last manager of an account could not undo it.
+  // Nobody changes their own role: the last manager of an account could not undo it.
   assertOther(caller, target, 'change the role of');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }
@@ -202,7 +217,7 @@ async function writeAccountParts(
 ): Promise<void> {
   const levels = [...(features ?? []), ...(secondaryAccesses ?? [])].filter(({ level }) => level !== 'None');
   const isGiven = [claims, levels, sites].some((part) => part && part.length > 0);
-  // An ADMIN saves users of other accounts too, of whom there is nothing in this one.
+  // An ADMIN also saves users of other accounts, who have no claims, features or sites in this one.
   if (!target.accountIds.includes(accountId) && !isGiven) return;
   const { userId } = target;
   if (isGiven) assertMember(target, accountId);

@@ -2,8 +2,8 @@ import type { UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 
 /**
- * Sees to it that the active account (R-B4) is one of the user's, the oldest, once they have joined or left one. The
- * directory is told, since its tokens may name the account. An ADMIN keeps theirs, being allowed on all.
+ * Corrects the active account (R-B4) after a user joined or left an account: when the user is not a member of it, the oldest
+ * account of the user becomes active, also in the directory. An ADMIN keeps the active account, because all are allowed.
  */
 export async function settleActiveAccount(
   transaction: Transaction,

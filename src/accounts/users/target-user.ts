@@ -1,4 +1,4 @@
-/** The user a path or body names, as far as the caller may see and change them (R-A5, R-B8). */
+/** Finds and locks the user a request names, and checks that the caller may see and change them (R-A5, R-B8). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
@@ -14,11 +14,11 @@ export interface TargetUser {
   readonly language: string;
   readonly role: RoleName;
   readonly isLocked: boolean;
-  /** Every account of theirs, the caller's or not: never to be shown. */
+  /** All accounts of the user, including those the caller may not see: never return them to a client. */
   readonly accountIds: readonly number[];
 }
 
-/** Accounts the user is a member of. */
+/** @returns the ids of the user's accounts, ascending. */
 export async function findAccountIds(database: Queryable, userId: string): Promise<readonly number[]> {
   const { rows } = await database.query<{ id: number }>(
     'select account_id as id from account_member where user_id = $1 order by account_id',
@@ -28,8 +28,8 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 }
 
 /**
- * A user of the caller's account; an ADMIN finds everybody.
- * @throws DomainError not_found, also for users of other accounts: their existence is not revealed.
+ * Finds a user of the caller's account; an ADMIN finds every user.
+ * @throws {DomainError} not_found, also for users of other accounts, whose existence is not revealed.
  */
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
   return requireUser(
@@ -40,10 +40,9 @@ export async function getTargetUser(database: Queryable, caller: Caller, userId:
 }
 
 /**
- * Locks users about to be changed, and the caller, all in one order, so that no two requests wait for each other. Then looks
- * at the caller again: what is remembered of them may have ended (R-B5), and of two managers who take each other's role
- * away one comes second.
- * @throws DomainError permission_denied when the caller is no longer what they were.
+ * Locks the users to be changed and the caller, in the order of their ids, which prevents deadlocks. Then it checks the
+ * caller's role again: the cached one may be stale (R-B5), and of two managers who demote each other only one may succeed.
+ * @throws {DomainError} permission_denied when the caller has lost the role or is locked.
  */
 export async function lockUsers(transaction: Transaction, caller: Caller, userIds: readonly string[]): Promise<void> {
   const ids = userIds.filter(isStorableText);
@@ -69,12 +68,12 @@ async function lockCaller(
   );
   const [now] = rows;
   if (now && planRoleGrant(now, role).kind === 'allowed') return;
-  throw new DomainError('permission_denied', `this needs the role ${role}, which the user no longer has`);
+  throw new DomainError('permission_denied', `the caller must have the role ${role}, which was revoked meanwhile`);
 }
 
 /**
- * As `getTargetUser`, for one transaction at a time, and only if the caller may change them.
- * @throws DomainError not_found, permission_denied.
+ * Finds a user of the caller's account, locked until the transaction ends, whom the caller may change.
+ * @throws {DomainError} not_found; permission_denied
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   await lockUsers(transaction, caller, [userId]);
@@ -83,7 +82,7 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
   return target;
 }
 
-/** A user on any account of the caller's, locked before. @throws DomainError not_found. */
+/** Finds a user of any account of the caller. Lock the user before (`lockUsers`). @throws {DomainError} not_found */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   const mine = await findAccountIds(transaction, caller.userId);
   return requireUser(
@@ -93,18 +92,18 @@ export async function getVisibleUser(transaction: Transaction, caller: Caller, u
   );
 }
 
-/** @throws DomainError permission_denied (R-B8). */
+/** Requires that the caller may change the user (R-B8). @throws {DomainError} permission_denied */
 export async function assertMayChange(database: Queryable, caller: Caller, target: TargetUser): Promise<void> {
   const accountIds = await findAccountIds(database, caller.userId);
   assertAllowed(planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target));
 }
 
-/** @throws DomainError permission_denied with the reason. */
+/** @throws {DomainError} permission_denied with the reason of a refusal. */
 export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
 }
 
-/** What is kept for each account needs a member. @throws DomainError conflict. */
+/** Requires membership, for data stored per account. @throws {DomainError} conflict */
 export function assertMember(
   { userName, accountIds }: Pick<TargetUser, 'userName' | 'accountIds'>,
   accountId: number,
@@ -113,9 +112,9 @@ export function assertMember(
   throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}`);
 }
 
-/** @throws DomainError conflict when the caller means themself. */
-export function assertOther({ userId }: Caller, target: TargetUser, what: string): void {
-  if (target.userId === userId) throw new DomainError('conflict', `you cannot ${what} yourself`);
+/** Requires a user other than the caller. @param verb completes the message. @throws {DomainError} conflict */
+export function assertOther({ userId }: Caller, target: TargetUser, verb: string): void {
+  if (target.userId === userId) throw new DomainError('conflict', `you cannot ${verb} yourself`);
 }
 
 function requireUser(

@@ -1,4 +1,4 @@
-/** Users as they are shown (R-C2), at each display level, as far as the caller may know. */
+/** Users as answers show them (R-C2): the members of each display level, limited to what the caller may see. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -16,7 +16,7 @@ export interface UserInfoLight {
   readonly lastName: string | null;
 }
 
-/** Its id equals its name (§5). */
+/** The id of a role equals its name (§5). */
 export interface RoleInfo {
   readonly id: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export interface UserInfo extends UserInfoLight {
   readonly claims: readonly ClaimOfUser[];
   readonly features: readonly UserFeature[];
   readonly secondaryAccesses: readonly UserFeature[];
-  /** `sourceIds` where only these sources of the site were granted. */
+  /** `sourceIds` is present when the access is limited to these sources of the site. */
   readonly sites: readonly {
     readonly siteId: number;
     readonly level: string;
@@ -45,13 +45,13 @@ export interface UserInfo extends UserInfoLight {
   readonly businessKeys: { readonly id: string; readonly username: string; readonly businessId: string | null };
   readonly isLocked: boolean;
   readonly lockedUntil: string | null;
-  /** Those the caller is allowed on. */
+  /** Accounts of the user that the caller may use. */
   readonly accounts: readonly { readonly id: number; readonly name: string }[];
   readonly createdDate: string;
   readonly lastLoginDate: string | null;
 }
 
-/** Whose claims, features and sites are shown, and to whom. */
+/** The caller, and the account whose claims, features and sites are shown. */
 export interface InfoScope {
   readonly caller: Caller;
   readonly accountId: number;
@@ -68,18 +68,18 @@ type InfoRow = Omit<UserInfo, 'features' | 'secondaryAccesses'> & { readonly fea
 const LIGHT = `u.id, u.user_name as "userName", u.pseudo, u.first_name as "firstName", u.last_name as "lastName"`;
 const ROLES = `jsonb_build_array(jsonb_build_object('id', u.role, 'name', u.role)) as roles`;
 
-/** Condition on an account `a`: the caller, parameter 1 with the role in parameter 2, is allowed on it. */
+/** SQL condition on an account `a`: the caller may use it. Parameters: 1 the caller, 2 the caller's role. */
 export const IS_ALLOWED_ACCOUNT = `($2 = 'ADMIN' or exists (
   select from account_member mine where mine.account_id = a.id and mine.user_id = $1))`;
 
 const list = (item: string, from: string, order: string) =>
   `coalesce((select jsonb_agg(${item} order by ${order}) from ${from}), '[]')`;
 
-/** Those that were not deleted or moved away meanwhile; null: all. */
+/** Granted sources that still belong to the site; null: all sources. */
 const GRANTED_SOURCES = `case when x.source_ids is not null then array(
   select o.id from source o where o.site_id = s.id and o.id = any(x.source_ids) order by o.id) end`;
 
-/** Members by level. Parameters: 1 the caller, 2 their role, 3 the account. */
+/** SQL columns of each level. Parameters: 1 the caller, 2 the caller's role, 3 the account. */
 export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
   Light: LIGHT,
   Normal: `${LIGHT}, u.email, ${ROLES}, u.business_id as "businessId"`,
@@ -113,7 +113,7 @@ export const LEVEL_COLUMNS: Readonly<Record<UserDisplayLevel, string>> = {
     u.created_date as "createdDate", u.last_login_date as "lastLoginDate"`,
 };
 
-/** From a row of a level to what is shown. */
+/** Converts a row with the columns of `level`. */
 export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unknown>>): UserInfoLight {
   if (level !== 'Verbose') return row as unknown as UserInfoLight;
   const { featureRows, lockedUntilOrPast, ...info } = row as unknown as InfoRow & { lockedUntilOrPast: string | null };
@@ -133,7 +133,7 @@ export function toUser(level: UserDisplayLevel, row: Readonly<Record<string, unk
   return shown;
 }
 
-/** The whole of one user, whose visibility was decided before. @throws DomainError not_found. */
+/** Reads a user at level Verbose. Check visibility before (`getTargetUser`). @throws {DomainError} not_found */
 export async function getUserInfo(database: Queryable, { caller, accountId }: InfoScope, userId: string) {
   const { rows } = await database.query<Record<string, unknown>>(
     `select ${LEVEL_COLUMNS.Verbose} from app_user u where u.id = $4`,

@@ -1,4 +1,4 @@
-/** The members of a user as clients write them, and their columns: what GET returns is accepted by POST (R-C, R-C2). */
+/** Members of a user that clients write, and their columns. POST accepts what GET returns (R-C, R-C2). */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -14,7 +14,10 @@ import {
   userNameSchema,
 } from '../field-schemas.ts';
 
-/** Absent keeps what is stored, null clears, but not what every user has. Read-only members (lock, accounts, dates) are ignored. */
+/**
+ * Absent keeps the stored value; null clears it, except user name, roles and language. Read-only members (lock, accounts,
+ * dates) are ignored.
+ */
 export const userSchema = lenientObject({
   userName: z.preprocess((name) => name ?? undefined, userNameSchema.optional()),
   pseudo: shortTextSchema.nullish(),
@@ -45,7 +48,7 @@ const COLUMNS = {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Columns and values of what was given. A cleared language is English again, as the column may not be null. */
+/** @returns columns and values of the members that are present. A cleared language becomes English. */
 export function givenColumns(user: WrittenUser): readonly (readonly [column: string, value: string | null])[] {
   const entries = Object.entries(COLUMNS).flatMap(([name, column]) => {
     const value = user[name as keyof typeof COLUMNS];
@@ -55,7 +58,7 @@ export function givenColumns(user: WrittenUser): readonly (readonly [column: str
   return businessId === undefined ? entries : [...entries, ['business_id', businessId || null] as const];
 }
 
-/** Writes the given columns. @throws DomainError conflict when the user name is taken. */
+/** Writes the members that are present. @throws {DomainError} conflict when the user name is taken. */
 export async function writeUserColumns(database: Queryable, userId: string, user: WrittenUser): Promise<void> {
   const columns = givenColumns(user);
   if (columns.length === 0) return;
@@ -65,7 +68,7 @@ export async function writeUserColumns(database: Queryable, userId: string, user
   );
 }
 
-/** Runs a statement that sets a user name. @throws DomainError conflict when it is taken, in any case. */
+/** Runs a statement that sets a user name. @throws {DomainError} conflict when the name is taken, ignoring case. */
 export async function guardUserName<Result>(userName: string, write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();

@@ -1,8 +1,8 @@
-/** What the directory is told of a user. */
+/** The members of a user that the user directory stores. */
 import type { DirectoryUser } from '../../identity/directory/user-directory.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 
-/** @throws Error when the user is not there: call it within the transaction that made or locked them. */
+/** Call it in the transaction that created or locked the user. @throws Error when the user does not exist. */
 export async function getProfile(database: Queryable, userId: string): Promise<DirectoryUser> {
   const { rows } = await database.query<DirectoryUser>(
     `select id as "userId", user_name as "userName", email, first_name as "firstName", last_name as "lastName", language
@@ -10,6 +10,6 @@ export async function getProfile(database: Queryable, userId: string): Promise<D
     [userId],
   );
   const [row] = rows;
-  if (!row) throw new Error(`user ${userId} is gone within its own transaction`);
+  if (!row) throw new Error(`user ${userId} does not exist in its own transaction`);
   return row;
 }

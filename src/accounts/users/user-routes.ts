@@ -1,4 +1,4 @@
-/** The routes of one user of the account (§4.2): reading, saving, locking, deleting. Fixed paths come before `:userId`. */
+/** Routes of one user of the account (§4.2): read, save, lock, delete. Mount routes with fixed paths before `:userId`. */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { requireRole } from '../../identity/authentication/authenticate.ts';
@@ -31,6 +31,7 @@ export const CREATE_USER_QUERY = declareQuery({
   }),
 });
 
+/** Mount behind bearer authentication. */
 export function userRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');
@@ -80,7 +81,7 @@ export function userRoutes(services: AccountServices): Hono<AccountEnv> {
 
 type ChangeWork = (transaction: Transaction, c: Context<AccountEnv>) => Promise<void>;
 
-/** Does the work in a transaction, tells of it, and answers with nothing. */
+/** Runs `work` in a transaction, invalidates the user's cached access, and answers 200 without a body. */
 function changeHandler({ database, accessInvalidation }: AccountServices, work: ChangeWork): Handler {
   return async (c) => {
     await withTransaction(database, (transaction) => work(transaction, c));
@@ -97,13 +98,17 @@ type MemberWork = (
   readonly details: Record<string, unknown>;
 }>;
 
-/** Changes something a member has in the caller's account, and writes it into the audit trail. */
+/** Changes data a member has in the caller's account, and writes it to the audit trail. */
 function changeMember(services: AccountServices, c: Context<AccountEnv>, work: MemberWork): Promise<Response> {
   return changeHandler(services, async (transaction) => {
     const target = await lockTargetUser(transaction, c.var.caller, idOf(c));
     assertMember(target, c.var.caller.accountId);
-    const done = await work(transaction, target);
-    await writeAudit(transaction, auditContextOf(c), { ...done, targetId: target.userId, targetName: target.userName });
+    const change = await work(transaction, target);
+    await writeAudit(transaction, auditContextOf(c), {
+      ...change,
+      targetId: target.userId,
+      targetName: target.userName,
+    });
   })(c);
 }
 
@@ -114,7 +119,7 @@ async function postCreate(c: Context<AccountEnv>, services: AccountServices): Pr
     createMember(transaction, services.directory, auditContextOf(c), written, delayHours),
   );
   services.wakeMail();
-  // The answer is empty (§4.2); where the new user is, is said all the same.
+  // The answer has no body (§4.2); `Location` names the new user.
   c.header('Location', `/account/user/${userId}`);
   return c.body(null, 200);
 }

@@ -1,4 +1,4 @@
-/** Who may change whom, and into what (R-B8). Pure; who is who comes from the database. */
+/** Decides who may change which user and grant which role (R-B8). Pure. */
 
 export type RoleName = 'ADMIN' | 'MANAGER' | 'USER';
 
@@ -20,21 +20,23 @@ export type ChangeDecision = { readonly kind: 'allowed' } | { readonly kind: 're
 const RANK: Readonly<Record<RoleName, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };
 const ALLOWED: ChangeDecision = { kind: 'allowed' };
 
-/** An ADMIN may change everybody; a MANAGER whoever is in no account but theirs, and is no ADMIN; a USER nobody. */
+/** An ADMIN may change every user; a MANAGER users who belong to the MANAGER's accounts only, no ADMIN; a USER no one. */
 export function planUserChange(changer: Changer, changed: Changed): ChangeDecision {
   if (changer.role === 'ADMIN') return ALLOWED;
-  if (changer.role === 'USER') return refuse('users are changed by managers');
-  if (changed.role === 'ADMIN') return refuse('an ADMIN is changed by an ADMIN');
+  if (changer.role === 'USER') return refuse('only a MANAGER or an ADMIN may change users');
+  if (changed.role === 'ADMIN') return refuse('only an ADMIN may change an ADMIN');
   const isAllTheirs = changed.accountIds.every((id) => changer.accountIds.includes(id));
-  return isAllTheirs ? ALLOWED : refuse('the user also belongs to accounts that are not yours');
+  return isAllTheirs
+    ? ALLOWED
+    : refuse('the user also belongs to accounts you do not manage; an ADMIN may change the user');
 }
 
-/** Nobody gives a role above their own. */
+/** A user may grant roles up to their own. */
 export function planRoleGrant(changer: Pick<Changer, 'role'>, granted: RoleName): ChangeDecision {
-  return RANK[granted] <= RANK[changer.role] ? ALLOWED : refuse(`the role ${granted} is given by an ADMIN`);
+  return RANK[granted] <= RANK[changer.role] ? ALLOWED : refuse(`only an ADMIN may grant the role ${granted}`);
 }
 
-/** The highest of several roles; USER when there is none. */
+/** @returns the highest of several roles; USER for an empty list. */
 export function highestRole(roles: readonly RoleName[]): RoleName {
   return roles.reduce<RoleName>((highest, role) => (RANK[role] > RANK[highest] ? role : highest), 'USER');
 }

@@ -1,12 +1,13 @@
-/** Which sites of an account a USER reaches (R-B9, R-C3). */
+/** Site access of users: which sites of an account a USER may read and push to (R-B9, R-C3). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
 import { invalidInput } from '../../platform/http/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
 /**
- * Grants sites, replacing earlier levels.
- * @throws DomainError invalid_input for sites that are not the account's, whether they exist or not.
+ * Grants access to sites, replacing earlier grants of these sites.
+ * @param root JSON path of the list in error messages.
+ * @throws {DomainError} invalid_input for sites that do not belong to the account, and sources that do not belong to the site.
  */
 export async function writeUserSites(
   database: Queryable,
@@ -16,7 +17,7 @@ export async function writeUserSites(
   root = '$',
 ): Promise<void> {
   await assertSites(database, accountId, sites, root);
-  // Of two of a site the last counts.
+  // The last of several grants of a site wins.
   const grants = new Map(sites.map(({ siteId, level, sourceIds = null }) => [siteId, { siteId, level, sourceIds }]));
   await database.query(
     `insert into site_access (user_id, site_id, level, source_ids)
@@ -27,7 +28,7 @@ export async function writeUserSites(
   );
 }
 
-/** @throws DomainError invalid_input for sites that are not the account's, and sources that are not the site's. */
+/** @throws {DomainError} invalid_input for sites not of the account, and sources not of the site. */
 export async function assertSites(
   database: Queryable,
   accountId: number,
@@ -58,15 +59,15 @@ async function findSourceProblems(
   );
   const siteOf = new Map(rows.map(({ id, siteId }) => [id, siteId]));
   return sites.flatMap(({ siteId, sourceIds }, index) =>
-    (sourceIds ?? []).flatMap((id, place) =>
+    (sourceIds ?? []).flatMap((id, sourceIndex) =>
       siteOf.get(id) === siteId
         ? []
-        : [{ path: `${root}[${index}].sourceIds[${place}]`, message: `site ${siteId} has no source ${id}` }],
+        : [{ path: `${root}[${index}].sourceIds[${sourceIndex}]`, message: `site ${siteId} has no source ${id}` }],
     ),
   );
 }
 
-/** Takes sites of the account away; others are left alone. */
+/** Revokes access to these sites of the account. */
 export async function removeUserSites(
   database: Queryable,
   accountId: number,
@@ -80,7 +81,7 @@ export async function removeUserSites(
   );
 }
 
-/** Makes these the only sites of the account the user reaches. */
+/** Replaces the user's access to all sites of the account. @throws {DomainError} invalid_input */
 export async function replaceUserSites(
   database: Queryable,
   accountId: number,

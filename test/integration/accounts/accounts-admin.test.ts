@@ -22,7 +22,12 @@ afterAll(() => api.close());
 async function admin(...argv: readonly string[]): Promise<string> {
   const lines: string[] = [];
   const directory = createEmbeddedDirectory(`${api.origin}/realms/tidemark`);
-  const services = { database: api.database, directory, operatorName: 'olaf', say: (line: string) => lines.push(line) };
+  const services = {
+    database: api.database,
+    directory,
+    operatorName: 'olaf',
+    print: (line: string) => lines.push(line),
+  };
   await runAdminCommand(services, argv);
   return lines.join('\n');
 }
@@ -46,7 +51,7 @@ describe('admin create-account', () => {
     };
     await expect(requestToken(api.origin, { ...form, password })).rejects.toThrow('Account is not fully set up');
     const browser = createBrowser();
-    const signIn = await browser.open(found(/sign in for the first time at (\S+)/, printed));
+    const signIn = await browser.open(found(/sign in at (\S+)/, printed));
     const first = await browser.submit(signIn, { username: 'meg@west.example', password });
     await browser.submit(first, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
     const client = createTestClient(api.origin, await requestToken(api.origin, { ...form, password: CHOSEN }));
@@ -232,12 +237,12 @@ describe('as a process', () => {
 
   it('prints the answer alone and ends with 0; what is wrong goes to stderr with 1 (§5)', async () => {
     const { stdout } = await run('rotate-keys');
-    expect(stdout).toMatch(/^key [\w-]{43} is published and will sign soon\n$/);
+    expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);
     expect((await run('--help')).stdout).toContain('create-user --account ID');
     const { rows } = await api.database.query('select user_name from audit_entry order by id desc limit 1');
     expect(rows).toEqual([{ user_name: userInfo().username }]);
     await expect(run('create-user', '--account', '77', '--email', 'a@x.example')).rejects.toMatchObject({
-      ...{ code: 1, stdout: '', stderr: 'there is no account 77; create-account makes one\n' },
+      ...{ code: 1, stdout: '', stderr: 'account 77 does not exist; create-account creates one\n' },
     });
     await expect(run('nothing')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('create-account') });
   });

@@ -69,19 +69,6 @@ const FIND_DUE = `
     where locktype = 'advisory' and objsubid = 2 and classid = ${RUN_LOCK_CLASS} and objid = run.variable_id::oid
       and database = (select oid from pg_database where datname = current_database()))`;
 
-/** Takes the variable for this session. @returns false when another session has it. */
-export async function lockVariable(connection: Connection, variableId: number): Promise<boolean> {
-  const { rows } = await connection.query<{ isLocked: boolean }>('select pg_try_advisory_lock($1, $2) as "isLocked"', [
-    RUN_LOCK_CLASS,
-    variableId,
-  ]);
-  return rows[0]?.isLocked === true;
-}
-
-export async function unlockVariable(connection: Connection, variableId: number): Promise<void> {
-  await connection.query('select pg_advisory_unlock($1, $2)', [RUN_LOCK_CLASS, variableId]);
-}
-
 /**
  * Turns the waiting request of a variable into a run. The caller holds the variable's lock.
  * @param defaultVersion given to every row of the run without a Version (§9.4).

@@ -1,7 +1,8 @@
 /** One run of a calculated variable: claim, compute, store (R-H5, R-H8, R-H11). */
 import type { Clock } from '../../platform/clock.ts';
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
-import { type ClaimedRun, claimRun, lockVariable, unlockVariable } from './claim-run.ts';
+import { withLease } from '../../platform/database/session-lease.ts';
+import { type ClaimedRun, claimRun, RUN_LOCK_CLASS } from './claim-run.ts';
 import { type ComputeServices, compute } from './compute.ts';
 import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
@@ -28,15 +29,13 @@ export async function runCalculation(
   signal?: AbortSignal,
 ): Promise<RunResult> {
   return withConnection(services.database, async (connection) => {
-    if (!(await lockVariable(connection, variableId))) return { kind: 'busy' };
-    try {
+    const result = await withLease(connection, RUN_LOCK_CLASS, variableId, async (): Promise<RunResult> => {
       const version = defaultVersion(services.clock.nowMillis());
       const run = await claimRun(connection, variableId, version);
       if (!run) return { kind: 'idle' };
       return { kind: 'ended', run, report: await execute(services, connection, run, version, signal) };
-    } finally {
-      await unlockVariable(connection, variableId);
-    }
+    });
+    return result ?? { kind: 'busy' };
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import pg from 'pg';
 import type { Log } from '../log.ts';
+import { watchConnections } from './connection-watch.ts';
 import { type ReadLimits, watchRead } from './read-watch.ts';
 
 export type Database = pg.Pool;
@@ -28,15 +29,36 @@ export interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read';
   readonly readOnly?: boolean;
   readonly statementTimeoutMs?: number;
+  /** Time the transaction may idle between statements before the server ends the session; 10 s where not given. */
+  readonly idleTimeoutMs?: number;
 }
 
 const INT8_OID = 20;
 const TIMESTAMPTZ_OID = 1184;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
-const CONNECTION_TIMEOUT_MS = 10_000;
+const CONNECTION_TIMEOUT_MS = 5000;
+const CLOSE_TIMEOUT_MS = 2000;
+/** Time a process may leave a transaction idle before its session, and with it its locks, are taken from it. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** First keepalive after this time without a byte; the peer is given up three missed ones later. */
+const KEEPALIVE_IDLE_SEC = 5;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
-// The last one: a statement whose client has left ends within a second, also while it has nothing to send yet.
-const SESSION_OPTIONS = '-c timezone=UTC -c datestyle=ISO -c jit=off -c client_connection_check_interval=1000';
+// A client that has vanished, stopped or left must not keep its locks: a statement whose client has closed the connection
+// ends within a second, a peer that answers no keepalive is given up after about 11 s, and a session that idles inside a
+// transaction is ended after 10 s. The client finds its connection terminated and repeats the work.
+const SESSION_OPTIONS = [
+  ['timezone', 'UTC'],
+  ['datestyle', 'ISO'],
+  ['jit', 'off'],
+  ['client_connection_check_interval', 1000],
+  ['idle_in_transaction_session_timeout', IDLE_IN_TRANSACTION_MS],
+  ['tcp_keepalives_idle', KEEPALIVE_IDLE_SEC],
+  ['tcp_keepalives_interval', 2],
+  ['tcp_keepalives_count', 3],
+  ['tcp_user_timeout', 10_000],
+]
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
 
 const limitsOf = new WeakMap<Database, ReadLimits>();
 
@@ -62,9 +84,12 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
     max: poolSize,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_IDLE_SEC * 1000,
     options: SESSION_OPTIONS,
     types,
   });
+  watchConnections(pool, url, log);
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
@@ -140,9 +165,14 @@ export async function* streamInSnapshot<Item>(
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
-  const watch = watchRead(watched, limitsOf.get(database) ?? DEFAULT_READ_LIMITS, signal);
+  const limits = limitsOf.get(database) ?? DEFAULT_READ_LIMITS;
+  const watch = watchRead(watched, limits, signal);
+  // The watch ends the read of a slow reader; the server's time-out is for a process that is stopped or gone.
+  const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;
   try {
-    await connection.query(beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0 }));
+    await connection.query(
+      beginStatement({ isolation: 'repeatable read', readOnly: true, statementTimeoutMs: 0, idleTimeoutMs }),
+    );
     for await (const item of read(connection)) {
       watch.handOver();
       yield item;
@@ -160,11 +190,6 @@ export async function* streamInSnapshot<Item>(
   }
 }
 
-/** Ends a connection with whatever runs on it: the server notices, see SESSION_OPTIONS. */
-export function breakConnection(connection: Connection): void {
-  connection.connection.stream.destroy();
-}
-
 function bytesRead({ connection }: Connection): number {
   const { stream } = connection;
   return 'bytesRead' in stream && typeof stream.bytesRead === 'number' ? stream.bytesRead : 0;
@@ -180,8 +205,22 @@ function once(act: (isBroken: boolean) => void): (isBroken: boolean) => void {
 
 class BrokenConnectionError extends Error {}
 
+/** Closes a pool. Connections that do not end in time are destroyed: a half-dead one must not hold up a stop. */
+export async function closeDatabase(database: Database): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+  });
+  await Promise.race([database.end(), timeout]);
+  clearTimeout(timer);
+}
+
 function beginStatement({ isolation = 'read committed', readOnly = false, ...options }: TransactionOptions): string {
   const timeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS;
   const access = readOnly ? 'read only' : 'read write';
-  return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}`;
+  const idle =
+    options.idleTimeoutMs === undefined
+      ? ''
+      : `; set local idle_in_transaction_session_timeout = ${Math.trunc(options.idleTimeoutMs)}`;
+  return `begin isolation level ${isolation} ${access}; set local statement_timeout = ${Math.trunc(timeoutMs)}${idle}`;
 }

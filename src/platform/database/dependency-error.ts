@@ -5,11 +5,12 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ]);
-// Classes 08 (connection), 53 (resources), 57 (operator intervention, such as a restart) of PostgreSQL.
-const POSTGRES_CLASSES = /^(08|53|57)/;
+// Classes 08 (connection), 53 (resources) and 57 (operator intervention: restart, time-outs) of PostgreSQL, and 25P03: the
+// session was ended because its process left a transaction idle, for example while it was stopped.
+const POSTGRES_CLASSES = /^(08...|53...|57...|25P03)$/;
 const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
-  /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out/i;
+  /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
 /** Whether a row referred to was deleted, or a row deleted was referred to, by another transaction meanwhile. */
 export function isReferenceViolation(error: unknown): boolean {
@@ -20,7 +21,7 @@ export function isReferenceViolation(error: unknown): boolean {
 export function isDependencyError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (NETWORK_CODES.has(code) || (code.length === 5 && POSTGRES_CLASSES.test(code))) return true;
+  if (NETWORK_CODES.has(code) || POSTGRES_CLASSES.test(code)) return true;
   if (error instanceof AggregateError) return error.errors.some(isDependencyError);
   return MESSAGES.test(error.message);
 }

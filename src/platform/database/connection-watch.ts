@@ -1,0 +1,156 @@
+/**
+ * Closes half-dead connections: ones whose peer, or the network between, swallows bytes without closing. A query on such
+ * a connection would never end, because keepalives are answered by whatever stands in between.
+ *
+ * A connection is suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks
+ * the server what the suspected session does (pg_stat_activity). A session that works, or waits for a lock, is left
+ * alone however long it takes. A session that is gone or idle has lost the query or its answer: after two such reports
+ * the connection is destroyed, and so are the idle ones of the pool, which took the same way. The query fails with an
+ * error that `isDependencyError` recognises.
+ */
+import pg from 'pg';
+import type { Log } from '../log.ts';
+
+/** Time without a byte after which a query in flight is checked. */
+const SUSPECT_MS = 3000;
+const LOOK_INTERVAL_MS = 1000;
+const PROBE_TIMEOUT_MS = 2000;
+/** A COPY into the database sends bytes all the time; a session that waits for them this long has lost its client. */
+const CLIENT_READ_MS = 15_000;
+/** Silent connections are closed when the server has not answered probes for this long. */
+const UNREACHABLE_MS = 8000;
+const REPORTS_NEEDED = 2;
+const TOO_MANY_CONNECTIONS = '53300';
+
+const PROBE = `
+  select pid, state, wait_event_type = 'Client' and wait_event = 'ClientRead' as "awaitsClient"
+  from pg_stat_activity where pid = any($1::int[])`;
+
+interface SessionReport {
+  readonly pid: number;
+  readonly state: string | null;
+  readonly awaitsClient: boolean | null;
+}
+
+/** What is remembered of one connection between two looks. */
+interface Watched {
+  bytes: number;
+  /** When a byte last moved, or the connection was last without a query. */
+  sinceMs: number;
+  reports: number;
+}
+
+/** The parts of the driver's client that its types leave out. */
+interface ClientState {
+  readonly processID: number | null;
+  readonly readyForQuery: boolean;
+}
+
+export interface ConnectionWatch {
+  stop(): void;
+}
+
+/** Watches the connections of a pool from now on. Its timer does not keep the process alive. */
+export function watchConnections(pool: pg.Pool, connectionString: string, log: Log): ConnectionWatch {
+  const connections = new Map<pg.PoolClient, Watched>();
+  pool.on('connect', (client) => connections.set(client, { bytes: 0, sinceMs: performance.now(), reports: 0 }));
+  pool.on('remove', (client) => connections.delete(client));
+  let unreachableSinceMs: number | undefined;
+  let isProbing = false;
+
+  const close = (suspects: readonly pg.PoolClient[], reason: string): void => {
+    const idle = [...connections.keys()].filter((client) => stateOf(client).readyForQuery);
+    log.warn({ reason, connections: suspects.length, idle: idle.length }, 'half-dead database connections closed');
+    for (const client of [...suspects, ...idle]) destroyConnection(client);
+  };
+  const judge = (suspects: readonly pg.PoolClient[], reports: readonly SessionReport[]): void => {
+    const now = performance.now();
+    const dead = suspects.filter((client) => {
+      const watched = connections.get(client);
+      if (!watched) return false;
+      const report = reports.find(({ pid }) => pid === stateOf(client).processID);
+      const isStarved = report?.awaitsClient === true && now - watched.sinceMs > CLIENT_READ_MS;
+      watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
+      return watched.reports >= REPORTS_NEEDED;
+    });
+    if (dead.length > 0) close(dead, 'the server has no query of theirs in progress');
+  };
+  const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {
+    try {
+      const reports = await askServer(
+        connectionString,
+        suspects.map((client) => stateOf(client).processID ?? 0),
+      );
+      unreachableSinceMs = undefined;
+      // Only those still silent: an answer may have come during the probe.
+      const silent = findSilent(connections);
+      judge(
+        suspects.filter((client) => silent.includes(client)),
+        reports,
+      );
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === TOO_MANY_CONNECTIONS) return;
+      unreachableSinceMs ??= performance.now();
+      if (performance.now() - unreachableSinceMs > UNREACHABLE_MS) {
+        close(findSilent(connections), 'the server cannot be reached');
+        unreachableSinceMs = undefined;
+      }
+    }
+  };
+  const timer = setInterval(() => {
+    const suspects = findSilent(connections);
+    if (suspects.length === 0) unreachableSinceMs = undefined;
+    if (suspects.length === 0 || isProbing) return;
+    isProbing = true;
+    void probe(suspects).finally(() => {
+      isProbing = false;
+    });
+  }, LOOK_INTERVAL_MS);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Ends a connection with whatever runs on it: the server notices, see SESSION_OPTIONS in database.ts. */
+export function destroyConnection(client: pg.PoolClient): void {
+  client.connection.stream.destroy();
+}
+
+/** Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes what has moved since the last look. */
+function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
+  const now = performance.now();
+  return [...connections].flatMap(([client, watched]) => {
+    const bytes = countBytes(client);
+    if (bytes !== watched.bytes || stateOf(client).readyForQuery) {
+      Object.assign(watched, { bytes, sinceMs: now, reports: 0 });
+      return [];
+    }
+    return now - watched.sinceMs > SUSPECT_MS ? [client] : [];
+  });
+}
+
+async function askServer(connectionString: string, pids: readonly number[]): Promise<readonly SessionReport[]> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'tidemark-connection-watch',
+    connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+    query_timeout: PROBE_TIMEOUT_MS,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query<SessionReport>(PROBE, [pids])).rows;
+  } finally {
+    // Without waiting for the server's goodbye, which may never come.
+    void client.end().catch(() => {});
+    setTimeout(() => destroyConnection(client as unknown as pg.PoolClient), PROBE_TIMEOUT_MS).unref();
+  }
+}
+
+function stateOf(client: pg.PoolClient): ClientState {
+  return client as unknown as ClientState;
+}
+
+function countBytes({ connection }: pg.PoolClient): number {
+  const { stream } = connection as unknown as { stream: { bytesRead?: number; bytesWritten?: number } };
+  return (stream.bytesRead ?? 0) + (stream.bytesWritten ?? 0);
+}

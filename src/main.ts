@@ -8,6 +8,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { purgeExpired } from './identity/issuer/payload-adapter.ts';
 import { startIngester } from './ingest/ingester.ts';
 import { purgeOldOperations } from './ingest/operation-upkeep.ts';
+import { createStalledSessionEnder } from './platform/database/end-stalled-sessions.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { DomainError } from './platform/errors.ts';
 import type { HealthCheck } from './platform/http/health.ts';
@@ -31,6 +32,7 @@ const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];
 
 const PURGE_INTERVAL_MS = 600_000;
+const STALLED_SESSION_INTERVAL_MS = 5000;
 
 /** Sent to the parent process, if there is one, once every role is up. */
 interface Ready {
@@ -105,6 +107,12 @@ async function startRoles(
     const purgeOperations = async () => {
       while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);
     };
+    const endStalledSessions = createStalledSessionEnder(database);
+    const endSessions = async () => {
+      const ended = await endStalledSessions();
+      if (ended > 0) log.warn({ ended }, 'database sessions of stopped processes ended');
+    };
+    roles.push(startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log));
     roles.push(startSweeper('rewrites', PURGE_INTERVAL_MS, () => joinRewrites(database), log));
     roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
   }

@@ -3,6 +3,7 @@
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Progress } from '../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { PREVIEW_KEY } from './authoring/ask-calculator.ts';
@@ -29,6 +30,7 @@ export interface CalculatorServices extends RunServices {
     readonly runRetentionDays: number;
   };
   readonly metrics: Metrics;
+  readonly progress?: Progress;
   readonly log: Log;
 }
 
@@ -59,17 +61,17 @@ export function startCalculator(services: CalculatorServices): Calculator {
     log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
     await outbox.relay();
     // One run a turn: a variable asked for again in every run must not keep the others, or a stop, waiting.
-    await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, ...fields }, 'left to the sweeper'));
+    await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
+    const previewKeys = await previews.findWaiting();
     const due = await findDueVariables(services.database);
-    if (due.length > 0) await queue.wake(due.map(String));
-    await previews.wakeWaiting();
+    await worker.sweep([...previewKeys, ...due.map(String)]);
     await outbox.relay();
   };
-  const worker = openWakeWorker(CALCULATION_QUEUE, settings.concurrency, look, queueOptions);
-  const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(CALCULATION_QUEUE, queue, settings.concurrency, look, queueOptions);
+  const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   const forget = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
   const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, forget, log);
   return {

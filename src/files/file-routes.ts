@@ -23,8 +23,8 @@ const KEEP_ALIVE_MS = 15_000;
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
-  /** Wakes the ingester. May reject: the ingester's sweeper finds the file later. */
-  readonly wakeFileIngester: (accountId: number) => Promise<void>;
+  /** Wakes the ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
+  readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
   readonly log: Log;
 }
 

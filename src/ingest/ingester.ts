@@ -3,6 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Progress } from '../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/remove/purge-points.ts';
@@ -27,6 +28,7 @@ export interface IngesterServices {
     readonly sweepIntervalMs: number;
   };
   readonly metrics: Metrics;
+  readonly progress?: Progress;
   readonly log: Log;
 }
 
@@ -74,12 +76,11 @@ export function startIngester(services: IngesterServices): Ingester {
       'batches ingested',
     );
     // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
-    if (isMoreWaiting)
-      await queue.wake([key]).catch((error: unknown) => log.warn({ err: error, accountId }, 'left to the sweeper'));
+    if (isMoreWaiting) await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);
-    if (accounts.length > 0) await queue.wake(accounts.map(String));
+    await worker.sweep(accounts.map(String));
     while (await announceLateOperations(database));
     await outbox.relay();
   };
@@ -89,8 +90,8 @@ export function startIngester(services: IngesterServices): Ingester {
     while (!isStopped && (await purgeDeletedVariable(database)));
     while (!isStopped && (await purgeRequestedVersions(database)));
   };
-  const worker = openWakeWorker(INGEST_QUEUE, settings.concurrency, drain, queueOptions);
-  const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(INGEST_QUEUE, queue, settings.concurrency, drain, queueOptions);
+  const sweeper = startSweeper(INGEST_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('point purge', settings.sweepIntervalMs, purge, log);
   return {
     stop: async () => {

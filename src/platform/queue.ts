@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
+import { BLOCK_SEC, openRedis } from './redis.ts';
 
 export interface QueueOptions {
   readonly redisUrl: string;
@@ -14,8 +14,11 @@ export interface QueueOptions {
 }
 
 export interface WakeQueue {
-  /** Asks for a look at each key. Fails when Redis is unreachable: the caller relies on its sweeper then. */
-  wake(keys: readonly string[]): Promise<void>;
+  /**
+   * Asks workers to look at each key. Never rejects.
+   * @returns false when Redis is unreachable: the sweeper of the worker finds the keys in the database.
+   */
+  wake(keys: readonly string[]): Promise<boolean>;
   ping(): Promise<void>;
   /** Jobs by state: `waiting` to be taken, `active`. */
   count(): Promise<Readonly<Record<string, number>>>;
@@ -23,6 +26,11 @@ export interface WakeQueue {
 }
 
 export interface WakeWorker {
+  /**
+   * Wakes the keys a sweeper found in the database. While Redis is away this process works on them itself, at most
+   * `concurrency` at once and without waiting for them; the next sweep brings those that did not fit.
+   */
+  sweep(keys: readonly string[]): Promise<void>;
   /** Finishes the keys under way and takes no more. */
   close(): Promise<void>;
 }
@@ -30,6 +38,8 @@ export interface WakeWorker {
 // A worker that died is noticed within about lock + interval; one that lives renews its lock while it works.
 const LOCK_DURATION_MS = 6000;
 const STALLED_INTERVAL_MS = 3000;
+// BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
+const RUN_RETRY_DELAY_MS = 1000;
 
 // BullMQ itself would wait for Redis without end, and a push with it.
 const WAKE_TIMEOUT_MS = 2000;
@@ -44,18 +54,14 @@ interface WakeJob {
 
 /** The producing end of the queue called `name`. */
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): WakeQueue {
-  const connection = new Redis(redisUrl, {
-    maxRetriesPerRequest: 1,
-    enableOfflineQueue: true,
-    commandTimeout: 5000,
-  });
-  connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
+  const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
-  queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue error'));
+  // The connection reports its outages; BullMQ repeats each of them here.
+  queue.on('error', () => {});
   return {
     wake: async (keys) => {
-      if (AWAY.has(connection.status)) throw new Error('Redis is unreachable');
-      await withinTime(
+      if (AWAY.has(connection.status)) return false;
+      return hasSucceeded(
         queue.addBulk(
           keys.map((key) => ({
             name: 'wake',
@@ -84,14 +90,18 @@ export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOpti
   };
 }
 
-/** What comes of `work` after the time has passed is of no interest. */
-async function withinTime(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+/** Whether `work` succeeds within the time; a later outcome is ignored. */
+async function hasSucceeded(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('Redis did not answer in time')), timeoutMs);
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
   });
+  const success = work.then(
+    () => true,
+    () => false,
+  );
   try {
-    await Promise.race([work, timeout]);
+    return await Promise.race([success, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -100,33 +110,48 @@ async function withinTime(work: Promise<unknown>, timeoutMs: number): Promise<vo
 /**
  * The consuming end: calls `work` with a key, never twice at once for the same key on a healthy worker. An error is
  * logged; the sweeper comes back to the key.
+ * @param queue the producing end of the same queue, for the keys of `sweep`.
  */
 export function openWakeWorker(
   name: string,
+  queue: WakeQueue,
   concurrency: number,
   work: (key: string) => Promise<void>,
   { redisUrl, prefix, log }: QueueOptions,
 ): WakeWorker {
-  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  connection.on('error', (error) => log.warn({ err: error, queue: name }, 'Redis is unreachable'));
-  const underWay = new Set<Promise<void>>();
+  const connection = openRedis({ redisUrl, use: 'blocking', purpose: `worker ${name}`, log });
+  const underWay = new Map<string, Promise<void>>();
+  let isClosing = false;
   const perform = async (key: string): Promise<void> => {
     const job = work(key);
-    underWay.add(job);
-    await job.finally(() => underWay.delete(job));
+    underWay.set(key, job);
+    await job.finally(() => underWay.delete(key));
   };
+  const logFailure = (key: string | undefined, error: unknown): void =>
+    log.error({ err: error, queue: name, key }, 'work failed');
   const worker = new Worker<WakeJob>(name, (job) => perform(job.data.key), {
     connection,
     prefix,
     concurrency,
+    drainDelay: BLOCK_SEC,
+    runRetryDelay: RUN_RETRY_DELAY_MS,
     lockDuration: LOCK_DURATION_MS,
     stalledInterval: STALLED_INTERVAL_MS,
     maxStalledCount: 1000,
   });
-  worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker error'));
-  worker.on('failed', (job, error) => log.error({ err: error, queue: name, key: job?.data.key }, 'work failed'));
+  worker.on('error', () => {});
+  worker.on('failed', (job, error) => logFailure(job?.data.key, error));
   return {
+    sweep: async (keys) => {
+      if (keys.length === 0) return;
+      if ((await queue.wake(keys)) || isClosing) return;
+      for (const key of keys) {
+        if (underWay.size >= concurrency) return;
+        if (!underWay.has(key)) void perform(key).catch((error: unknown) => logFailure(key, error));
+      }
+    },
     close: async () => {
+      isClosing = true;
       const closed = worker.close();
       await Promise.race([closed, hasEnded(underWay).then(() => pause(FAREWELL_MS))]);
       connection.disconnect();
@@ -134,6 +159,6 @@ export function openWakeWorker(
   };
 }
 
-async function hasEnded(underWay: ReadonlySet<Promise<void>>): Promise<void> {
-  while (underWay.size > 0) await Promise.allSettled(underWay);
+async function hasEnded(underWay: ReadonlyMap<string, Promise<void>>): Promise<void> {
+  while (underWay.size > 0) await Promise.allSettled(underWay.values());
 }

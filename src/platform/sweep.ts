@@ -1,29 +1,46 @@
-/** Runs a look-around at an interval, one at a time, until stopped. What it finds was lost by Redis or by a crash. */
+/** Runs a task at an interval, one turn at a time, until stopped. Sweepers find in the database what Redis or a crash lost. */
 import type { Log } from './log.ts';
+import type { Progress } from './progress.ts';
+
+/** A turn that takes longer than this is reported as stalled. */
+const STALL_MS = 60_000;
 
 export interface Sweeper {
-  /** Waits for the look under way and ends. */
+  /** Waits for the turn in progress and ends. */
   stop(): Promise<void>;
 }
 
-/** @param intervalMs pause between the end of one look and the begin of the next; the first is made at once. */
-export function startSweeper(name: string, intervalMs: number, look: () => Promise<void>, log: Log): Sweeper {
+/**
+ * Starts a sweeper; the first turn begins at once. An error of a turn is logged and the next turn comes as usual.
+ * @param intervalMs pause between the end of a turn and the start of the next.
+ * @param progress reports the sweeper as stalled when a turn does not end; left out where a turn may take long.
+ */
+export function startSweeper(
+  name: string,
+  intervalMs: number,
+  turn: () => Promise<void>,
+  log: Log,
+  progress?: Progress,
+): Sweeper {
+  const track = progress?.track(name, intervalMs + STALL_MS);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
-  const turn = (): void => {
-    running = look()
+  const run = (): void => {
+    running = turn()
       .catch((error: unknown) => log.error({ err: error, sweeper: name }, 'sweep failed'))
       .then(() => {
-        if (!isStopped) timer = setTimeout(turn, intervalMs);
+        track?.beat();
+        if (!isStopped) timer = setTimeout(run, intervalMs);
       });
   };
-  turn();
+  run();
   return {
     stop: async () => {
       isStopped = true;
       clearTimeout(timer);
       await running;
+      track?.end();
     },
   };
 }

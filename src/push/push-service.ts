@@ -25,7 +25,7 @@ export interface PushServiceOptions {
   readonly directWrites: number;
   readonly mappers: MapperLimits;
   /** Wakes the ingester; it may fail, the sweeper finds the batch. */
-  readonly wakeIngester: (accountIds: readonly number[]) => Promise<void>;
+  readonly wakeIngester: (accountIds: readonly number[]) => Promise<unknown>;
   readonly metrics: Metrics;
   readonly log: Log;
 }

@@ -31,7 +31,7 @@ export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole>
     log,
   });
   return {
-    healthChecks: { r: () => sandbox.checkHealth() },
+    healthChecks: { r: { run: () => sandbox.checkHealth() } },
     stop: async () => {
       await calculator.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await sandbox.close();

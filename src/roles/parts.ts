@@ -12,11 +12,12 @@ import { createCachedCallerLookup, type FindCachedCaller } from '../identity/cal
 import { createCallerCache } from '../identity/caller/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
-import { type Database, openDatabase } from '../platform/database/database.ts';
+import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
 import type { HealthCheck } from '../platform/http/health.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
+import { createProgress, type Progress } from '../platform/progress.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointNewsSender } from '../points/read/point-news.ts';
@@ -44,6 +45,8 @@ export interface Parts {
   readonly findCachedCaller: FindCachedCaller;
   /** To be told of every change to what users may do (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
+  /** The background loops of this process; see `/health/ready`. */
+  readonly progress: Progress;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
 }
@@ -83,7 +86,18 @@ export function openParts(config: Config, log: Log): Parts {
   });
   const verifier = cacheVerifiedTokens(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
   const accessInvalidation = openAccessInvalidation({ ...queueOptions, onChange: callers.invalidate });
-  const healthChecks = { database: () => database.query('select 1'), queue: () => ingestQueue.ping() };
+  const progress = createProgress();
+  const healthChecks = {
+    database: { run: () => database.query('select 1') },
+    // Without Redis the sweepers find the work in the database.
+    queue: { run: () => ingestQueue.ping(), isOptional: true },
+    progress: {
+      run: async () => {
+        const stalled = progress.stalled();
+        if (stalled.length > 0) throw new Error(`no progress: ${stalled.join(', ')}`);
+      },
+    },
+  };
   watchPlatform(metrics, {
     database,
     pools: { main: database, read: readDatabase },
@@ -112,13 +126,14 @@ export function openParts(config: Config, log: Log): Parts {
     authentication: { verifier, callers },
     findCachedCaller: createCachedCallerLookup(verifier, callers),
     accessInvalidation,
+    progress,
     healthChecks,
     close: async () => {
       accessInvalidation.close();
       pointNews.close();
       const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));
-      await Promise.all([database.end(), readDatabase.end()]);
+      await Promise.all([closeDatabase(database), closeDatabase(readDatabase)]);
     },
   };
 }

@@ -71,7 +71,10 @@ describe('readiness (R-A9)', () => {
       ...{ status: 200, type: 'application/json', retryAfter: null },
       body: { status: 'up', checks: { database: 'up', queue: 'up', r: 'up' } },
     });
-    expect((await ready(ingester)).body).toEqual({ status: 'up', checks: { database: 'up', queue: 'up' } });
+    expect((await ready(ingester)).body).toEqual({
+      status: 'up',
+      checks: { database: 'up', queue: 'up', progress: 'up' },
+    });
   });
 
   test('of a calculator whose R hangs is 503 and says so, until it goes on', async () => {
@@ -93,23 +96,25 @@ describe('readiness (R-A9)', () => {
   }, 60_000);
 
   test.each([
-    ['database', () => databaseGate],
-    ['queue', () => redisGate],
+    ['503 and down while the database is away', 'database', () => databaseGate, { status: 503, state: 'down' }],
+    ['200 and degraded while the queue is away', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
   ] as const)(
-    'of every role is 503 while the %s is away, and live it is all the same',
-    async (name, gate) => {
+    'readiness of every role is %s; liveness stays 200',
+    async (_title, name, gate, expected) => {
       await gate().shut();
       for (const role of [calculator, ingester]) {
-        const answer = await eventually('it to be noticed', async () => {
+        const answer = await eventually(`${name} to be reported`, async () => {
           const found = await ready(role);
-          return found.status === 503 && found;
+          return found.body.status === expected.state && found;
         });
+        expect(answer.status).toBe(expected.status);
         const down = Object.entries(answer.body.checks).flatMap(([check, state]) => (state === 'down' ? [check] : []));
         expect(down).toEqual([name]);
         expect((await fetch(`${role.health}/health/live`)).status).toBe(200);
       }
       await gate().open();
-      for (const role of [calculator, ingester]) await eventually('it', async () => (await ready(role)).status === 200);
+      for (const role of [calculator, ingester])
+        await eventually('readiness', async () => (await ready(role)).body.status === 'up');
     },
     60_000,
   );

@@ -7,7 +7,8 @@ import { PREVIEW_KEY } from './ask-calculator.ts';
 export interface Previewer {
   /** Answers a task, unless as many as may are being answered: then it is woken again when one has ended. */
   look(id: number): Promise<void>;
-  wakeWaiting(): Promise<void>;
+  /** Keys of the previews that wait for a calculator. */
+  findWaiting(): Promise<readonly string[]>;
 }
 
 export function createPreviewer(
@@ -16,10 +17,8 @@ export function createPreviewer(
   signal: AbortSignal,
 ): Previewer {
   let underWay = 0;
-  const wakeWaiting = async (): Promise<void> => {
-    const waiting = await findWaitingPreviews(services.database);
-    if (waiting.length > 0) await services.queue.wake(waiting.map((id) => `${PREVIEW_KEY}${id}`));
-  };
+  const findWaiting = async (): Promise<readonly string[]> =>
+    (await findWaitingPreviews(services.database)).map((id) => `${PREVIEW_KEY}${id}`);
   return {
     look: async (id) => {
       if (underWay >= maxAtOnce) return;
@@ -29,8 +28,9 @@ export function createPreviewer(
       } finally {
         underWay -= 1;
       }
-      await wakeWaiting();
+      const waiting = await findWaiting();
+      if (waiting.length > 0) await services.queue.wake(waiting);
     },
-    wakeWaiting,
+    findWaiting,
   };
 }

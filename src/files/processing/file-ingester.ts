@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
@@ -35,6 +36,7 @@ export interface FileIngesterServices {
     readonly sweepIntervalMs: number;
   };
   readonly metrics: Metrics;
+  readonly progress?: Progress;
   readonly log: Log;
 }
 
@@ -58,21 +60,17 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
     if (!(await ingestFile(ingest, accountId, stopping.signal))) return;
     if (stopping.signal.aborted) return;
-    await queue
-      .wake([key])
-      .catch((error: unknown) =>
-        log.warn({ err: error, accountId }, 'could not wake the file ingester; its sweeper will find the files'),
-      );
+    await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
     const accounts = await findWaitingAccounts(database);
-    if (accounts.length > 0) await queue.wake(accounts.map(String));
+    await worker.sweep(accounts.map(String));
   };
   const purge = async (): Promise<void> => {
     while (!stopping.signal.aborted && (await purgeFiles(database, retentionDays)) > 0);
   };
-  const worker = openWakeWorker(FILE_QUEUE, concurrency, work, queueOptions);
-  const sweeper = startSweeper(FILE_QUEUE, sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(FILE_QUEUE, queue, concurrency, work, queueOptions);
+  const sweeper = startSweeper(FILE_QUEUE, sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('file purge', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async () => {

@@ -1,5 +1,5 @@
 /** Puts `WatchPoints` together: its own connections, the turns at them, and what all watches of the process share. */
-import { openDatabase } from '../../platform/database/database.ts';
+import { closeDatabase, openDatabase } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNewsOptions } from '../../points/read/point-news.ts';
 import type { BuiltMessage } from './message-builder.ts';
@@ -67,7 +67,7 @@ export function startWatching(services: WatchingServices): Watching {
     }),
     stop: async () => {
       await hub.stop();
-      await watchDatabase.end();
+      await closeDatabase(watchDatabase);
     },
   };
 }

@@ -2,8 +2,8 @@
  * Invalidation of the caller caches of all processes over Redis, after a change to what users may do (R-B5). Redis may
  * lose a message; a cached caller expires after ACCESS_CACHE_SEC in any case.
  */
-import { Redis } from 'ioredis';
 import type { Log } from '../../platform/log.ts';
+import { openRedis } from '../../platform/redis.ts';
 
 export interface AccessInvalidation {
   /** Invalidates these users everywhere. Call it after the commit of the change. Never rejects. */
@@ -19,8 +19,6 @@ export interface AccessInvalidationOptions {
   readonly log: Log;
 }
 
-const COMMAND_TIMEOUT_MS = 2000;
-
 /** Connects to Redis. `prefix` separates installations that share one. */
 export function openAccessInvalidation({
   redisUrl,
@@ -31,9 +29,8 @@ export function openAccessInvalidation({
   const channel = `${prefix}:access`;
   const warn = (error: unknown) =>
     log.warn({ err: error }, 'access invalidation was not published; other processes see the change later');
-  const publisher = new Redis(redisUrl, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
-  const subscriber = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  for (const connection of [publisher, subscriber]) connection.on('error', warn);
+  const publisher = openRedis({ redisUrl, use: 'command', purpose: 'access changes, sent', log });
+  const subscriber = openRedis({ redisUrl, use: 'subscriber', purpose: 'access changes, received', log });
   // Messages sent while the connection was down are lost.
   subscriber.on('ready', () => onChange(undefined));
   subscriber.on('message', (_channel, text) => onChange(parseUserIds(text)));

@@ -25,7 +25,7 @@ export interface OutboxEvent extends NewEvent {
 export type EventConsumer = (
   transaction: Transaction,
   events: readonly OutboxEvent[],
-) => Promise<(() => Promise<void>) | undefined>;
+) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
   /** Hands every waiting event to the consumers. Calls that overlap share one pass. */
@@ -70,7 +70,7 @@ export function createOutboxRelay(database: Database, consumers: readonly EventC
 }
 
 async function relayPass(database: Database, consumers: readonly EventConsumer[], log: Log): Promise<number> {
-  const followUps: (() => Promise<void>)[] = [];
+  const followUps: (() => Promise<unknown>)[] = [];
   const count = await withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<OutboxEvent>(
       `select id, account_id as "accountId", type, payload, created_date as "createdDate" from outbox_event

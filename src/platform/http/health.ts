@@ -1,34 +1,43 @@
-/** Health (R-A9): live says the process answers; ready says every part it needs answers too, and which does not. */
+/** Health (R-A9): live says the process answers; ready says every part it needs answers and makes progress. */
 import { Hono } from 'hono';
 
-/** Throws when the part does not work. */
-export type HealthCheck = () => Promise<unknown>;
+/** One part of the service, as `/health/ready` reports it. */
+export interface HealthCheck {
+  /** Rejects when the part does not work. */
+  readonly run: () => Promise<unknown>;
+  /** Whether the process can do its work without the part, only slower: readiness is `degraded` then, with status 200. */
+  readonly isOptional?: boolean;
+}
 
 const CHECK_TIMEOUT_MS = 3000;
 
-/** `/health/live` and `/health/ready`. Needs no token and tells nothing but up or down. */
+/** `/health/live` and `/health/ready`. They need no token and reveal nothing but the state of each part. */
 export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hono {
   return new Hono()
     .get('/live', (c) => c.json({ status: 'up' }))
     .get('/ready', async (c) => {
       const states = await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => [name, (await isUp(check)) ? 'up' : 'down'] as const),
+        Object.entries(checks).map(async ([name, check]) => ({ name, check, isUp: await isUp(check) })),
       );
-      const isReady = states.every(([, state]) => state === 'up');
-      const body = { status: isReady ? 'up' : 'down', checks: Object.fromEntries(states) };
+      const down = states.filter((state) => !state.isUp);
+      const isReady = down.every(({ check }) => check.isOptional);
+      const body = {
+        status: !isReady ? 'down' : down.length > 0 ? 'degraded' : 'up',
+        checks: Object.fromEntries(states.map(({ name, isUp }) => [name, isUp ? 'up' : 'down'])),
+      };
       if (!isReady) c.header('Retry-After', '2');
       return c.json(body, isReady ? 200 : 503);
     });
 }
 
-/** Whether the part answers, and in time. */
-export async function isUp(check: HealthCheck): Promise<boolean> {
+/** Whether the part answers within 3 s. */
+export async function isUp({ run }: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
   });
   try {
-    return await Promise.race([check().then(() => true), timeout]);
+    return await Promise.race([run().then(() => true), timeout]);
   } catch {
     return false;
   } finally {

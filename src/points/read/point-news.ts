@@ -2,9 +2,9 @@
  * Tells processes that points of variables were committed, so that they look at once. Redis may lose a message: whoever
  * listens looks by itself now and then.
  */
-import { Redis } from 'ioredis';
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
+import { openRedis } from '../../platform/redis.ts';
 import type { PointsWritten } from '../announce-points.ts';
 
 export interface PointNewsOptions {
@@ -23,7 +23,6 @@ export interface PointNewsListener {
   close(): void;
 }
 
-const COMMAND_TIMEOUT_MS = 2000;
 // Beyond so many a message would be longer than looking is.
 const MAX_IDS = 20_000;
 
@@ -31,8 +30,7 @@ const channelOf = ({ prefix }: PointNewsOptions): string => `${prefix}:points`;
 
 export function openPointNewsSender(options: PointNewsOptions): PointNewsSender {
   const { redisUrl, log } = options;
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS });
-  redis.on('error', (error) => log.warn({ err: error }, 'news of points cannot be told; readers see them later'));
+  const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });
   return {
     consume: async (_transaction, events) => {
       const written = events.filter(({ type }) => type === 'DataPointsWritten');
@@ -56,12 +54,11 @@ export function openPointNewsListener(
   onWritten: (variableIds: readonly number[] | undefined) => void,
 ): PointNewsListener {
   const { redisUrl, log } = options;
-  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  const warn = (error: unknown) => log.warn({ err: error }, 'news of points are not heard; they are looked for');
-  redis.on('error', warn);
+  const redis = openRedis({ redisUrl, use: 'subscriber', purpose: 'written points, received', log });
   // What was told while the connection was down is not known.
   redis.on('ready', () => onWritten(undefined));
   redis.on('message', (_channel, text) => onWritten(text === '' ? undefined : text.split(',').map(Number)));
-  redis.subscribe(channelOf(options)).catch(warn);
+  // The connection subscribes again by itself when it is back.
+  redis.subscribe(channelOf(options)).catch(() => {});
   return { close: () => redis.disconnect() };
 }

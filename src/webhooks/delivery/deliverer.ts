@@ -1,6 +1,7 @@
 /** The deliverer role: sends what waits for a webhook when woken, and looks for what was lost in between (R-I3). */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
+import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import { openAccountSemaphore } from './account-semaphore.ts';
@@ -25,6 +26,7 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
+  readonly progress?: Progress;
   readonly settings: {
     /** Webhooks worked on at the same time. */
     readonly concurrency: number;
@@ -52,7 +54,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   const delivery = toDelivery(services, () => isStopped, givingUp.signal);
   const places = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
   const wake = async (webhookId: string): Promise<void> => {
-    await queue.wake([webhookId]).catch((error: unknown) => log.warn({ err: error, webhookId }, 'left to the sweeper'));
+    await queue.wake([webhookId]);
   };
   const timers = openDueTimers((webhookId) => void wake(webhookId));
   const look = async (webhookId: string): Promise<void> => {
@@ -71,12 +73,12 @@ export function startDeliverer(services: DelivererServices): Deliverer {
   };
   const sweep = async (): Promise<void> => {
     const due = await findDueWebhooks(database);
-    if (due.length > 0) await queue.wake(due);
+    await worker.sweep(due);
     await outbox.relay();
   };
   const purge = () => purgeHistory(database, settings.historyDays, () => isStopped);
-  const worker = openWakeWorker(WEBHOOK_QUEUE, settings.concurrency, look, queueOptions);
-  const sweeper = startSweeper(WEBHOOK_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(WEBHOOK_QUEUE, queue, settings.concurrency, look, queueOptions);
+  const sweeper = startSweeper(WEBHOOK_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('webhook history', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async (graceMs) => {

@@ -1,6 +1,7 @@
 /** Runs the tests of webhooks that were asked for: part of the deliverer, since only it may reach receivers (R-I7). */
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Progress } from '../../platform/progress.ts';
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../../platform/queue.ts';
 import { startSweeper } from '../../platform/sweep.ts';
 import type { AttemptOutcome, Message } from '../attempt.ts';
@@ -22,6 +23,7 @@ export interface TrialSenderServices {
     readonly timeoutMs: number;
     readonly sweepIntervalMs: number;
   };
+  readonly progress?: Progress;
   readonly log: Log;
 }
 
@@ -52,17 +54,15 @@ export function startTrialSender(services: TrialSenderServices): TrialSender {
       await runTrial(services, id, givingUp.signal);
     } finally {
       const next = places.leave(Number(account));
-      if (next !== undefined) {
-        await queue.wake([next]).catch((error: unknown) => log.warn({ err: error }, 'left to the sweeper'));
-      }
+      if (next !== undefined) await queue.wake([next]);
     }
   };
   const sweep = async (): Promise<void> => {
     const waiting = await findWaitingTrials(database);
-    if (waiting.length > 0) await queue.wake(waiting.map(({ accountId, id }) => trialKey(accountId, id)));
+    await worker.sweep(waiting.map(({ accountId, id }) => trialKey(accountId, id)));
   };
-  const worker = openWakeWorker(TRIAL_QUEUE, CONCURRENCY, look, queueOptions);
-  const sweeper = startSweeper(TRIAL_QUEUE, settings.sweepIntervalMs, sweep, log);
+  const worker = openWakeWorker(TRIAL_QUEUE, queue, CONCURRENCY, look, queueOptions);
+  const sweeper = startSweeper(TRIAL_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   return {
     stop: async (graceMs) => {
       const timer = setTimeout(() => givingUp.abort(), graceMs);

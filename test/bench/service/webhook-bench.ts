@@ -60,7 +60,7 @@ export async function benchWebhooks(database: Database, queueOptions: QueueOptio
     for (let round = 0; round <= ROUNDS; round += 1) {
       const limit = await measurePosts(receivers.urls);
       await database.query(ADD_MESSAGES, [MESSAGES / WEBHOOKS, JSON.stringify(DATA)]);
-      const ours = await measureDeliveries(database, () => queue.wake(webhookIds));
+      const ours = await measureDeliveries(database, async () => void (await queue.wake(webhookIds)));
       await database.query('truncate webhook_event cascade');
       if (round > 0) pairs.push([ours, limit]);
     }

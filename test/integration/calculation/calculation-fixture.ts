@@ -22,7 +22,12 @@ export const HOUR = 3_600_000_000;
 export const NOTES = { messages: [], warnings: [], output: '' };
 export const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
 
-export const NO_QUEUE = { wake: async () => {}, ping: async () => {}, count: async () => ({}), close: async () => {} };
+export const NO_QUEUE = {
+  wake: async () => true,
+  ping: async () => {},
+  count: async () => ({}),
+  close: async () => {},
+};
 
 /** What a script would have returned: at each date, in UNIX seconds, the date as value. */
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const NO_QUEUE = { wake: async () => {}, ping: async () => {}, count: async () => ({}), close: async () => {} };
+const NO_QUEUE = { wake: async () => true, ping: async () => {}, count: async () => ({}), close: async () => {} };
 const relay = () =>
   createOutboxRelay(store.database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();
 

@@ -1,20 +1,29 @@
-/** A door to a TCP service that can be shut and opened again: what a dependency looks like when it goes away. */
+/** A TCP proxy in front of a service, with the faults of a network: refused, cut, silent and one-way connections. */
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
 export interface TcpGate {
-  /** `url` with the address of this door. */
+  /** `url` with the address of this proxy. */
   readonly url: string;
   /** Refuses connections and cuts the open ones. */
   shut(): Promise<void>;
   open(): Promise<void>;
+  /**
+   * Connections that are open now stay open and forward nothing any more, for good; new ones work.
+   * @param only 'answers': requests still reach the service, what it answers is lost.
+   */
+  freeze(only?: 'answers'): void;
 }
 
 /** @param url of the service, such as postgres://user@host:port/name. */
 export async function openTcpGate(url: string): Promise<TcpGate> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
+  const pairs = new Set<readonly [client: Socket, service: Socket]>();
   const server = createServer((client) => {
     const service = createConnection(Number(target.port), target.hostname);
+    const pair = [client, service] as const;
+    pairs.add(pair);
+    client.on('close', () => pairs.delete(pair));
     for (const [socket, other] of [
       [client, service],
       [service, client],
@@ -36,6 +45,17 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
   return {
     url: door.href,
     open: () => open(port),
+    freeze: (only) => {
+      for (const [client, service] of pairs) {
+        service.unpipe(client).resume();
+        if (only !== 'answers') client.unpipe(service).resume();
+        // Neither side learns that the other has closed.
+        service.removeAllListeners('close');
+        client.removeAllListeners('close');
+        client.on('close', () => sockets.delete(client));
+      }
+      pairs.clear();
+    },
     shut: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,0 +1,44 @@
+/**
+ * Knows which background loops of this process make progress. A loop that can open a connection but completes no turn is
+ * named by `/health/ready` (R-A9), where a check that only asks "select 1" would stay green.
+ */
+export interface Progress {
+  /**
+   * Registers a loop, as having made progress now.
+   * @param limitMs longest time between two beats before the loop counts as stalled.
+   */
+  track(name: string, limitMs: number): ProgressTrack;
+  /** Names of the loops whose last beat is longer ago than their limit. */
+  stalled(): readonly string[];
+}
+
+export interface ProgressTrack {
+  /** A turn was completed, successfully or with a reported error. */
+  beat(): void;
+  /** The loop was stopped. */
+  end(): void;
+}
+
+interface Loop {
+  readonly name: string;
+  readonly limitMs: number;
+  lastMs: number;
+}
+
+/** @param nowMs monotonic clock, in milliseconds. */
+export function createProgress(nowMs: () => number = () => performance.now()): Progress {
+  const loops = new Set<Loop>();
+  return {
+    track: (name, limitMs) => {
+      const loop: Loop = { name, limitMs, lastMs: nowMs() };
+      loops.add(loop);
+      return {
+        beat: () => {
+          loop.lastMs = nowMs();
+        },
+        end: () => void loops.delete(loop),
+      };
+    },
+    stalled: () => [...loops].filter(({ lastMs, limitMs }) => nowMs() - lastMs > limitMs).map(({ name }) => name),
+  };
+}

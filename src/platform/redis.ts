@@ -1,0 +1,68 @@
+/**
+ * Opens connections to Redis. Redis carries wake-ups and hints only, so losing it slows the service and loses nothing:
+ * every connection notices a silent peer by itself, reconnects for ever, and an outage is logged once a minute.
+ */
+import { Redis } from 'ioredis';
+import type { Log } from './log.ts';
+
+/**
+ * - `command`: requests that fail at once while Redis is away.
+ * - `blocking`: BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
+ * - `subscriber`: receives messages; a periodic PING tells a quiet connection from a dead one.
+ */
+export type RedisUse = 'command' | 'blocking' | 'subscriber';
+
+/** Longest time BullMQ blocks in one request; see `drainDelay` in queue.ts. */
+export const BLOCK_SEC = 2;
+
+const CONNECT_TIMEOUT_MS = 3000;
+const COMMAND_TIMEOUT_MS = 2000;
+const SILENCE_MS = 4000;
+const PING_INTERVAL_MS = 5000;
+const MAX_RECONNECT_DELAY_MS = 2000;
+const RECONNECT_STEP_MS = 100;
+const WARN_INTERVAL_MS = 60_000;
+
+export interface RedisConnectionOptions {
+  readonly redisUrl: string;
+  readonly use: RedisUse;
+  /** Named in the log when Redis is away: what this connection is for. */
+  readonly purpose: string;
+  readonly log: Log;
+}
+
+/** Opens one connection. It connects in the background; `disconnect()` closes it. */
+export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOptions): Redis {
+  const redis = new Redis(redisUrl, {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: SILENCE_MS,
+    retryStrategy: (times) => Math.min(times * RECONNECT_STEP_MS, MAX_RECONNECT_DELAY_MS),
+    maxRetriesPerRequest: use === 'command' ? 1 : null,
+    // Without a limit a request on a half-dead connection, and all that wait behind it, would never end.
+    socketTimeout: use === 'blocking' ? BLOCK_SEC * 1000 + SILENCE_MS : SILENCE_MS,
+    ...(use === 'command' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
+  });
+  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
+    log.warn({ err: error, purpose }, 'Redis is unreachable; the service polls the database until it is back'),
+  );
+  redis.on('error', warn);
+  if (use === 'subscriber') {
+    const timer = setInterval(() => {
+      if (redis.status === 'ready') redis.ping().catch(() => {});
+    }, PING_INTERVAL_MS);
+    timer.unref();
+    redis.on('end', () => clearInterval(timer));
+  }
+  return redis;
+}
+
+/** Calls `act` at most once per interval; calls in between are dropped. */
+export function throttle<Value>(intervalMs: number, act: (value: Value) => void): (value: Value) => void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return (value) => {
+    const now = performance.now();
+    if (now - lastMs < intervalMs) return;
+    lastMs = now;
+    act(value);
+  };
+}

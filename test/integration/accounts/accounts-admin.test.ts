@@ -36,7 +36,7 @@ const found = (pattern: RegExp, text: string) => pattern.exec(text)?.[1] ?? '';
 const CHOSEN = 'a password of her own';
 
 describe('admin create-account', () => {
-  it('makes an account, its first manager and a client, ready to work (§5)', async () => {
+  it('creates an account, its first manager and a client that can get tokens (§5)', async () => {
     const printed = await admin(
       ...['create-account', '--name', 'West', '--manager', 'meg@west.example', '--language', 'nl'],
       ...['--time-zone', 'Europe/Brussels', '--currency', 'eur', '--client', 'west-client'],
@@ -66,7 +66,7 @@ describe('admin create-account', () => {
     ]);
   });
 
-  it('makes all or nothing (§5)', async () => {
+  it('creates nothing when one part fails (§5)', async () => {
     const before = await api.database.query('select from account');
     const words = ['create-account', '--name', 'East', '--manager', 'meg@west.example', '--client', 'east'];
     await expect(admin(...words)).rejects.toMatchObject({ code: 'conflict' });
@@ -78,7 +78,7 @@ describe('admin create-account', () => {
 });
 
 describe('admin create-client and rotate-client-secret', () => {
-  it('issue secrets that are stored as hashes (§5, R-B3)', async () => {
+  it('print secrets that are stored as hashes only (§5, R-B3)', async () => {
     const secret = found(/secret (\S+),/, await admin('create-client', '--client', 'c1', '--scope', 'push-data'));
     const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: PASSWORD };
     await requestToken(api.origin, { ...form, client_secret: secret });
@@ -91,7 +91,7 @@ describe('admin create-client and rotate-client-secret', () => {
     expect(rows).toEqual([]);
   });
 
-  it('a public client has no secret, and addresses to return to (R-B2)', async () => {
+  it('a public client has redirect addresses and no secret (R-B2)', async () => {
     const printed = await admin(
       'create-client',
       '--client',
@@ -107,8 +107,8 @@ describe('admin create-client and rotate-client-secret', () => {
   });
 });
 
-describe('a client that signs people in and out by browser', () => {
-  it('returns to the addresses it was registered with (R-B2)', async () => {
+describe('admin create-client: a client for browsers', () => {
+  it('browsers return to the registered addresses after sign-in and sign-out (R-B2)', async () => {
     const [back, bye] = ['https://portal.example/cb', 'https://portal.example/bye'];
     await admin('create-client', '--client', 'portal', '--redirect-uri', back, '--logout-uri', bye);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -142,7 +142,7 @@ describe('a client that signs people in and out by browser', () => {
     ['a fragment', ['--client', 'x', '--redirect-uri', 'https://x.example/#/cb']],
     ['another scheme', ['--client', 'x', '--redirect-uri', 'javascript:alert(1)']],
     ['a sign-out to another scheme', ['--client', 'x', '--logout-uri', 'data:text/html,x']],
-  ])('is not made with %s, which the issuer would refuse at every sign-in (R-B2)', async (_case, words) => {
+  ])('is refused with %s, which would fail at every sign-in (R-B2)', async (_case, words) => {
     await expect(admin('create-client', ...words)).rejects.toMatchObject({ code: 'invalid_input' });
     const { rows } = await api.database.query('select from oidc_client where client_id = $1', [words[1]]);
     expect(rows).toEqual([]);
@@ -150,13 +150,13 @@ describe('a client that signs people in and out by browser', () => {
 });
 
 describe('admin create-user', () => {
-  it('makes an ADMIN of the operator’s (R-B8)', async () => {
+  it('creates an ADMIN (R-B8)', async () => {
     const words = ['--account', String(api.accountId), '--email', 'ops@tidemark.example', '--role', 'admin'];
     expect(await admin('create-user', ...words)).toContain('ADMIN ops@tidemark.example, temporary password');
   });
 });
 
-describe('what the operator does', () => {
+describe('admin: the audit trail of commands', () => {
   interface Entry {
     readonly action: string;
     readonly accountId: number | null;
@@ -166,7 +166,7 @@ describe('what the operator does', () => {
   const trail = async (client: TestClient, query: string) =>
     (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
 
-  it('is in the trail under the name given with --as; what concerns no account, for an ADMIN alone (R-B14)', async () => {
+  it('names the operator given by --as; entries of no account are for an ADMIN only (R-B14)', async () => {
     const ada = await api.signIn('ada', 'ADMIN');
     const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
       ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
@@ -189,7 +189,7 @@ describe('what the operator does', () => {
     }
   });
 
-  it('is under their name on the machine otherwise; an ADMIN can read the trail of all accounts (R-B14)', async () => {
+  it('names the machine’s user without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');
@@ -198,7 +198,7 @@ describe('what the operator does', () => {
     expect(await trail(api.stranger, '?action=UserCreated')).toMatchObject([{ userName: 'olaf' }]);
   });
 
-  it('leaves no entry where it fails (R-B14)', async () => {
+  it('has no entry of a failed command (R-B14)', async () => {
     const count = async () => (await api.database.query('select from audit_entry')).rowCount;
     const before = await count();
     await expect(admin('create-client', '--client', 'demo')).rejects.toMatchObject({ code: 'conflict' });
@@ -208,7 +208,7 @@ describe('what the operator does', () => {
   });
 });
 
-describe('words that are not understood', () => {
+describe('admin: invalid arguments', () => {
   it.each([
     [[]],
     [['nothing']],
@@ -223,19 +223,19 @@ describe('words that are not understood', () => {
     [['create-client', '--client', 'x', '--scope', 'everything']],
     [['create-client', '--client', 'x', '--grant', 'authorization_code']],
     [['create-client', '--colour', 'blue']],
-  ])('%j say what is wrong (§5)', async (argv) => {
+  ])('%j print what is wrong (§5)', async (argv) => {
     await expect(admin(...argv)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });
 
-describe('as a process', () => {
+describe('admin as a process', () => {
   const run = (...argv: readonly string[]) => {
     const { DATABASE_URL, REDIS_URL } = api.parts.config;
     const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };
     return promisify(execFile)(process.execPath, [MAIN, 'admin', ...argv], { env });
   };
 
-  it('prints the answer alone and ends with 0; what is wrong goes to stderr with 1 (§5)', async () => {
+  it('prints the result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
     const { stdout } = await run('rotate-keys');
     expect(stdout).toMatch(/^key [\w-]{43} is published; it signs in 15 minutes\n$/);
     expect((await run('--help')).stdout).toContain('create-user --account ID');

@@ -38,7 +38,7 @@ const form = (username: string, password: string) => ({
   ...{ username, password },
 });
 
-describe('the invitation flow of §3', () => {
+describe('accepting an invitation (§3)', () => {
   it('leads from the invitation to the first sign-in, step by step (§3, R-B10)', async () => {
     const siteId = await createSite(api.manager);
     const email = 'ines@north.example';
@@ -80,7 +80,7 @@ describe('the invitation flow of §3', () => {
     await expect(requestToken(api.origin, form(email, temporary))).rejects.toThrow('invalid_grant');
   });
 
-  it('the token is good once, and stored as a hash (R-B10)', async () => {
+  it('the token works once and is stored as a hash (R-B10)', async () => {
     await invite('once@north.example');
     const token = tokenIn(linkIn(await mailbox.next('once@north.example')));
     const { rows } = await api.database.query('select from invitation i where i::text like $1', [`%${token}%`]);
@@ -94,7 +94,7 @@ describe('the invitation flow of §3', () => {
     expect((await createBrowser().open(linkIn(await mailbox.next('once@north.example')))).status).toBe(400);
   });
 
-  it('following the link alone makes nobody: programs that check mails follow links too (R-B10)', async () => {
+  it('following the link creates no user: mail scanners follow links too (R-B10)', async () => {
     await invite('scanned@north.example');
     const link = linkIn(await mailbox.next('scanned@north.example'));
     await createBrowser().open(link);
@@ -105,14 +105,14 @@ describe('the invitation flow of §3', () => {
     expect((await register(tokenIn(link))).status).toBe(200);
   });
 
-  it('two acceptances at once make one user (R-B10)', async () => {
+  it('two concurrent acceptances create one user (R-B10)', async () => {
     await invite('twice@north.example');
     const token = tokenIn(linkIn(await mailbox.next('twice@north.example')));
     const answers = await Promise.all([register(token), register(token)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
   });
 
-  it('seven days later it has expired (R-B10)', async () => {
+  it('an invitation expires after seven days (R-B10)', async () => {
     const id = await invite('late@north.example');
     const token = tokenIn(linkIn(await mailbox.next('late@north.example')));
     const { rows } = await api.database.query<{ days: number }>(
@@ -125,12 +125,12 @@ describe('the invitation flow of §3', () => {
     expect((await api.manager.get<Body>(`${PATH}/${id}`)).body.state).toBe('Expired');
   });
 
-  it('an unknown token is 404, none 400; no bearer is asked for (§4.2, R-B10)', async () => {
+  it('an unknown token is 404, a missing one 400; no bearer token is required (§4.2, R-B10)', async () => {
     expect((await register('x')).status).toBe(404);
     expect((await register('')).status).toBe(400);
   });
 
-  it('who is a user already joins the account, with the role and the password they have (R-B10)', async () => {
+  it('an existing user joins the account and keeps role and password (R-B10)', async () => {
     const id = await addPerson(api, 'sofia@south.example', {
       accountIds: [api.otherAccountId],
       email: 'sofia@south.example',
@@ -156,7 +156,7 @@ describe('the invitation flow of §3', () => {
   }
   const PLANTED = 'known to somebody else';
 
-  it('who has taken the name of somebody else, with another address, gets nowhere (R-B8, R-B10)', async () => {
+  it('an existing user with the invited name but another mail address is refused (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
     await invite('vera@north.example');
     const link = linkIn(await mailbox.next('vera@north.example'));
@@ -171,7 +171,7 @@ describe('the invitation flow of §3', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('nor with an address whose mails they were never seen to read: the password is void (R-B8, R-B10)', async () => {
+  it('an existing user who never proved the mail address loses the password and gets a temporary one (R-B8, R-B10)', async () => {
     const email = 'vicky@north.example';
     const id = await plant(email);
     await api.stranger.post(`/account/user/${id}`, { email });
@@ -191,7 +191,7 @@ describe('the invitation flow of §3', () => {
     expect(first.title).toBe('Choose your password');
   });
 
-  it('a secret that waits follows the change of an address (R-B10, R-B12)', async () => {
+  it('a waiting mail with a secret goes to the changed address (R-B10, R-B12)', async () => {
     const [old, email] = ['typo@north.exampel', 'typo@north.example'];
     await api.manager.post('/account/user/create?delayToSendEmail=72', { userName: 'typo', email: old });
     await api.manager.post(`/account/user/${await userIdOf(api, 'typo')}`, { email });
@@ -201,7 +201,7 @@ describe('the invitation flow of §3', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes(old))).toBe(false);
   });
 
-  it('a MANAGER elsewhere does not become one here who was invited as a USER (R-B8, R-B10)', async () => {
+  it('a MANAGER of another account who was invited as a USER is refused (R-B8, R-B10)', async () => {
     const email = 'marc@south.example';
     await addPerson(api, email, { role: 'MANAGER', accountIds: [api.otherAccountId], email });
     await invite(email);
@@ -214,7 +214,7 @@ describe('the invitation flow of §3', () => {
 });
 
 describe('managing invitations', () => {
-  it('lists them, newest first, with their state and without tokens (R-B10)', async () => {
+  it('lists invitations newest first, with state and without tokens (R-B10)', async () => {
     const id = await invite('listed@north.example', { firstName: 'L' });
     await mailbox.next('listed@north.example');
     const { body, headers } = await api.manager.get<readonly Body[]>(`${PATH}?itemsPerPage=1`, {
@@ -230,7 +230,7 @@ describe('managing invitations', () => {
     expect(Number(headers.get('x-total-count'))).toBeGreaterThan(1);
   });
 
-  it('sending again makes a new token, and the old one stops (R-B10)', async () => {
+  it('sending an invitation again makes a new token, and the old one stops working (R-B10)', async () => {
     const id = await invite('again@north.example');
     const old = tokenIn(linkIn(await mailbox.next('again@north.example')));
     expect(await api.manager.post(`${PATH}/${id}/resend`, undefined)).toMatchObject({ status: 200, body: undefined });
@@ -242,7 +242,7 @@ describe('managing invitations', () => {
     expect((await api.manager.get<Body>(`${PATH}/${id}`)).body.state).toBe('Accepted');
   });
 
-  it('a deleted one cannot be accepted (R-B10)', async () => {
+  it('a deleted invitation cannot be accepted (R-B10)', async () => {
     const id = await invite('gone@north.example');
     const token = tokenIn(linkIn(await mailbox.next('gone@north.example')));
     expect((await api.manager.delete(`${PATH}/${id}`)).status).toBe(200);
@@ -250,7 +250,7 @@ describe('managing invitations', () => {
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
   });
 
-  it('is for managers, of their own account (R-B10, R-A5)', async () => {
+  it('only managers see invitations, those of their own account (R-B10, R-A5)', async () => {
     const id = await invite('own@north.example');
     const requests = (client: TestClient) =>
       Promise.all([
@@ -265,7 +265,7 @@ describe('managing invitations', () => {
     expect((await api.stranger.get(PATH)).body).toEqual([]);
   });
 
-  it('the role is read as that of a user too, and nothing of it is ignored (R-B10, R-C2)', async () => {
+  it('an invitation accepts `roles` like a user, and validates every role (R-B10, R-C2)', async () => {
     const roleOf = async (more: Body) =>
       (await api.manager.post<Body>(PATH, { email: 'role@north.example', ...more })).body?.role;
     expect(await roleOf({ roles: [{ id: 'MANAGER', name: 'MANAGER' }] })).toBe('MANAGER');
@@ -274,7 +274,7 @@ describe('managing invitations', () => {
     expect((await api.manager.post(PATH, { email: 'a@north.example', roles: ['ADMIN'] })).status).toBe(403);
   });
 
-  it('nobody invites an ADMIN but an ADMIN (R-B8)', async () => {
+  it('only an ADMIN invites an ADMIN (R-B8)', async () => {
     expect((await api.manager.post(PATH, { email: 'a@north.example', role: 'ADMIN' })).status).toBe(403);
     await addPerson(api, 'ada', { role: 'ADMIN' });
     const admin = await signInPerson(api, 'ada');
@@ -292,7 +292,7 @@ describe('managing invitations', () => {
     expect(await api.manager.post(PATH, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 
-  it('every step is in the audit trail (R-B14)', async () => {
+  it('every step of an invitation is in the audit trail (R-B14)', async () => {
     const id = await invite('trail@north.example');
     await register(tokenIn(linkIn(await mailbox.next('trail@north.example'))));
     const { body } = await api.manager.get<readonly Body[]>(`/account/audit?targetId=${id}`);

@@ -70,7 +70,7 @@ const untilState = (to: string, state: string) =>
 const makeDue = (to: string) => database.query('update mail set not_before_date = now() where to_address = $1', [to]);
 
 describe('a mail', () => {
-  it('goes out as text and HTML, in the language, under the name of the account (R-B10)', async () => {
+  it('is sent as text and HTML, in the recipient’s language, with the account’s sender name (R-B10)', async () => {
     const accountId = await addAccount(database, 'North');
     await database.query(
       `update account set email_sender_name = 'North "&" Co', email_reply_to = 'help@north.example' where id = $1`,
@@ -101,7 +101,7 @@ describe('a mail', () => {
     expect(await stateOf('undone@x.example')).toBeUndefined();
   });
 
-  it('is sent once, however many senders look for it (R-B10)', async () => {
+  it('is sent once by several concurrent senders (R-B10)', async () => {
     const addresses = Array.from({ length: 12 }, (_, index) => `many${index}@x.example`);
     for (const address of addresses) await queueMail(database, mailTo(address));
     const senders = [startSender(), startSender(), startSender()];
@@ -113,7 +113,7 @@ describe('a mail', () => {
     }
   });
 
-  it('waits while the server is away or busy, and is sent later under the same Message-ID (R-B10)', async () => {
+  it('waits while the server is down or busy, and is sent later with the same Message-ID (R-B10)', async () => {
     await queueMail(database, mailTo('later@x.example'));
     const away = startSender({ smtpUrl: 'smtp://127.0.0.1:1' });
     await eventually('the first attempt', async () => (await stateOf('later@x.example'))?.failure !== null);
@@ -134,7 +134,7 @@ describe('a mail', () => {
     expect(mail.messageId).toBe(`<${rows[0]?.message_id}@tidemark.example>`);
   });
 
-  it('waits rather than going out in the clear, where TLS is required of a server without it (R-B10)', async () => {
+  it('waits when TLS is required and the server has none (R-B10)', async () => {
     await queueMail(database, mailTo('sealed@x.example'));
     const careful = startSender({ smtpUrl: `${mailbox.url}?requireTLS=true` });
     await eventually('the attempt', async () => (await stateOf('sealed@x.example'))?.failure?.includes('STARTTLS'));
@@ -144,7 +144,7 @@ describe('a mail', () => {
     await database.query(`delete from mail where to_address = 'sealed@x.example'`);
   });
 
-  it('refused for good is given up, with the reason (R-B10)', async () => {
+  it('is given up with the reason after a permanent refusal (R-B10)', async () => {
     mailbox.refuse(550, 1);
     await queueMail(database, mailTo('bad@x.example'));
     const sender = startSender();
@@ -152,7 +152,7 @@ describe('a mail', () => {
     await sender.stop();
   });
 
-  it('taken by a process that died is sent by another, after its time (R-B10, R-K3)', async () => {
+  it('claimed by a crashed process is sent by another one after the lease (R-B10, R-K3)', async () => {
     await queueMail(database, mailTo('orphan@x.example'));
     expect((await claimMail(database, 60))?.to).toBe('orphan@x.example');
     const sender = startSender();
@@ -165,7 +165,7 @@ describe('a mail', () => {
     await sender.stop();
   });
 
-  it('that is to wait is sent after a restart, and not before its time (R-B12, R-K2)', async () => {
+  it('with a delay is sent after it, across a restart (R-B12, R-K2)', async () => {
     const before = startSender();
     await queueMail(database, mailTo('delayed@x.example', { delayHours: 1 }));
     await queueMail(database, mailTo('first@x.example'));
@@ -179,7 +179,7 @@ describe('a mail', () => {
     await after.stop();
   });
 
-  it('nobody needs any more is not sent (R-B10)', async () => {
+  it('that became obsolete is not sent (R-B10)', async () => {
     await queueMail(database, mailTo('obsolete@x.example'));
     const sender = startSender({ prepare: async () => undefined });
     await untilState('obsolete@x.example', 'Obsolete');
@@ -187,7 +187,7 @@ describe('a mail', () => {
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('obsolete@x.example'))).toBe(false);
   });
 
-  it('waits where neither a server nor a directory is set (R-B10)', async () => {
+  it('waits when neither a server nor a directory is configured (R-B10)', async () => {
     const sender = startMailSender({
       ...{ database, transport: undefined, texts: PASSWORD_MAIL_TEXTS, prepare: {}, intervalMs: 20, log: LOG },
     });

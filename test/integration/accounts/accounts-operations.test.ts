@@ -1,6 +1,6 @@
 /**
- * Every operation of §4.1, §4.2, §4.3 and §4.6, at the door: who may call it, with which scope and version, and with what
- * for a body. What each does, and for which account, is tested in the files of its own.
+ * Every operation of §4.1, §4.2, §4.3 and §4.6: required role, scope and version, and the validation of the body. Other files
+ * test what each operation does.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
@@ -125,14 +125,14 @@ describe.each(ALL)('$method $path', (operation) => {
     if (operation.role === 'ALL USERS') expect((await send(user, operation)).status).toBe(200);
   });
 
-  it('needs a bearer with the scope datahub-api (R-A5, R-B6)', async () => {
+  it('requires a bearer token with the scope datahub-api (R-A5, R-B6)', async () => {
     const answer = await send(clients.nobody, operation);
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
     expect(await send(clients.pusher, operation)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('is of Api-Version 1.7, and says so (§9.1, R-A2)', async () => {
+  it('answers Api-Version 1.7 and its header (§9.1, R-A2)', async () => {
     const answer = await send(clients.admin, operation, { 'api-version': '1.6' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'api_version_unsupported' } });
     expect(answer.headers.get('api-version')).toBe('1.7');
@@ -143,7 +143,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('the body of $method
   const post = (raw: string, type = 'application/json') =>
     clients.admin.send(operation.method, pathOf(operation), undefined, { raw, headers: { 'content-type': type } });
 
-  it('is JSON, and of its shape (§2, R-A4, R-A5)', async () => {
+  it('must be JSON of the declared shape (§2, R-A4, R-A5)', async () => {
     expect(await post('{')).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect(await post('', 'application/json')).toMatchObject({ status: 400 });
     for (const raw of ['null', '7', '"x"', Array.isArray(operation.body) ? '{}' : '[]', '[null]']) {
@@ -154,7 +154,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('the body of $method
   });
 });
 
-it('each answers 200 with what the table says to who may call it, other JSON types included (§2, §4, R-A6)', async () => {
+it('every operation of accounts answers 200 to a permitted caller, also for other JSON types (§2, §4, R-A6)', async () => {
   for (const operation of ALL) {
     if (operation === LAST) await clients.admin.post('/account/users/account', fill(MEMBERS));
     const client = operation.role === 'ADMIN' ? clients.admin : clients.manager;

@@ -1,4 +1,4 @@
-/** What two do at the same time: one comes second, and sees what the first has done. */
+/** Concurrent changes: the second one waits for the first and sees its result. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox } from '../../support/doubles/mailbox.ts';
@@ -24,7 +24,7 @@ const register = (link: string) =>
     undefined,
   );
 
-describe('two managers at once', () => {
+describe('two managers in concurrent requests', () => {
   const WAYS = {
     demote: (by: TestClient, id: string) => by.post(`/account/user/${id}`, { roles: ['USER'] }),
     lock: (by: TestClient, id: string) => by.post(`/account/user/${id}/lock`, { isLocked: true }),
@@ -34,7 +34,7 @@ describe('two managers at once', () => {
   } as const;
 
   it.each(['demote', 'lock', 'delete', 'remove'] as const)(
-    'who %s each other: one comes second, and the account keeps a manager (R-B5, R-B8)',
+    'that %s each other: one request fails, and the account keeps a manager (R-B5, R-B8)',
     async (way) => {
       for (let round = 0; round < 5; round++) {
         const names = [`${way}-${round}-a`, `${way}-${round}-b`];
@@ -50,7 +50,7 @@ describe('two managers at once', () => {
   );
 });
 
-it('invitations of two accounts, accepted at once, make one user, a member of both (R-B10)', async () => {
+it('invitations of two accounts, accepted concurrently, create one user with both memberships (R-B10)', async () => {
   for (let round = 0; round < 5; round++) {
     const email = `twin-${round}@north.example`;
     await api.manager.post(INVITATIONS, { email });

@@ -1,4 +1,4 @@
-/** What GET returns is accepted by POST and PUT, and nothing is lost on the way (R-C): as a law, whatever texts hold. */
+/** Property: POST and PUT accept what GET returns, and nothing changes, for any text (R-C). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isStorableText } from '../../../src/platform/database/storable-text.ts';
@@ -47,7 +47,7 @@ const email = fc.constantFrom(
   `${'l'.repeat(64)}@${'d'.repeat(180)}.example`,
 );
 
-describe('a user', () => {
+describe('round trip of a user', () => {
   const user = fc.record(
     {
       pseudo: optional(anyText),
@@ -67,7 +67,7 @@ describe('a user', () => {
     { requiredKeys: [] },
   );
 
-  it('is the same after what GET returned was posted back (R-C, R-C2)', async () => {
+  it('POST of what GET returned changes nothing (R-C, R-C2)', async () => {
     await fc.assert(
       fc.asyncProperty(user, async (written) => {
         const path = `/account/user/${uma}`;
@@ -86,7 +86,7 @@ describe('a user', () => {
     );
   }, 60_000);
 
-  it('however much was given in many requests (R-C, R-C2)', async () => {
+  it('a list built by many requests is accepted back in one (R-C, R-C2)', async () => {
     const path = `/account/user/${uma}`;
     await api.database.query(
       `with made as (insert into site (account_id, name, time_zone_id) select $1, 'Site ' || i, 'UTC'
@@ -105,7 +105,7 @@ describe('a user', () => {
     expect(await api.manager.post(path, shown)).toMatchObject({ status: 200, body: shown });
   });
 
-  it('is shown sources of a site as they were given, to be given again (R-C3)', async () => {
+  it('sources of a site are returned as granted, and accepted back (R-C3)', async () => {
     const path = `/account/user/${uma}`;
     const sites = [{ siteId: String(siteId), level: 2, sourceIds: [String(sourceId)] }];
     const saved = await api.manager.post<Body>(path, { sites });
@@ -114,7 +114,7 @@ describe('a user', () => {
   });
 });
 
-describe('the account', () => {
+describe('round trip of the account', () => {
   const account = fc.record(
     {
       name: name.map((value) => value.trim()).filter((value) => value !== ''),
@@ -130,7 +130,7 @@ describe('the account', () => {
     { requiredKeys: [] },
   );
 
-  it('is the same after what GET returned was put back, at every level (R-C, R-C1)', async () => {
+  it('PUT of what GET returned changes nothing, at every level (R-C, R-C1)', async () => {
     await fc.assert(
       fc.asyncProperty(account, fc.constantFrom('Normal', 'Verbose', '1'), async (written, level) => {
         const path = `/account?displayLevel=${level}`;

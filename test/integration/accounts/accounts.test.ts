@@ -43,7 +43,7 @@ describe('GET /account', () => {
     });
   });
 
-  it('levels are read by number too (R-A3, R-C1)', async () => {
+  it('displayLevel is also accepted as a number (R-A3, R-C1)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await user.get(`/account?displayLevel=${level}`)).body;
       expect(await user.get(`/account?displayLevel=${number}`)).toMatchObject({ status: 200, body: byName });
@@ -51,7 +51,7 @@ describe('GET /account', () => {
     expect((await user.get('/account?displayLevel=3')).status).toBe(400);
   });
 
-  it('a USER counts only what site access shows (R-B9, R-C1)', async () => {
+  it('counts for a USER include only what site access shows (R-B9, R-C1)', async () => {
     const { body } = await user.get('/account?displayLevel=Verbose');
     expect(body).toMatchObject({ siteCount: 1, sourceCount: 1, variableCount: 1 });
   });
@@ -74,13 +74,13 @@ describe('GET /account', () => {
 describe('PUT /account', () => {
   const read = async () => (await api.manager.get<Account>('/account')).body;
 
-  it('accepts what GET returns, and nothing changes (R-C1)', async () => {
+  it('accepts what GET returns and changes nothing (R-C1)', async () => {
     const whole = (await api.manager.get<Account>('/account?displayLevel=Verbose')).body;
     expect(await api.manager.put('/account', whole)).toMatchObject({ status: 200, body: await read() });
     expect((await api.manager.get('/account?displayLevel=Verbose')).body).toEqual(whole);
   });
 
-  it('changes what is given, in any case, and answers with the account (§4.1)', async () => {
+  it('changes the given members, names in any case, and answers with the account (§4.1)', async () => {
     const { status, body } = await api.manager.put('/account', {
       Name: 'North & Co',
       Language: 'FR',
@@ -98,7 +98,7 @@ describe('PUT /account', () => {
     expect(await read()).toEqual(body);
   });
 
-  it('what is left out stays, inside a group too; null clears (R-C1)', async () => {
+  it('an absent member keeps its value, inside a group too; null clears it (R-C1)', async () => {
     await api.manager.put('/account', { emailSettings: { senderName: null } });
     expect(await read()).toMatchObject({
       name: 'North & Co',
@@ -108,13 +108,13 @@ describe('PUT /account', () => {
     expect(await read()).toMatchObject({ currency: null, emailSettings: { senderName: null, replyTo: null } });
   });
 
-  it('fieldMask limits what changes (R-C1)', async () => {
+  it('changes only members in fieldMask (R-C1)', async () => {
     await api.manager.put('/account?fieldMask=Name', { name: 'Only the name', versionLimit: 99 });
     expect(await read()).toMatchObject({ name: 'Only the name', versionLimit: 12 });
     expect((await api.manager.put('/account?fieldMask=x', { name: 'x' })).status).toBe(400);
   });
 
-  it('what the fieldMask leaves out may be anything: clients fill in no more than they mean (R-C1)', async () => {
+  it('does not validate members outside fieldMask (R-C1)', async () => {
     const sparse = { id: 0, name: null, language: null, timeZoneId: '', versionLimit: 0, currency: 'NOK' };
     expect((await api.manager.put('/account?fieldMask=currency', sparse)).status).toBe(200);
     expect(await read()).toMatchObject({ name: 'Only the name', currency: 'NOK', versionLimit: 12 });
@@ -138,7 +138,7 @@ describe('PUT /account', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('is for managers, and changes their own account alone (§4.1, R-B8)', async () => {
+  it('requires a manager, and changes the manager’s account only (§4.1, R-B8)', async () => {
     expect(await user.put('/account', { name: 'x' })).toMatchObject({
       status: 403,
       body: { code: 'permission_denied' },
@@ -162,7 +162,7 @@ describe('features of the account', () => {
     },
   );
 
-  it('a level the operator limits is shown as limited (§4.1)', async () => {
+  it('show a level limited by the operator (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 2, 'Read')`, [api.accountId]);
     const { body } = await api.manager.get<readonly Account[]>('/account/features');
     expect(body.find(({ id }) => id === 2)).toMatchObject({ level: 'Read' });
@@ -174,7 +174,7 @@ describe('features of the account', () => {
 describe('accounts of the user', () => {
   const idsOf = (answer: { body: readonly Account[] }) => answer.body.map(({ id }) => id);
 
-  it('are those they belong to; an ADMIN has all (§4.1, R-B8)', async () => {
+  it('are the user’s memberships; for an ADMIN all accounts (§4.1, R-B8)', async () => {
     expect(idsOf(await user.get('/account/user/accounts'))).toEqual([api.accountId]);
     await addPerson(api, 'both', { role: 'MANAGER', accountIds: [api.accountId, api.otherAccountId] });
     const both = await signInPerson(api, 'both');
@@ -186,7 +186,7 @@ describe('accounts of the user', () => {
     expect(idsOf(await admin.get('/account/user/accounts'))).toHaveLength(2);
   });
 
-  it('the active one is that of the next token that names none (§4.1, R-B4)', async () => {
+  it('the active account is that of the next token requested without one (§4.1, R-B4)', async () => {
     const both = await signInPerson(api, 'both');
     expect((await both.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInPerson(api, 'both');
@@ -194,7 +194,7 @@ describe('accounts of the user', () => {
     expect((await both.get('/account?displayLevel=Light')).body).toMatchObject({ id: api.accountId });
   });
 
-  it('another account, or none, is 404 and changes nothing (R-A5)', async () => {
+  it('activating an inaccessible or unknown account is 404 and changes nothing (R-A5)', async () => {
     for (const id of [api.otherAccountId, 999_999, 'x', 0]) {
       expect((await user.post(`/account/user/active-account/${id}`, undefined)).status).toBe(404);
     }
@@ -204,7 +204,7 @@ describe('accounts of the user', () => {
 });
 
 describe('the audit trail', () => {
-  it('tells managers who did what and when, newest first (R-B14)', async () => {
+  it('lists who did what and when, newest first (R-B14)', async () => {
     await api.manager.put('/account', { name: 'Audited', currency: 'CHF' });
     const { status, body } = await api.manager.get<readonly Account[]>('/account/audit?itemsPerPage=1', {
       'x-total-count': 'true',
@@ -227,7 +227,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('is filtered by time, person and action; nonsense is 400 (R-A5)', async () => {
+  it('filters by time, user and action; an invalid filter is 400 (R-A5)', async () => {
     const ada = await userIdOf(api, 'ada');
     const byAda = await api.manager.get<readonly Account[]>(`/account/audit?userId=${ada}&action=accountupdated`);
     expect(byAda.body).toHaveLength(1);
@@ -242,13 +242,13 @@ describe('the audit trail', () => {
     }
   });
 
-  it('is not for users, nor for managers of other accounts (R-B8)', async () => {
+  it('is refused to users, and shows managers their own account only (R-B8)', async () => {
     expect((await user.get('/account/audit')).status).toBe(403);
     const { body } = await api.stranger.get<readonly Account[]>('/account/audit');
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('of what reaches over all accounts of a user is theirs, wherever it was done from (R-A5, R-B8)', async () => {
+  it('has changes of a whole user in all the user’s accounts, wherever they were made (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });
@@ -267,7 +267,7 @@ describe('the audit trail', () => {
     expect(rows).toEqual([{ account_id: api.otherAccountId }]);
   });
 
-  it('of somebody in no account is the operator’s alone (R-A5)', async () => {
+  it('shows changes of a user without account to the operator only (R-A5)', async () => {
     const nobody = await addPerson(api, 'nobody', { accountIds: [] });
     await admin.delete(`/account/user/${nobody}`);
     expect((await api.manager.get(`/account/audit?targetId=${nobody}`)).body).toEqual([]);
@@ -277,7 +277,7 @@ describe('the audit trail', () => {
     expect(rows).toEqual([{ action: 'UserDeleted', account_id: null }]);
   });
 
-  it('comes in pages: the newest thousand, unless asked for others (R-A7, §8)', async () => {
+  it('returns the newest thousand entries by default, and pages on request (R-A7, §8)', async () => {
     await api.database.query(
       `insert into audit_entry (account_id, user_id, user_name, action, target_id)
        select $1, 'x', 'x', 'UserUpdated', i::text from generate_series(1, 1500) i`,
@@ -293,7 +293,7 @@ describe('the audit trail', () => {
     expect((await api.stranger.get('/account/audit?ItemsPerPage=10001')).status).toBe(400);
   });
 
-  it('a change that failed leaves no entry (R-A5)', async () => {
+  it('has no entry of a failed change (R-A5)', async () => {
     const count = async () => (await api.manager.get<readonly Account[]>('/account/audit')).body.length;
     const before = await count();
     await api.manager.put('/account', { versionLimit: 0 });

@@ -44,13 +44,13 @@ async function find(query: string, client = api.manager): Promise<readonly unkno
 }
 
 describe('GET /account/users', () => {
-  it('lists the users of the account, by name, to everybody (§4.3)', async () => {
+  it('lists the users of the account, sorted by name, to every role (§4.3)', async () => {
     expect(await find('')).toEqual(EVERYBODY);
     expect(await find('', user)).toEqual(EVERYBODY);
     expect((await user.get<readonly Listed[]>('/user/users')).body).toHaveLength(EVERYBODY.length);
   });
 
-  it('Normal is a UserLight, Light less, Verbose everything for managers alone (R-C2)', async () => {
+  it('Normal returns UserLight, Light fewer members, Verbose all members, to managers only (R-C2)', async () => {
     const first = async (client: TestClient, level: string) => {
       const path = `/account/users?SearchText=zouzou&DisplayLevel=${level}`;
       return (await client.get<readonly Listed[]>(path)).body[0];
@@ -89,11 +89,11 @@ describe('GET /account/users', () => {
     ['una', []],
     ['nobody', []],
     [' ', EVERYBODY],
-  ])('SearchText %j looks at pseudo, names and mail, whatever case and accents (§4.3)', async (text, found) => {
+  ])('SearchText %j matches pseudo, names and mail address, ignoring case and accents (§4.3)', async (text, found) => {
     expect(await find(`?SearchText=${encodeURIComponent(text)}`)).toEqual(found);
   });
 
-  it('SearchText is answered by an index among many users (§4.3)', async () => {
+  it('SearchText uses an index among many users (§4.3)', async () => {
     const client = await api.database.connect();
     try {
       await client.query('begin');
@@ -140,11 +140,11 @@ describe('GET /account/users', () => {
     ['BusinessKeys.Name=Username&BusinessKeys.Values[0]=foreign', []],
     ['BusinessKeys.Name=1&BusinessKeys.Values[0]=zoe&BusinessKeys.Values[1]=max', ['max', 'zoe']],
     ['Roles[0]=MANAGER&SearchText=sure', ['percent']],
-  ])('%s narrows (§4.3)', async (query, found) => {
+  ])('%s filters (§4.3)', async (query, found) => {
     expect(await find(`?${query}`)).toEqual(found);
   });
 
-  it('BusinessKeys by Id (§4.3)', async () => {
+  it('BusinessKeys filters by Id (§4.3)', async () => {
     const ids = [await userIdOf(api, 'zoe'), await userIdOf(api, 'foreign')];
     expect(await find(`?BusinessKeys.Name=Id&${ids.map((id) => `BusinessKeys.Values=${id}`).join('&')}`)).toEqual([
       'zoe',
@@ -168,7 +168,7 @@ describe('GET /account/users', () => {
     });
   });
 
-  it('pages, and counts on request (§4.3, R-A7)', async () => {
+  it('returns pages, and the total on request (§4.3, R-A7)', async () => {
     const { body, headers } = await user.get<readonly Listed[]>(
       '/account/users?Paging.PageNumber=1&Paging.ItemsPerPage=2&DisplayLevel=Light',
       { 'x-total-count': 'true' },
@@ -178,7 +178,7 @@ describe('GET /account/users', () => {
     expect(await find('?Paging.PageNumber=9&Paging.ItemsPerPage=2')).toEqual([]);
   });
 
-  it('levels are read by number too (R-A3, R-C2)', async () => {
+  it('displayLevel is also accepted as a number (R-A3, R-C2)', async () => {
     for (const [number, level] of ['Light', 'Normal', 'Verbose'].entries()) {
       const byName = (await api.manager.get(`/account/users?DisplayLevel=${level}`)).body;
       expect((await api.manager.get(`/account/users?DisplayLevel=${number}`)).body).toEqual(byName);
@@ -187,7 +187,7 @@ describe('GET /account/users', () => {
     }
   });
 
-  it('AccountId is for ADMIN (§4.3, §5)', async () => {
+  it('AccountId requires the role ADMIN (§4.3, §5)', async () => {
     expect(await find(`?AccountId=${api.otherAccountId}`, admin)).toEqual(['both', 'foreign', 'sam']);
     expect((await admin.get('/account/users?AccountId=999999')).status).toBe(404);
     for (const id of [api.accountId, api.otherAccountId]) {
@@ -201,7 +201,7 @@ describe('saved views', () => {
   const create = async (client: TestClient) =>
     (await client.post<{ id: string }>('/account/users/views', { name: 'Red', filter })).body.id;
 
-  it('narrow a listing besides what it asks for itself (§4.3)', async () => {
+  it('apply in addition to the filters of the request (§4.3)', async () => {
     const id = await create(user);
     expect(await find(`?ViewId=${id}`)).toEqual(['zoe']);
     expect(await find(`?ViewId=${id}&SearchText=lukasz`)).toEqual([]);
@@ -209,7 +209,7 @@ describe('saved views', () => {
     expect((await user.get<readonly Listed[]>('/account/users/views')).body).toHaveLength(1);
   });
 
-  it('an unknown one, or one of another account, is 404 (§4.3, R-A5)', async () => {
+  it('an unknown view, or one of another account, is 404 (§4.3, R-A5)', async () => {
     const theirs = await create(api.stranger);
     for (const id of ['nope', theirs]) {
       expect((await api.manager.get(`/account/users?ViewId=${id}`)).status).toBe(404);
@@ -221,7 +221,7 @@ describe('saved views', () => {
     }
   });
 
-  it('are changed and deleted by their owner and by managers (§4.3)', async () => {
+  it('can be changed and deleted by their owner and by managers only (§4.3)', async () => {
     const id = await create(api.manager);
     const path = `/account/users/views/${id}`;
     expect((await user.put(path, { name: 'Mine', filter })).status).toBe(403);
@@ -233,7 +233,7 @@ describe('saved views', () => {
     expect((await api.manager.get(path)).status).toBe(404);
   });
 
-  it('need a name and a filter that makes sense (R-A5)', async () => {
+  it('require a name and a valid filter (R-A5)', async () => {
     for (const body of [{ filter }, { name: '', filter }, { name: 'x', filter: { claims: [{}] } }, { name: 'x' }]) {
       expect((await user.post('/account/users/views', body)).status).toBe(400);
     }
@@ -241,7 +241,7 @@ describe('saved views', () => {
 });
 
 describe('POST /account/users', () => {
-  it('gives the same answers as the query, with the total (§4.3, R-C3)', async () => {
+  it('answers like GET, with the total (§4.3, R-C3)', async () => {
     const { status, body, headers } = await user.post('/account/users', {
       DisplayLevel: 'light',
       searchText: 'NORTH',
@@ -259,7 +259,7 @@ describe('POST /account/users', () => {
     expect(narrowed.body).toMatchObject({ totalCount: 1, pageNumber: 0, users: [{ userName: 'zoe' }] });
   });
 
-  it('pages are numbers, also as text, and behind the last there is nothing (§8, R-A3)', async () => {
+  it('accepts page numbers as numbers or text; a page after the last is empty (§8, R-A3)', async () => {
     const paging = { pageNumber: '0', itemsPerPage: '1' };
     expect((await user.post('/account/users', { paging })).body).toMatchObject({ pageNumber: 0, itemsPerPage: 1 });
     const far = { pageNumber: 2 ** 31 - 1, itemsPerPage: 2 ** 31 - 1 };
@@ -267,7 +267,7 @@ describe('POST /account/users', () => {
     expect((await user.post('/account/users', { pageNumber: 2 ** 53 - 1, itemsPerPage: 100_000 })).status).toBe(400);
   });
 
-  it('refuses what the query refuses (§4.3)', async () => {
+  it('refuses what GET refuses (§4.3)', async () => {
     expect((await user.post('/account/users', { accountId: api.accountId })).status).toBe(403);
     for (const body of [{ displayLevel: 'x' }, { paging: { itemsPerPage: 0 } }, { businessKeys: { values: ['x'] } }]) {
       expect((await user.post('/account/users', body)).status).toBe(400);
@@ -292,7 +292,7 @@ describe('GET /account/users/visibleToMe', () => {
   const visible = async (client: TestClient, query = '') =>
     (await client.get<readonly Listed[]>(`/account/users/visibleToMe${query}`)).body;
 
-  it('lists the users on any account of the caller’s, each with those accounts (§4.3, R-C2)', async () => {
+  it('lists the users of all accounts of the caller, each with these accounts (§4.3, R-C2)', async () => {
     const both = await signInPerson(api, 'both');
     const listed = await visible(both);
     expect(listed.map(({ userName }) => userName)).toEqual([
@@ -311,7 +311,7 @@ describe('GET /account/users/visibleToMe', () => {
     expect(mine[0]).toMatchObject({ userName: 'both', accountIds: [api.accountId] });
   });
 
-  it('AccountIds narrows, and opens nothing (§4.3, R-A5)', async () => {
+  it('AccountIds filters, and reveals no other account (§4.3, R-A5)', async () => {
     const both = await signInPerson(api, 'both');
     const there = await visible(both, `?AccountIds=${api.otherAccountId}&SearchText=zoe`);
     expect(there.map(({ userName }) => userName)).toEqual(['foreign']);
@@ -326,7 +326,7 @@ describe('GET /account/users/visibleToMe', () => {
 });
 
 describe('GET /account/usersForAccount/{id}', () => {
-  it('lists the whole of the users of any account, for ADMIN (§4.3)', async () => {
+  it('lists the users of any account with all members, for ADMIN (§4.3)', async () => {
     const { status, body } = await admin.get<readonly Listed[]>(`/account/usersForAccount/${api.otherAccountId}`);
     expect(status).toBe(200);
     expect(body.map(({ userName }) => userName)).toEqual(['both', 'foreign', 'sam']);
@@ -341,7 +341,7 @@ describe('GET /account/usersForAccount/{id}', () => {
 describe('/account/users/account', () => {
   const path = '/account/users/account';
 
-  it('adds users to another account of the caller’s and removes them (§4.3, R-C3)', async () => {
+  it('adds users to another account of the caller and removes them (§4.3, R-C3)', async () => {
     const both = await signInPerson(api, 'both');
     const zoe = await userIdOf(api, 'zoe');
     const body = { accountId: api.otherAccountId, userIds: [zoe] };
@@ -357,7 +357,7 @@ describe('/account/users/account', () => {
     ]);
   });
 
-  it('claims of that account go with the membership (R-C3)', async () => {
+  it('removing a membership removes the claims of that account (R-C3)', async () => {
     const gone = await addPerson(api, 'gone');
     await addClaim(api.database, { accountId: api.accountId, userId: gone, claimType: 'team', claimValue: 'red' });
     const body = { accountId: api.accountId, userIds: [gone] };
@@ -367,7 +367,7 @@ describe('/account/users/account', () => {
     expect(await find('?Claims[0].ClaimType=team')).toEqual(['zoe']);
   });
 
-  it('neither an account nor a user that is not theirs exists for a manager, and nothing happens (R-A5, R-B8)', async () => {
+  it('an account or user outside the manager’s accounts is 404 and changes nothing (R-A5, R-B8)', async () => {
     const [zoe, foreign] = [await userIdOf(api, 'zoe'), await userIdOf(api, 'foreign')];
     for (const body of [
       { accountId: api.otherAccountId, userIds: [zoe] },
@@ -380,7 +380,7 @@ describe('/account/users/account', () => {
     expect(await find('')).toContain('zoe');
   });
 
-  it('who also belongs to accounts of others is not added, but may be removed from one’s own (R-B8)', async () => {
+  it('a user who also belongs to other accounts cannot be added, but can be removed (R-B8)', async () => {
     const shared = await addPerson(api, 'shared', { accountIds: [api.accountId, api.otherAccountId] });
     const body = { accountId: api.accountId, userIds: [shared] };
     expect((await api.manager.post(path, body)).status).toBe(403);
@@ -388,7 +388,7 @@ describe('/account/users/account', () => {
     expect(await find('', api.stranger)).toContain('shared');
   });
 
-  it('is for managers, not for oneself, and wants a body (§4.3, R-A5)', async () => {
+  it('requires a manager, another user than the caller, and a body (§4.3, R-A5)', async () => {
     const max = { accountId: api.accountId, userIds: [await userIdOf(api, 'max')] };
     expect((await user.post(path, max)).status).toBe(403);
     expect((await deleteWith(user, path, max)).status).toBe(403);

@@ -31,7 +31,7 @@ type Body = Readonly<Record<string, unknown>>;
 const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
 
 describe('GET /account/user/{userId}', () => {
-  it('shows the members of R-C2 (§4.2, R-C2)', async () => {
+  it('returns the members of R-C2 (§4.2, R-C2)', async () => {
     expect(await read(uma)).toEqual({
       id: uma,
       userName: 'uma',
@@ -55,7 +55,7 @@ describe('GET /account/user/{userId}', () => {
     });
   });
 
-  it('a user of several accounts is shown without those that are not the caller’s (R-A5)', async () => {
+  it('omits accounts the caller may not use (R-A5)', async () => {
     expect((await read(shared)).accounts).toEqual([{ id: api.accountId, name: 'North' }]);
     const { body } = await admin.get<Body>(`/account/user/${shared}`);
     expect(body.accounts).toHaveLength(2);
@@ -91,20 +91,20 @@ describe.each(OPERATIONS)('$method /account/user/{userId}$path', ({ method, path
     expect(await send(user, uma)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('does not find users of other accounts, nor of none (R-A5)', async () => {
+  it('answers 404 for users of other accounts, and of no account (R-A5)', async () => {
     for (const id of [foreign, 'nobody', '%00']) {
       expect(await send(api.manager, id)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     }
   });
 
-  it('changes nobody who also belongs to an account of others (R-B8)', async () => {
+  it('refuses to change a user who also belongs to other accounts (R-B8)', async () => {
     const { status } = await send(api.manager, shared);
     expect(status).toBe(method === 'GET' ? 200 : 403);
   });
 });
 
 it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
-  '$method /account/user/{userId}$path of another shape is 400 (R-A5)',
+  '$method /account/user/{userId}$path with an invalid body is 400 (R-A5)',
   async ({ method, path }) => {
     for (const wrong of ['x', 7]) {
       const answer = await api.manager.send(method, `/account/user/${uma}${path}`, wrong);
@@ -113,14 +113,14 @@ it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
   },
 );
 
-it('an ADMIN is changed by nobody but an ADMIN (R-B8)', async () => {
+it('only an ADMIN may change an ADMIN (R-B8)', async () => {
   const ada = await userIdOf(api, 'ada');
   expect((await api.manager.post(`/account/user/${ada}`, { firstName: 'X' })).status).toBe(403);
   expect((await admin.post(`/account/user/${ada}`, { firstName: 'Ada' })).status).toBe(200);
 });
 
 describe('POST /account/user/{userId}', () => {
-  it('accepts what GET returns, and nothing is lost (R-C2)', async () => {
+  it('accepts what GET returns and changes nothing (R-C2)', async () => {
     const site = await createSite(api.manager);
     await api.manager.post(`/account/user/${uma}`, {
       pseudo: 'umi',
@@ -143,13 +143,13 @@ describe('POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(whole);
   });
 
-  it('what is left out stays, null clears, read-only members are ignored (R-C2)', async () => {
+  it('an absent member keeps its value, null clears it, read-only members are ignored (R-C2)', async () => {
     const saved = await api.manager.post<Body>(`/account/user/${uma}`, { PSEUDO: null, isLocked: true, id: 'x' });
     expect(saved.body).toMatchObject({ id: uma, pseudo: null, isLocked: false, phoneNumber: '+32 2' });
     expect(saved.body.claims).toHaveLength(1);
   });
 
-  it('a manager makes managers, and no ADMIN (R-B8, §5)', async () => {
+  it('a manager may grant the role MANAGER, not ADMIN (R-B8, §5)', async () => {
     const roleOf = async (roles: unknown) =>
       (await api.manager.post<Body>(`/account/user/${uma}`, { roles })).body.roles;
     expect(await roleOf(['manager'])).toEqual([{ id: 'MANAGER', name: 'MANAGER' }]);
@@ -157,7 +157,7 @@ describe('POST /account/user/{userId}', () => {
     expect((await api.manager.post(`/account/user/${uma}`, { roles: ['ADMIN'] })).status).toBe(403);
   });
 
-  it('nobody changes their own role (R-B8)', async () => {
+  it('refuses to change the caller’s own role (R-B8)', async () => {
     const max = await userIdOf(api, 'max');
     expect((await api.manager.post(`/account/user/${max}`, { roles: ['USER'] })).status).toBe(409);
     expect((await api.manager.post(`/account/user/${max}`, { roles: ['MANAGER'], firstName: 'Max' })).status).toBe(200);
@@ -182,11 +182,11 @@ describe('POST /account/user/{userId}', () => {
     expect(await read(uma)).toEqual(before);
   });
 
-  it('a user name that is taken, in any case, is 409 (R-A5)', async () => {
+  it('a user name that is taken, ignoring case, is 409 (R-A5)', async () => {
     expect((await api.manager.post(`/account/user/${uma}`, { userName: 'FOREIGN' })).status).toBe(409);
   });
 
-  it('sites of another account cannot be granted, as if they did not exist (R-B9)', async () => {
+  it('sites of another account are refused like unknown sites (R-B9)', async () => {
     const theirs = await createSite(api.stranger);
     for (const id of [theirs, 999_999]) {
       const answer = await api.manager.post<Body>(`/account/user/${uma}/sites`, [{ siteId: id, level: 'Read' }]);
@@ -199,7 +199,7 @@ describe('features, secondary accesses and sites', () => {
   it.each([
     ['features', 'Structure'],
     ['secondaryAccesses', 'Api'],
-  ])('%s keep what is not given; None takes away (§4.2, R-C3)', async (part, name) => {
+  ])('%s: those not named keep their level; None removes it (§4.2, R-C3)', async (part, name) => {
     const path = `/account/user/${uma}/${part}`;
     const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
     expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
@@ -209,14 +209,14 @@ describe('features, secondary accesses and sites', () => {
     expect((await levelsOf()).slice(0, 2)).toEqual(['Write', 'None']);
   });
 
-  it('nobody has more than the account (§4.1)', async () => {
+  it('a user’s level is at most the account’s (§4.1)', async () => {
     await api.database.query(`insert into account_feature values ($1, 'Feature', 5, 'Read')`, [api.accountId]);
     const path = `/account/user/${uma}/features`;
     expect((await api.manager.post(path, [{ id: 5, level: 'Write' }])).status).toBe(400);
     expect((await api.manager.post(path, [{ id: 5, level: 'Read' }])).status).toBe(200);
   });
 
-  it('a USER sees a site from when it is granted until it is taken away (§4.2, R-B9)', async () => {
+  it('a USER sees a site from the grant until it is revoked (§4.2, R-B9)', async () => {
     const siteId = await createSite(api.manager);
     const una = await userIdOf(api, 'una');
     const statusOf = async () => (await user.get(`/sites/${siteId}`)).status;
@@ -232,7 +232,7 @@ describe('claims', () => {
   const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
   const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
 
-  it('a data pusher claim is added and removed, and answered with (§4.2, R-C3)', async () => {
+  it('adding and removing a data pusher claim answers with the claim (§4.2, R-C3)', async () => {
     const path = `/account/user/${uma}/claims`;
     const added = await api.manager.post(`${path}/add`, { claimType: 'datapusher.standard' });
     expect(added).toMatchObject({ status: 200, body: { ...claim, userId: uma } });
@@ -242,7 +242,7 @@ describe('claims', () => {
     expect((await api.manager.post(`${path}/remove`, [{ claimType: 'team' }])).status).toBe(400);
   });
 
-  it('any claim is added, edited and removed by its type (§4.2, §5)', async () => {
+  it('any claim can be added, edited and removed by type (§4.2, §5)', async () => {
     const body = { userId: uma, claimType: 'team', claimValue: 'red' };
     expect(await api.manager.post('/account/user/claims/add', body)).toMatchObject({ status: 200, body: undefined });
     expect(await listed(uma)).toEqual([{ id: 0, ...body }]);
@@ -253,7 +253,7 @@ describe('claims', () => {
     expect((await api.manager.put('/account/user/claims/edit', body)).status).toBe(404);
   });
 
-  it('they are for managers and their own users (§4.2, R-B8)', async () => {
+  it('managers change claims of their own users only (§4.2, R-B8)', async () => {
     for (const [client, userId, status] of [
       [user, uma, 403],
       [api.manager, foreign, 404],
@@ -269,7 +269,7 @@ describe('claims', () => {
     expect((await api.manager.get(`/account/user/claim/${foreign}`)).status).toBe(404);
   });
 
-  it('removing from several users is all or nothing (§4.2)', async () => {
+  it('removing claims of several users removes all or none (§4.2)', async () => {
     await api.manager.post('/account/user/claims/add', { userId: uma, claimType: 'a', claimValue: 'b' });
     const body = [
       { userId: uma, claimType: 'a' },
@@ -294,7 +294,7 @@ describe('claims', () => {
 });
 
 describe('the lock', () => {
-  it('ends a live token, and is shown with its end (§4.2, R-B5, R-B11)', async () => {
+  it('a lock revokes live tokens, and GET shows its end (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -311,7 +311,7 @@ describe('the lock', () => {
     expect(rows).toMatchObject([{ payload: { id, userName: 'lena' } }]);
   });
 
-  it('ends by itself at its end (R-B11)', async () => {
+  it('a lock with an end expires by itself (R-B11)', async () => {
     const lars = await api.signIn('lars', 'USER');
     const id = await userIdOf(api, 'lars');
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -326,13 +326,13 @@ describe('the lock', () => {
     ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999999Z'],
     ['2099-01-01T00:00:00+18:00', '2098-12-31T06:00:00Z'],
     ['2099-06-01T12:00-0330', '2099-06-01T15:30:00Z'],
-  ])('until %s is until %s, as clients of any zone write it (R-A8, R-B11)', async (until, shown) => {
+  ])('a lock until %s ends at %s (R-A8, R-B11)', async (until, shown) => {
     expect((await api.manager.post(`/account/user/${uma}/lock`, { isLocked: true, until })).status).toBe(200);
     expect((await read(uma)).lockedUntil).toBe(shown);
     await api.manager.post(`/account/user/${uma}/lock`, { isLocked: false });
   });
 
-  it('after wrong passwords is shown, and lifted by unlocking (R-B11)', async () => {
+  it('GET shows the block after wrong passwords, and unlocking ends it (R-B11)', async () => {
     await addPerson(api, 'typo');
     const id = await userIdOf(api, 'typo');
     await api.database.query(`update app_user set sign_in_locked_until = now() + interval '1 h' where id = $1`, [id]);
@@ -342,7 +342,7 @@ describe('the lock', () => {
     await expect(signInPerson(api, 'typo')).resolves.toBeDefined();
   });
 
-  it('needs isLocked and an end in the future, and is not for oneself (R-B11)', async () => {
+  it('a lock requires isLocked, a future end, and another user than the caller (R-B11)', async () => {
     const lock = (id: string, body: unknown) => api.manager.post(`/account/user/${id}/lock`, body);
     expect((await lock(uma, {})).status).toBe(400);
     expect((await lock(uma, { isLocked: true, until: '2020-01-01T00:00:00Z' })).status).toBe(400);
@@ -355,7 +355,7 @@ describe('the lock', () => {
 });
 
 describe('DELETE /account/user/{userId}', () => {
-  it('removes the user, whose token ends (§4.2, R-B5)', async () => {
+  it('deletes the user and revokes their tokens (§4.2, R-B5)', async () => {
     const gone = await api.signIn('gone', 'USER');
     const id = await userIdOf(api, 'gone');
     expect(await api.manager.delete(`/account/user/${id}`)).toMatchObject({ status: 200, body: undefined });
@@ -365,7 +365,7 @@ describe('DELETE /account/user/{userId}', () => {
     expect(body).toMatchObject([{ targetId: id, targetName: 'gone', userName: 'max' }]);
   });
 
-  it('is not for oneself (R-B8)', async () => {
+  it('refuses to delete the caller (R-B8)', async () => {
     expect((await api.manager.delete(`/account/user/${await userIdOf(api, 'max')}`)).status).toBe(409);
   });
 });

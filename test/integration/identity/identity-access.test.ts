@@ -36,7 +36,7 @@ async function call(path: string, token: string | undefined, method = 'GET') {
 }
 
 describe('a bearer token', () => {
-  it('of the issuer is verified and gives the caller of the database (R-B1, R-B5)', async () => {
+  it('of the issuer is verified, and the caller comes from the database (R-B1, R-B5)', async () => {
     expect(await call('/account/me', await tokenOf('max'))).toMatchObject({
       status: 200,
       body: {
@@ -51,7 +51,7 @@ describe('a bearer token', () => {
     });
   });
 
-  it('that is missing, or another scheme, is 401 with a challenge (R-A5)', async () => {
+  it('that is missing, or uses another scheme, is 401 with a challenge (R-A5)', async () => {
     const missing = await call('/account/me', undefined);
     expect(missing).toMatchObject({
       status: 401,
@@ -89,7 +89,7 @@ describe('a bearer token', () => {
     expect(await call('/account/me', token)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 
-  it('of another issuer, or no JWT, is 401 (R-B1)', async () => {
+  it('of another issuer, or that is not a JWT, is 401 (R-B1)', async () => {
     const secret = createSecretKey(randomBytes(32));
     const foreign = await new SignJWT({ sub: 'x', iss: 'https://elsewhere.example' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -99,7 +99,7 @@ describe('a bearer token', () => {
     }
   });
 
-  it('without the scope of the door is 403, naming it (R-B6)', async () => {
+  it('without the required scope is 403, and the answer names the scope (R-B6)', async () => {
     const pushOnly = await tokenOf('max', { scope: 'push-data' });
     expect(await call('/account/me', pushOnly)).toMatchObject({
       status: 403,
@@ -114,7 +114,7 @@ describe('a bearer token', () => {
     expect((await call('/api/data', pushOnly, 'POST')).status).toBe(200);
   });
 
-  it('is understood without HTTP too, for gRPC (R-J2)', async () => {
+  it('is also verified without HTTP, for gRPC (R-J2)', async () => {
     const callers = createCallerCache({ database: identity.database, cacheSec: 0 });
     const authentication = { verifier: identity.verifier, callers };
     const caller = await authenticateBearer(authentication, `bearer ${await tokenOf('max')}`, 'datahub-api');
@@ -126,7 +126,7 @@ describe('a bearer token', () => {
 });
 
 describe('what a caller may do', () => {
-  it('pushing needs the permission, granted in that account (R-B8)', async () => {
+  it('pushing requires the permission in that account (R-B8)', async () => {
     const inOther = await tokenOf('max', { account: String(identity.otherAccountId) });
     expect(await call('/api/data', inOther, 'POST')).toMatchObject({
       status: 403,
@@ -146,7 +146,7 @@ describe('what a caller may do', () => {
     expect((await call('/api/data', await tokenOf('denied'), 'POST')).status).toBe(403);
   });
 
-  it('MANAGER lets managers and admins pass, not users (R-B8)', async () => {
+  it('requireRole MANAGER accepts managers and admins, not users (R-B8)', async () => {
     const statusOf = async (userName: string, form = {}) =>
       (await call('/account/managers', await tokenOf(userName, form))).status;
     expect(await statusOf('max')).toBe(200);
@@ -154,7 +154,7 @@ describe('what a caller may do', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('a USER sees the sites granted (R-B9)', async () => {
+  it('a USER has the granted sites (R-B9)', async () => {
     const userId = await newUser('sited');
     await grantSiteAccess(identity.database, { userId, siteId: await newSite('East'), level: 'Read' });
     const { body } = await call('/account/me', await tokenOf('sited'));
@@ -163,7 +163,7 @@ describe('what a caller may do', () => {
   });
 });
 
-describe('while a token lives', () => {
+describe('a live token', () => {
   it.each([
     ['locking', 'update app_user set is_locked = true where id = $1', 401],
     ['deleting', 'delete from app_user where id = $1', 401],
@@ -181,7 +181,7 @@ describe('while a token lives', () => {
     expect((await call('/account/managers', token)).status).toBe(status);
   });
 
-  it('it ends at its expiry, with 30 seconds of tolerance (R-B1)', async () => {
+  it('expires with 30 seconds of tolerance (R-B1)', async () => {
     const token = await tokenOf('max');
     const untilExpirySec = (decodeJwt(token).exp ?? 0) - Math.floor(identity.clock.nowMillis() / 1000);
     identity.clock.advanceSec(untilExpirySec + 29);

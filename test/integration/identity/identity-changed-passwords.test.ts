@@ -1,4 +1,4 @@
-/** What a password opened, once there is another: by Basic, by refresh, by sessions, by tokens. */
+/** A changed password revokes what the old one gave: HTTP Basic of push, refresh tokens, sessions, access tokens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
@@ -75,12 +75,12 @@ const tokensOf = async (username: string, password = PASSWORD) =>
 const refresh = (token: unknown) =>
   postToken(api.origin, { ...FORM, grant_type: 'refresh_token', refresh_token: String(token) });
 
-describe('name and password on push, remembered', () => {
+describe('cached push credentials', () => {
   it.each([
     ['by the link of a mail', 'rita', reset],
     ['at the page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
-    'stop once the password is changed %s, in every process; the new one is good (R-B7, R-B5)',
+    'are invalid after the password is changed %s, in every process; the new password works (R-B7, R-B5)',
     async (_how, name, by) => {
       const userId = await addPusher(name);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
@@ -92,7 +92,7 @@ describe('name and password on push, remembered', () => {
     },
   );
 
-  it('stop without news too, once what a user may do is read anew (R-B7, R-B5)', async () => {
+  it('are invalid without an invalidation message too, once the cached caller expires (R-B7, R-B5)', async () => {
     const [changed, void_] = [await addPusher('cora'), await addPusher('vera')];
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(200);
     await api.database.query(`update app_user set password_hash = password_hash || 'x' where id = $1`, [changed]);
@@ -102,7 +102,7 @@ describe('name and password on push, remembered', () => {
     for (const name of ['cora', 'vera']) expect(await push(api.origin, name, PASSWORD)).toBe(401);
   });
 
-  it('are tried anew when a lock is lifted, and pass (R-B7, R-B11)', async () => {
+  it('are checked again after a lock ends, and accepted (R-B7, R-B11)', async () => {
     const userId = await addPusher('lola');
     expect(await push(api.origin, 'lola', PASSWORD)).toBe(200);
     for (const [isLocked, status] of [
@@ -115,8 +115,8 @@ describe('name and password on push, remembered', () => {
   });
 });
 
-describe('what else the old password opened', () => {
-  it('ends with a reset: refreshing, signed-in browsers, and tokens that still live (R-B11, R-B5)', async () => {
+describe('sessions and tokens of a changed password', () => {
+  it('a reset revokes refresh tokens, browser sessions and live access tokens (R-B11, R-B5)', async () => {
     const userId = await addPusher('theo');
     const browser = await signInBrowser('theo');
     const { access_token: token, refresh_token: refreshToken } = await tokensOf('theo');
@@ -132,7 +132,7 @@ describe('what else the old password opened', () => {
     expect((await own.get('/account')).status).toBe(200);
   });
 
-  it('ends with a change at the page, but not where it was changed (R-B13)', async () => {
+  it('a change at the page revokes all sessions except the one of the page (R-B13)', async () => {
     await addPusher('olga');
     const [here, elsewhere] = [await signInBrowser('olga'), await signInBrowser('olga')];
     const { refresh_token: refreshToken } = await tokensOf('olga');
@@ -142,7 +142,7 @@ describe('what else the old password opened', () => {
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant');
   });
 
-  it('is not opened by a sign-in that was under way (R-B11)', async () => {
+  it('a sign-in in progress during the change gets no session (R-B11)', async () => {
     const userId = await addPusher('race');
     const client = await api.database.connect();
     try {
@@ -163,7 +163,7 @@ describe('what else the old password opened', () => {
     }
   });
 
-  it('no refreshing is granted for a password that has gone while tokens were made (R-B11)', async () => {
+  it('no refresh token is issued when the password changes while tokens are issued (R-B11)', async () => {
     const userId = await addPusher('grant');
     const { rows } = await api.database.query<{ hash: string }>(
       'select password_hash as hash from app_user where id = $1',

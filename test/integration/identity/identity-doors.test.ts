@@ -13,14 +13,14 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const LOG = createLog('silent', 'test');
 
-describe('a change of access', () => {
+describe('access invalidation', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
   });
   afterAll(() => api.close());
 
-  it('is seen at once by the process that made it, though decisions are kept (R-B5)', async () => {
+  it('a change takes effect at once in the process that made it, despite the cache (R-B5)', async () => {
     const user = await api.signIn('una', 'USER');
     const id = await userIdOf(api, 'una');
     expect((await user.get('/account')).status).toBe(200);
@@ -30,7 +30,7 @@ describe('a change of access', () => {
     expect((await user.get('/account')).status).toBe(200);
   });
 
-  it('of an ADMIN who acts as somebody else ends that at once too (R-B5, R-B14)', async () => {
+  it('locking an impersonating ADMIN ends the impersonation at once (R-B5, R-B14)', async () => {
     const ada = await addPerson(api, 'ada', { role: 'ADMIN' });
     await addPerson(api, 'root', { role: 'ADMIN' });
     await registerClient(api.database, {
@@ -48,7 +48,7 @@ describe('a change of access', () => {
     expect((await acting.get('/account')).status).toBe(401);
   });
 
-  it('is told to other processes through Redis (R-B5)', async () => {
+  it('a change reaches other processes through Redis (R-B5)', async () => {
     const { config, authentication } = api.parts;
     const elsewhere = createCallerCache({ database: api.database, cacheSec: 30 });
     let isListening = false;
@@ -76,7 +76,7 @@ describe('a change of access', () => {
     }
   });
 
-  it('a look that began before the change is not kept (R-B5)', async () => {
+  it('a query that began before the change is not cached (R-B5)', async () => {
     const id = await addPerson(api, 'slow', { role: 'MANAGER' });
     const client = await signInPerson(api, 'slow');
     const token = await api.parts.authentication.verifier(client.token ?? '');
@@ -132,7 +132,7 @@ describe('rate limits', () => {
     return statuses;
   };
 
-  it('on tokens are per client address, of which our own proxy writes the last (R-B15)', async () => {
+  it('on tokens are per client address, the last one of X-Forwarded-For (R-B15)', async () => {
     // What a client puts in front changes nothing.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));
@@ -142,7 +142,7 @@ describe('rate limits', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^[1-8]$/);
   });
 
-  it('also hold under aliases, with doubled slashes, and where invitations are tried (R-B15)', async () => {
+  it('also apply to realm aliases, repeated slashes, and invitations (R-B15)', async () => {
     const alias = await statusesOf('//realms/opinum//protocol/openid-connect/token/', () => '192.0.2.3');
     expect(alias[8]).toBe(429);
     const invitations = await statusesOf('/account/user/register?invitationToken=x', () => '192.0.2.4');
@@ -150,7 +150,7 @@ describe('rate limits', () => {
     expect(invitations[8]).toBe(429);
   });
 
-  it('do not count what is only read (R-B15)', async () => {
+  it('do not count GET requests (R-B15)', async () => {
     for (let request = 1; request <= 12; request++) {
       const path = '/realms/tidemark/protocol/openid-connect/certs';
       const keys = await fetch(api.origin + path, { headers: { 'x-forwarded-for': '192.0.2.5' } });
@@ -158,7 +158,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('are counted for all processes together, and by each while Redis is away (R-B15)', async () => {
+  it('are counted for all processes together, and per process while Redis is down (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });
@@ -178,7 +178,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('0 is any number (R-B15)', async () => {
+  it('a limit of 0 means no limit (R-B15)', async () => {
     const free = await startTestApi({ API_RATE_PER_MINUTE: '0', TOKEN_RATE_PER_MINUTE: '0' });
     try {
       for (let request = 1; request <= 20; request++) expect((await free.manager.get('/account')).status).toBe(200);

@@ -1,4 +1,4 @@
-/** What somebody would try who means harm: at the pages, with tokens that were taken, through mails and logs. */
+/** Attacks on the pages, with stolen tokens, through mails and logs. */
 import { Writable } from 'node:stream';
 import { Hono } from 'hono';
 import { pino } from 'pino';
@@ -44,7 +44,7 @@ async function signIn(username: string) {
 }
 
 describe('cookies', () => {
-  it('of a browser before signing in open nothing afterwards: a session cannot be planted (R-B2)', async () => {
+  it('set before a sign-in are worthless after it: no session fixation (R-B2)', async () => {
     const { browser, before } = await signIn('uma');
     const { address } = startAuthorization(api.origin, { prompt: 'none' });
     const errorWith = async (cookie: string) => {
@@ -55,7 +55,7 @@ describe('cookies', () => {
     expect(await errorWith(before)).toBe('login_required');
   });
 
-  it('are for TLS alone where the issuer is behind it, and never for scripts or other sites (R-B2)', async () => {
+  it('are Secure behind TLS, and always HttpOnly and SameSite (R-B2)', async () => {
     const behindTls = await startTestApi({ AUTH_URL: 'https://id.example' });
     try {
       await registerApp(behindTls.database);
@@ -74,7 +74,7 @@ describe('cookies', () => {
 });
 
 describe('a wrong password', () => {
-  it('costs the same work for a name that exists, one that does not and one that is stopped (R-B11)', async () => {
+  it('takes the same work for an existing, an unknown and a blocked user (R-B11)', async () => {
     await addPerson(api, 'known');
     const work = async (userName: string) => {
       const statements: string[] = [];
@@ -98,8 +98,8 @@ describe('a wrong password', () => {
   });
 });
 
-describe('a refresh token that was taken', () => {
-  it('of a public client is noticed when both use it: the whole sign-in ends (R-B3)', async () => {
+describe('a stolen refresh token', () => {
+  it('of a public client is detected on reuse, which revokes the grant (R-B3)', async () => {
     const { page, verifier } = await signIn('uma');
     const { body } = await exchangeCode(api.origin, page.url, verifier);
     const refresh = (token: unknown) =>
@@ -110,7 +110,7 @@ describe('a refresh token that was taken', () => {
     expect((await refresh(rotated.body.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('is of no use to another client (R-B3)', async () => {
+  it('is refused to another client (R-B3)', async () => {
     const { page, verifier } = await signIn('uma');
     const { body } = await exchangeCode(api.origin, page.url, verifier);
     const other = { client_id: 'demo', client_secret: 's3cret', refresh_token: String(body.refresh_token) };
@@ -119,7 +119,7 @@ describe('a refresh token that was taken', () => {
 });
 
 describe('mails', () => {
-  it('have the headers and receivers they should, whatever names hold (R-B10)', async () => {
+  it('have correct headers and recipients, whatever names contain (R-B10)', async () => {
     const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
     await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
     await api.manager.post('/account/invitations', { email: 'ines@north.example', firstName: injected });
@@ -132,7 +132,7 @@ describe('mails', () => {
   });
 
   it.each(['a@x.example, spy@evil.example', 'a@x.example\r\nBcc: spy@evil.example', '<spy@evil.example>'])(
-    'go to one address: %j is none (R-A5)',
+    'go to one address: %j is refused (R-A5)',
     async (email) => {
       expect((await api.manager.post('/account/invitations', { email })).status).toBe(400);
       expect((await api.manager.put('/account', { emailSettings: { replyTo: email } })).status).toBe(400);
@@ -140,7 +140,7 @@ describe('mails', () => {
   );
 });
 
-describe('asking for a new password', () => {
+describe('requesting a new password', () => {
   const ask = async (username: string) => {
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
@@ -153,13 +153,13 @@ describe('asking for a new password', () => {
     return rows.length;
   };
 
-  it('says the same and answers alike of everybody (R-B11)', async () => {
+  it('is answered alike for existing and unknown users (R-B11)', async () => {
     const told = await ask('uma');
     expect(told).toContain('If this user exists');
     expect(await ask('nobody')).toBe(told);
   });
 
-  it('reaches the owner of an address also when another user took it as their name (R-B11)', async () => {
+  it('reaches the owner of an address even when another user has it as a name (R-B11)', async () => {
     await addPerson(api, 'olga', { email: 'olga@north.example' });
     await addPerson(api, 'olga@north.example', { email: 'spy@evil.example' });
     await ask('olga@north.example');
@@ -167,7 +167,7 @@ describe('asking for a new password', () => {
     expect(linkIn(await mailbox.next('spy@evil.example'))).toContain('/reset-password?token=');
   });
 
-  it('does not flood a mailbox: three mails to a user in a quarter of an hour (R-B11, R-B15)', async () => {
+  it('sends at most three mails per user in 15 minutes (R-B11, R-B15)', async () => {
     await addPerson(api, 'busy', { email: 'busy@north.example' });
     const told = await ask('busy');
     for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(told);
@@ -179,7 +179,7 @@ describe('asking for a new password', () => {
 });
 
 describe('the log of requests', () => {
-  it('holds no token that a link carries in its query, nor one of a header (R-K4)', async () => {
+  it('contains no token of a query or a header (R-K4)', async () => {
     let written = '';
     const log = pino(
       new Writable({

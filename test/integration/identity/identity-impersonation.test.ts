@@ -36,8 +36,8 @@ async function impersonate(form = {}): Promise<TestClient> {
   return createTestClient(api.origin, String(body.access_token));
 }
 
-describe('an ADMIN who acts as somebody else', () => {
-  it('gets a token of that user with themself as act, and none to refresh (R-B14)', async () => {
+describe('impersonation', () => {
+  it('issues a token of the user with the ADMIN as act, and no refresh token (R-B14)', async () => {
     const { body } = await exchange({ requested_subject: 'UMA' });
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -50,13 +50,13 @@ describe('an ADMIN who acts as somebody else', () => {
     });
   });
 
-  it('may do what the user may, and no more (R-B14, R-B8)', async () => {
+  it('grants what the user may do, and no more (R-B14, R-B8)', async () => {
     const client = await impersonate();
     expect((await client.get('/account/audit')).status).toBe(200);
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);
   });
 
-  it('is stopped by a reset of the ADMIN’s own password, and begins no more with a token of before (R-B14, R-B11)', async () => {
+  it('ends with a reset of the ADMIN’s password, and does not begin with an older token (R-B14, R-B11)', async () => {
     const client = await impersonate();
     await api.database.query(`update app_user set tokens_valid_from = now() + interval '1 min' where id = $1`, [ada]);
     expect((await client.get('/account')).status).toBe(401);
@@ -65,7 +65,7 @@ describe('an ADMIN who acts as somebody else', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('is written beside the user into the audit trail, from the beginning (R-B14)', async () => {
+  it('records the ADMIN beside the user in the audit trail, from its start (R-B14)', async () => {
     const client = await impersonate();
     await client.put('/account', { currency: 'EUR' });
     const { body } = await api.manager.get<readonly object[]>('/account/audit?itemsPerPage=2');
@@ -78,7 +78,7 @@ describe('an ADMIN who acts as somebody else', () => {
     expect(byAda.body.length).toBeGreaterThan(1);
   });
 
-  it('is one request from the answer to the audit trail, whether or not it came with an id (R-A10, R-B14)', async () => {
+  it('has the same request id in the answer and the audit trail, given or generated (R-A10, R-B14)', async () => {
     for (const given of [undefined, 'mine-1', 'not one\tof ours']) {
       const form = {
         ...{ grant_type: TOKEN_EXCHANGE_GRANT, client_id: 'support', client_secret: 's' },
@@ -96,7 +96,7 @@ describe('an ADMIN who acts as somebody else', () => {
     }
   });
 
-  it('stops when the ADMIN is locked or no longer one (R-B14, R-B5)', async () => {
+  it('ends when the ADMIN is locked or loses the role (R-B14, R-B5)', async () => {
     const client = await impersonate();
     for (const [change, undo] of [
       ['is_locked = true', 'is_locked = false'],
@@ -109,13 +109,13 @@ describe('an ADMIN who acts as somebody else', () => {
     }
   });
 
-  it('chooses an account of the user, and none beyond (R-B4)', async () => {
+  it('may name an account of the user only (R-B4)', async () => {
     expect((await exchange({ account: String(api.accountId) })).status).toBe(200);
     expect(await exchange({ account: String(api.otherAccountId) })).toMatchObject({ body: { error: 'invalid_grant' } });
   });
 });
 
-describe('refused is', () => {
+describe('impersonation is refused', () => {
   it.each([
     ['a manager', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
     ['a token that is none', async () => ({ subject_token: 'x' }), 'invalid_grant'],
@@ -135,11 +135,11 @@ describe('refused is', () => {
       'invalid_scope',
     ],
     ['a scope the client may not have', async () => ({ scope: 'push-data' }), 'invalid_scope'],
-  ])('%s (R-B14)', async (_case, form, error) => {
+  ])('for %s (R-B14)', async (_case, form, error) => {
     expect(await exchange(await form())).toMatchObject({ status: 400, body: { error } });
   });
 
-  it('a locked user (R-B11)', async () => {
+  it('for a locked user (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
     expect(await exchange({ requested_subject: id })).toMatchObject({ body: { error: 'invalid_grant' } });

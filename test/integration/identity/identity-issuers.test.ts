@@ -48,7 +48,7 @@ async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise
   return startTestApi({ AUTH_URL, TRUSTED_ISSUERS: JSON.stringify(issuers), EXTERNAL_USERS: externalUsers });
 }
 
-describe.each(['sub', 'email', 'businessId'])('two issuers at once, users known by %s', (how) => {
+describe.each(['sub', 'email', 'businessId'])('two trusted issuers, users identified by %s', (how) => {
   let foreign: ForeignIssuer;
   let api: TestApi;
   let uma: string;
@@ -74,26 +74,26 @@ describe.each(['sub', 'email', 'businessId'])('two issuers at once, users known 
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('sub is our id, where users were copied (§5, R-B5)', async () => {
+  it('sub is the user’s id when users were copied (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('a verified address is believed as configured, an unverified or shared one never (R-B5)', async () => {
+  it('a verified address identifies a user as configured, an unverified or shared one never (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);
     expect(await call({ ...verified, sub: 'e-2', email: 'twins@north.example' })).toBe(401);
   });
 
-  it('a BusinessId is believed as configured, also as the sub of old (§5, R-B5)', async () => {
+  it('a BusinessId identifies a user as configured, also in sub (§5, R-B5)', async () => {
     const status = how === 'businessId' ? 200 : 401;
     expect(await call({ sub: 'b-1', businessId: 'M-1' })).toBe(status);
     expect(await call({ sub: 'M-1' })).toBe(status);
   });
 
-  it('once linked, a sub stays with its user, whoever gets the address later (R-B5)', async () => {
+  it('a linked sub stays with its user when another user gets the address (R-B5)', async () => {
     const linked = async () => {
       await call({ sub: 'l-1', email: 'uma@north.example', email_verified: true });
       const sql = `select user_id as id from user_identity where issuer = $1 and subject = 'l-1'`;
@@ -116,14 +116,14 @@ describe.each(['sub', 'email', 'businessId'])('two issuers at once, users known 
     await api.database.query('update app_user set is_locked = false where id = $1', [uma]);
   });
 
-  it('an act of a foreign issuer is nobody’s impersonation (R-B14)', async () => {
+  it('a token of another issuer with an act claim is refused (R-B14)', async () => {
     const ada = await addPerson(api, `ada ${how}`, { role: 'ADMIN' });
     for (const act of [{ sub: ada }, {}, null, 'x']) expect(await call({ sub: uma, act })).toBe(401);
   });
 });
 
-describe('keys that change', () => {
-  it('tokens of the old key stay good while the new one signs (R-B1, R-B2)', async () => {
+describe('rotation of signing keys', () => {
+  it('tokens of the old key stay valid while the new one signs (R-B1, R-B2)', async () => {
     const api = await startTestApi();
     try {
       const { database } = api;
@@ -143,7 +143,7 @@ describe('keys that change', () => {
     }
   });
 
-  it('a running issuer takes the new key up without a restart, and publishes it (R-B2)', async () => {
+  it('a running issuer publishes and uses the new key without a restart (R-B2)', async () => {
     const identity = await startIdentity();
     try {
       const kidsOf = async () => {

@@ -46,8 +46,8 @@ async function signInAt(name: string): Promise<TestClient> {
   return createTestClient(api.origin, await keycloak.tokenOf(inKeycloak(name)?.id ?? ''));
 }
 
-describe('a user who is created', () => {
-  it('is made at Keycloak, gets a temporary password there, and is known by its tokens (R-B2, R-B5)', async () => {
+describe('Keycloak: a created user', () => {
+  it('exists at Keycloak with a temporary password, and its tokens identify the user (R-B2, R-B5)', async () => {
     expect((await create('Nora', { firstName: 'Nora', language: 'fr' })).status).toBe(200);
     expect(inKeycloak('nora')).toMatchObject({
       ...{ username: 'nora', email: 'Nora@north.example', firstName: 'Nora', enabled: true },
@@ -63,7 +63,7 @@ describe('a user who is created', () => {
     expect(rows).toEqual([{ password_hash: null }]);
   });
 
-  it('whose name or address another user of Keycloak has is refused, and not made here (R-B2)', async () => {
+  it('with a name or address taken at Keycloak is refused and not stored (R-B2)', async () => {
     await create('first');
     const taken = await create('second', { email: 'first@north.example' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -71,7 +71,7 @@ describe('a user who is created', () => {
     expect(rows).toEqual([]);
   });
 
-  it('left over at Keycloak by an attempt that failed is taken over by the next (R-B2)', async () => {
+  it('left at Keycloak by a failed attempt is taken over by the next one (R-B2)', async () => {
     await create('halfway');
     await api.database.query(`delete from app_user where user_name = 'halfway'`);
     const id = inKeycloak('halfway')?.id;
@@ -80,7 +80,7 @@ describe('a user who is created', () => {
     expect((await (await signInAt('halfway')).get('/account')).status).toBe(200);
   });
 
-  it('is not linked to a user of Keycloak who happens to have that name (R-B2, R-B8)', async () => {
+  it('is not linked to an unrelated user of Keycloak with that name (R-B2, R-B8)', async () => {
     const boss = { id: 'boss-id', username: 'boss', enabled: true, emailVerified: true, requiredActions: [] };
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
@@ -91,7 +91,7 @@ describe('a user who is created', () => {
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
-  it('who has chosen a password meanwhile gets no temporary one (R-B10)', async () => {
+  it('who has already chosen a password gets no temporary one (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
     // It has arrived before the sender has written so.
@@ -105,8 +105,8 @@ describe('a user who is created', () => {
   });
 });
 
-describe('what a manager does', () => {
-  it('to names and language is written back whole: nothing else is lost at Keycloak (R-B2)', async () => {
+describe('Keycloak: changes by a manager', () => {
+  it('of names and language keep everything else at Keycloak (R-B2)', async () => {
     await create('wanda');
     const user = inKeycloak('wanda');
     const attributes = { ...user?.attributes, badge: ['7'] };
@@ -119,7 +119,7 @@ describe('what a manager does', () => {
     });
   });
 
-  it('to the address takes back that it was verified, to anything else does not (R-B5, R-B10)', async () => {
+  it('of the address make it unverified; other changes do not (R-B5, R-B10)', async () => {
     await create('vera');
     const user = inKeycloak('vera');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
@@ -130,7 +130,7 @@ describe('what a manager does', () => {
     expect(inKeycloak('vera')?.emailVerified).toBe(false);
   });
 
-  it('to claims and sites is none of Keycloak’s business (R-B5)', async () => {
+  it('of claims and sites do not call Keycloak (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
     await eventually('the mails to the users made so far to be sent', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
@@ -141,7 +141,7 @@ describe('what a manager does', () => {
     expect(keycloak.calls).toHaveLength(before);
   });
 
-  it('locking disables the user there and ends the sessions (R-B11)', async () => {
+  it('locking disables the user at Keycloak and ends the sessions (R-B11)', async () => {
     await create('lock');
     const id = await userIdOf(api, 'lock');
     const client = await signInAt('lock');
@@ -154,7 +154,7 @@ describe('what a manager does', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('a lock that ends by itself leaves the user enabled there, where nothing would enable them again (R-B5, R-B11)', async () => {
+  it('a lock with an end leaves the user enabled at Keycloak and ends the sessions (R-B5, R-B11)', async () => {
     await create('briefly');
     const id = await userIdOf(api, 'briefly');
     const client = await signInAt('briefly');
@@ -167,14 +167,14 @@ describe('what a manager does', () => {
     expect((await client.get('/account')).status).toBe(200);
   });
 
-  it('resetting the password of a locked user is 409: Keycloak mails them nothing (R-A5, R-B11)', async () => {
+  it('resetting the password of a locked user is 409 and sends no mail (R-A5, R-B11)', async () => {
     await create('stuck');
     const id = await userIdOf(api, 'stuck');
     await api.manager.post(`/account/user/${id}/lock`, { isLocked: true });
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('resetting a password has Keycloak mail a link good for an hour (R-B11)', async () => {
+  it('resetting a password makes Keycloak mail a link for an hour (R-B11)', async () => {
     await create('reset');
     const id = await userIdOf(api, 'reset');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(200);
@@ -183,7 +183,7 @@ describe('what a manager does', () => {
     expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
   });
 
-  it('deleting deletes there too; a user who is not there is deleted all the same (R-B2)', async () => {
+  it('deleting also deletes at Keycloak; a user missing there is no error (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
       if (isGone) keycloak.users.delete(inKeycloak('delete')?.id ?? '');
@@ -194,14 +194,14 @@ describe('what a manager does', () => {
   });
 });
 
-describe('a user who was there before', () => {
-  it('is made at Keycloak at the first call about them (R-B2)', async () => {
+describe('Keycloak: a user of before', () => {
+  it('is created at Keycloak at the first call about them (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
   });
 
-  it('chooses the account of the next token (R-B4)', async () => {
+  it('sets the account of the next token (R-B4)', async () => {
     await create('chooser');
     const userId = await userIdOf(api, 'chooser');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
@@ -212,11 +212,11 @@ describe('a user who was there before', () => {
   });
 });
 
-describe('whoever leaves the account of their tokens', () => {
+describe('Keycloak: a user who leaves the active account', () => {
   const accountOf = async (client: TestClient) =>
     (await client.get<{ id?: number }>('/account?displayLevel=Light')).body.id;
 
-  it('gets tokens of another account of theirs, and of the next they join (R-B4)', async () => {
+  it('gets tokens of another own account, or of the next one they join (R-B4)', async () => {
     await create('mover');
     const userId = await userIdOf(api, 'mover');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);
@@ -232,7 +232,7 @@ describe('whoever leaves the account of their tokens', () => {
   });
 });
 
-describe('an invitation of a user of another account', () => {
+describe('Keycloak: an invitation of a user of another account', () => {
   const accept = async (email: string) => {
     await api.manager.post('/account/invitations', { email });
     const token = new URL(linkIn(await mailbox.next(email))).searchParams.get('token');
@@ -240,7 +240,7 @@ describe('an invitation of a user of another account', () => {
     expect((await createTestClient(api.origin).post(path, undefined)).status).toBe(200);
   };
 
-  it('leaves the password where Keycloak has verified the address, and voids it where not (R-B10)', async () => {
+  it('keeps the password when Keycloak has verified the address, else revokes it (R-B10)', async () => {
     for (const [email, emailVerified] of [
       ['known@north.example', true],
       ['unknown@north.example', false],
@@ -269,8 +269,8 @@ describe('an invitation of a user of another account', () => {
   });
 });
 
-describe('the account a token of Keycloak names', () => {
-  it('is the one meant, a membership being asked of our database, not of Keycloak (R-B4, R-B5)', async () => {
+describe('Keycloak: the account of a token', () => {
+  it('is the claim’s; the service’s database checks the membership (R-B4, R-B5)', async () => {
     await create('claire');
     const user = inKeycloak('claire') as NonNullable<ReturnType<typeof inKeycloak>>;
     for (const [account, status] of [
@@ -284,8 +284,8 @@ describe('the account a token of Keycloak names', () => {
   });
 });
 
-describe('GET /user/updatePasswordLink', () => {
-  it('leads to Keycloak’s page for it and back (§4.6, R-B13)', async () => {
+describe('Keycloak: GET /user/updatePasswordLink', () => {
+  it('returns the address of Keycloak’s page, which returns to the profile (§4.6, R-B13)', async () => {
     await create('paul');
     const { body } = await (await signInAt('paul')).get<{ link: string }>('/user/updatePasswordLink');
     const link = new URL(body.link);
@@ -297,14 +297,14 @@ describe('GET /user/updatePasswordLink', () => {
   });
 });
 
-describe('the service account', () => {
-  it('gets another token when its own is refused (R-B2)', async () => {
+describe('Keycloak: the service account', () => {
+  it('renews its token when it is refused (R-B2)', async () => {
     keycloak.expireTokens();
     expect((await create('renewed')).status).toBe(200);
     expect(inKeycloak('renewed')).toBeDefined();
   });
 
-  it('while Keycloak fails changes are 503, undone here, and say nothing of it (R-A5, R-B2)', async () => {
+  it('a failure of Keycloak is 503, rolls the change back, and reveals no details (R-A5, R-B2)', async () => {
     keycloak.failWith(500);
     const answer = await create('unlucky');
     keycloak.failWith(undefined);
@@ -315,7 +315,7 @@ describe('the service account', () => {
   });
 });
 
-describe('the realm export', () => {
+describe('Keycloak: the realm export', () => {
   const realm = JSON.parse(
     readFileSync(new URL('../../../src/identity/keycloak/realm-export.json', import.meta.url), 'utf8'),
   ) as {
@@ -345,7 +345,7 @@ describe('the realm export', () => {
     expect(ids).toEqual(expect.arrayContaining([KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID]));
   });
 
-  it('holds no secret (R-B2)', () => {
+  it('contains no secret (R-B2)', () => {
     expect(JSON.stringify(realm)).not.toMatch(/"(secret|privateKey|credentials)"/);
   });
 });

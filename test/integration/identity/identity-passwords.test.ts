@@ -34,7 +34,7 @@ const choose = (browser: Browser, page: BrowserPage, password: string, more = {}
 describe('POST /account/user/create', () => {
   const create = (body: Body, query = '') => api.manager.post(`/account/user/create${query}`, body);
 
-  it('makes a user, who gets a temporary password by mail (§4.2, R-B10)', async () => {
+  it('creates a user, who gets a temporary password by mail (§4.2, R-B10)', async () => {
     const created = await create({ userName: 'new', email: 'new@north.example', language: 'de', pseudo: 'n' });
     expect(created).toMatchObject({ status: 200, body: undefined });
     const id = await userIdOf(api, 'new');
@@ -47,12 +47,12 @@ describe('POST /account/user/create', () => {
     expect(rows).toContainEqual({ payload });
   });
 
-  it('the user name is the mail address when none is given (§4.2)', async () => {
+  it('the user name defaults to the mail address (§4.2)', async () => {
     await create({ email: 'plain@north.example' });
     expect(await userIdOf(api, 'plain@north.example')).toBeTypeOf('string');
   });
 
-  it('the mail is in the language of the account, where none is given for the user (§4.2, R-B10)', async () => {
+  it('the language of the mail defaults to the account’s (§4.2, R-B10)', async () => {
     await api.manager.put('/account', { language: 'nl' });
     for (const [name, more, subject] of [
       ['niet', {}, 'Uw toegang'],
@@ -65,7 +65,7 @@ describe('POST /account/user/create', () => {
     await api.manager.put('/account', { language: 'en' });
   });
 
-  it('members that are null are not given, as clients send them that know them all (§4.2, R-C2)', async () => {
+  it('members that are null count as absent (§4.2, R-C2)', async () => {
     const none = {
       id: null,
       userName: null,
@@ -87,7 +87,7 @@ describe('POST /account/user/create', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'query.delayToSendEmail' }] } });
   });
 
-  it('a delayed mail waits its hours, and is not sent before (R-B12)', async () => {
+  it('a delayed mail is not sent before its hours have passed (R-B12)', async () => {
     await create({ userName: 'patient', email: 'patient@north.example' }, '?delayToSendEmail=72');
     const { rows } = await api.database.query<{ hours: number; state: string }>(
       `select round(extract(epoch from not_before_date - created_date) / 3600)::int as hours, state from mail
@@ -102,7 +102,7 @@ describe('POST /account/user/create', () => {
     expect(passwordIn(await mailbox.next('patient@north.example'))).not.toBe('');
   });
 
-  it('needs an address, a free name and a role one may give (§4.2, R-B8)', async () => {
+  it('requires a mail address, a free name and a role the caller may grant (§4.2, R-B8)', async () => {
     expect(await create({ userName: 'x' })).toMatchObject({ status: 400, body: { details: [{ path: '$.email' }] } });
     expect((await create({ userName: 'MAX', email: 'x@north.example' })).status).toBe(409);
     expect((await create({ email: 'x@north.example', roles: ['ADMIN'] })).status).toBe(403);
@@ -112,7 +112,7 @@ describe('POST /account/user/create', () => {
     expect(rows).toEqual([]);
   });
 
-  it('no secret is stored: neither in the outbox nor with the user (R-B11)', async () => {
+  it('stores no secret, neither in the outbox nor with the user (R-B11)', async () => {
     await create({ userName: 'secret', email: 'secret@north.example' });
     const password = passwordIn(await mailbox.next('secret@north.example'));
     const { rows } = await api.database.query(
@@ -125,7 +125,7 @@ describe('POST /account/user/create', () => {
 });
 
 describe('the first password', () => {
-  it('is asked for again until it will do (R-B10)', async () => {
+  it('is requested again until it meets the rules (R-B10)', async () => {
     await api.manager.post('/account/user/create', { userName: 'first', email: 'first@north.example' });
     const mail = await mailbox.next('first@north.example');
     const browser = createBrowser();
@@ -158,7 +158,7 @@ describe('resetpassword', () => {
     return linkIn(await mailbox.next(`${name}@north.example`));
   };
 
-  it('mails a link that changes the password once, ends what is open and says so (§4.2, R-B11)', async () => {
+  it('mails a link that changes the password once, ends sessions and notifies the user (§4.2, R-B11)', async () => {
     await newPerson('rita');
     const body = new URLSearchParams(form('rita', PASSWORD));
     const tokens = await fetch(`${api.origin}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body });
@@ -198,7 +198,7 @@ describe('resetpassword', () => {
     expect((await createBrowser().open(second)).status).toBe(400);
   });
 
-  it('of two posts at once one changes the password (R-B11)', async () => {
+  it('two concurrent posts change the password once (R-B11)', async () => {
     await newPerson('race');
     const browser = createBrowser();
     const page = await browser.open(await reset('race'));
@@ -206,12 +206,12 @@ describe('resetpassword', () => {
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('is 409 for a user without an address (R-B11)', async () => {
+  it('is 409 for a user without a mail address (R-B11)', async () => {
     const id = await addPerson(api, 'nomail');
     expect((await api.manager.post(`/account/user/${id}/resetpassword`, undefined)).status).toBe(409);
   });
 
-  it('can be asked for at the sign-in page, which tells nobody who exists (R-B11)', async () => {
+  it('can be requested at the sign-in page, which does not reveal whether a user exists (R-B11)', async () => {
     await newPerson('forgetful');
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
@@ -243,7 +243,7 @@ describe('GET /user/updatePasswordLink', () => {
     );
   const appBrowser = () => createBrowser(['https://app.example']);
 
-  it('leads to a page that changes the password and back to the profile (§4.6, R-B13)', async () => {
+  it('opens a page that changes the password and returns to the profile (§4.6, R-B13)', async () => {
     await newPerson('paul');
     const browser = appBrowser();
     await signInAs(browser, 'paul');
@@ -257,7 +257,7 @@ describe('GET /user/updatePasswordLink', () => {
     expect(still.title).toBe('You are signed in');
   });
 
-  it('who signed in more than five minutes ago gives the current password too (§5, R-B13)', async () => {
+  it('a sign-in older than five minutes requires the current password (§5, R-B13)', async () => {
     await newPerson('petra');
     const browser = appBrowser();
     await signInAs(browser, 'petra');
@@ -272,7 +272,7 @@ describe('GET /user/updatePasswordLink', () => {
     expect(back.url.startsWith(PROFILE)).toBe(true);
   });
 
-  it('wrong current passwords count as wrong sign-ins (R-B11)', async () => {
+  it('wrong current passwords count as failed sign-ins (R-B11)', async () => {
     await newPerson('pia');
     const browser = appBrowser();
     await signInAs(browser, 'pia');
@@ -283,7 +283,7 @@ describe('GET /user/updatePasswordLink', () => {
     await expect(tokenOf('pia', PASSWORD)).rejects.toThrow('invalid_grant');
   });
 
-  it('who is not signed in signs in first; in the browser of somebody else too (R-B13)', async () => {
+  it('requires a sign-in first, also when another user is signed in (R-B13)', async () => {
     await newPerson('pim');
     await newPerson('other');
     const fresh = await openLink('pim', appBrowser());
@@ -300,7 +300,7 @@ describe('GET /user/updatePasswordLink', () => {
     await expect(tokenOf('other', PASSWORD)).resolves.toBeTypeOf('string');
   });
 
-  it('the code that comes back opens nothing (R-B13)', async () => {
+  it('the returned code cannot be exchanged for a token (R-B13)', async () => {
     await newPerson('pat');
     const browser = appBrowser();
     await signInAs(browser, 'pat');
@@ -313,7 +313,7 @@ describe('GET /user/updatePasswordLink', () => {
     await expect(answer).rejects.toThrow('invalid_grant');
   });
 
-  it('returns to addresses on the list alone (R-B13)', async () => {
+  it('returns to addresses of RETURN_URLS only (R-B13)', async () => {
     await newPerson('pippa');
     expect((await linkFor('pippa', '?returnUrl=https%3A%2F%2Fapp.example%2Fother')).body.link).toContain('other');
     for (const address of ['https://evil.example', `${PROFILE}/deeper`, 'https://app.example']) {
@@ -325,7 +325,7 @@ describe('GET /user/updatePasswordLink', () => {
     expect((await createTestClient(api.origin).get('/user/updatePasswordLink')).status).toBe(401);
   });
 
-  it('POST /user/password is gone, and names what replaced it (§4.6, R-B13)', async () => {
+  it('POST /user/password is 410 and names its replacement (§4.6, R-B13)', async () => {
     const answer = await api.manager.post('/user/password', { password: 'x' });
     expect(answer).toMatchObject({ status: 410, body: { code: 'gone' } });
     expect(JSON.stringify(answer.body)).toContain('GET /user/updatePasswordLink');

@@ -1,4 +1,4 @@
-/** What goes wrong at an address people look at is said to them in their language, and to programs as everywhere else. */
+/** Errors at addresses of pages: a page in the browser's language, and JSON for programs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -37,13 +37,13 @@ async function askTooOften(path: string, asked: Asked) {
   return ask(path, { ...asked, method: 'POST' });
 }
 
-describe('who tries too often', () => {
+describe('too many attempts', () => {
   it.each([
     ['en', 'Too many attempts', /Please wait \d+ seconds?, then try again\./],
     ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
     ['fr', 'Trop de tentatives', /attendre \d+\ssecondes?, puis/],
     ['nl', 'Te veel pogingen', /Wacht \d+ seconden? en/],
-  ])('sees a page in their language, %s, and how long to wait (R-B15, R-B2)', async (language, title, lead) => {
+  ])('show a page in the language %s, with the time to wait (R-B15, R-B2)', async (language, title, lead) => {
     const { status, headers, type, text } = await askTooOften(`${REALM}/forgot-password`, {
       language,
       address: language,
@@ -56,7 +56,7 @@ describe('who tries too often', () => {
     expect(text).toMatch(lead);
   });
 
-  it('at the page of an invitation too (R-B15, R-B10)', async () => {
+  it('show a page at the page of an invitation too (R-B15, R-B10)', async () => {
     expect((await askTooOften('/account/invitation?token=x', { address: 'guest' })).text).toContain(
       'Too many attempts',
     );
@@ -66,13 +66,13 @@ describe('who tries too often', () => {
     ['a program that takes anything', `${REALM}/protocol/openid-connect/token`, '*/*'],
     ['a program that wants JSON', `${REALM}/forgot-password`, 'application/json'],
     ['a browser where programs register people', '/account/user/register?invitationToken=x', BROWSER],
-  ])('and is %s, gets JSON (R-B15, R-A5)', async (who, path, accept) => {
+  ])('of %s are answered in JSON (R-B15, R-A5)', async (who, path, accept) => {
     const { status, headers, text } = await askTooOften(path, { accept, address: who });
     expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  it('says so to a client of the token endpoint in the words of OAuth too (R-B3, R-B15)', async () => {
+  it('at the token endpoint are an OAuth error too (R-B3, R-B15)', async () => {
     const path = `${REALM}/protocol/openid-connect/token`;
     const body = JSON.parse((await askTooOften(path, { accept: '*/*', address: 'oauth' })).text);
     expect(body).toMatchObject({ error: 'temporarily_unavailable', error_description: body.message });
@@ -80,7 +80,7 @@ describe('who tries too often', () => {
 });
 
 describe('an address of the issuer', () => {
-  it('that leads nowhere is a page for people and JSON for programs (R-A5)', async () => {
+  it('that does not exist is a page for browsers and JSON for programs (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
     const answer = await ask(`${REALM}/nowhere`, { accept: '*/*' });
@@ -90,7 +90,7 @@ describe('an address of the issuer', () => {
   });
 
   it.each(['/reset-password?token=old', '/interaction/unknown'])(
-    '%s that expired says so to both (R-B11)',
+    '%s that expired answers browsers and programs (R-B11)',
     async (path) => {
       expect(await ask(REALM + path, { language: 'nl' })).toMatchObject({
         ...{ status: 400, text: expect.stringContaining('Deze pagina is verlopen') },
@@ -104,7 +104,7 @@ describe('an address of the issuer', () => {
     },
   );
 
-  it('that fails for want of the database is a page with a reference, or a 503 in JSON (R-A5, R-A10)', async () => {
+  it('without the database is a page with a reference, or 503 in JSON (R-A5, R-A10)', async () => {
     await api.databaseGate.shut();
     try {
       for (const path of [`${REALM}/reset-password?token=x`, '/account/invitation?token=x']) {
@@ -126,7 +126,7 @@ describe('an address of the issuer', () => {
   });
 });
 
-it('what is asked of the API is answered in JSON, to a browser too (R-A5)', async () => {
+it('the API answers browsers in JSON too (R-A5)', async () => {
   const { status, text } = await ask('/account');
   expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
 });

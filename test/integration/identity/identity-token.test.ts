@@ -25,8 +25,8 @@ const refresh = (token: TokenAnswer, form: Readonly<Record<string, string>> = {}
   });
 const accountOf = (answer: TokenAnswer) => decodeJwt(answer.body.access_token ?? '').account;
 
-describe('a token by password', () => {
-  it('carries what the ruling lists, for the configured audience (R-B3, R-B4)', async () => {
+describe('the password grant', () => {
+  it('issues a token with the claims of R-B4 for the configured audience (R-B3, R-B4)', async () => {
     const { status, body, headers } = await tokenForMax({ scope: 'datahub-api push-data' });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -47,12 +47,12 @@ describe('a token by password', () => {
   it.each([
     ['form-encoded', `${encodeURIComponent(CLIENT.clientId)}:${encodeURIComponent(CLIENT.secret)}`],
     ['as they are', `${CLIENT.clientId}:${CLIENT.secret}`],
-  ])('client credentials in HTTP Basic, %s (R-B3)', async (_way, credentials) => {
+  ])('accepts client credentials in HTTP Basic, %s (R-B3)', async (_way, credentials) => {
     const { status } = await identity.requestToken(MAX, { headers: { authorization: basic(credentials) } });
     expect(status).toBe(200);
   });
 
-  it('a realm alias reaches the same issuer, under its canonical name (R-B2)', async () => {
+  it('a realm alias reaches the same issuer, whose iss is canonical (R-B2)', async () => {
     const { status, body } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { realm: 'opinum' });
     expect(status).toBe(200);
     expect(decodeJwt(body.access_token ?? '').iss).toBe(`${identity.origin}/realms/tidemark`);
@@ -64,21 +64,21 @@ describe('a token by password', () => {
     });
   });
 
-  it('doubled and trailing slashes are answered, not redirected (R-A3)', async () => {
+  it('repeated and trailing slashes are accepted without a redirect (R-A3)', async () => {
     const { status } = await identity.requestToken({ ...CREDENTIALS, ...MAX }, { suffix: '//' });
     expect(status).toBe(200);
   });
 
-  it('the user name is taken in any case (R-B11)', async () => {
+  it('ignores the case of the user name (R-B11)', async () => {
     expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
   });
 
-  it('without a scope gives all the client may have; unknown ones are ignored (R-B3)', async () => {
+  it('without a scope grants all scopes of the client; unknown scopes are ignored (R-B3)', async () => {
     expect((await tokenForMax()).body.scope).toBe('datahub-api push-data');
     expect((await tokenForMax({ scope: 'openid push-data' })).body.scope).toBe('push-data');
   });
 
-  it('never has more scopes than the client (R-B6)', async () => {
+  it('never grants more scopes than the client has (R-B6)', async () => {
     await registerClient(identity.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const pusher = { client_id: 'pusher', client_secret: 'p' };
     expect((await tokenForMax({ ...pusher, scope: 'datahub-api push-data' })).body.scope).toBe('push-data');
@@ -88,7 +88,7 @@ describe('a token by password', () => {
 });
 
 describe('the account of a token', () => {
-  it('is the field account, where the user is a member (R-B4)', async () => {
+  it('is the field account when the user is a member (R-B4)', async () => {
     const other = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ account: other }))).toBe(identity.otherAccountId);
     expect(await tokenForMax({ username: 'uma', account: other })).toMatchObject({
@@ -97,12 +97,12 @@ describe('the account of a token', () => {
     });
   });
 
-  it('else the old form in acr_values (R-B4, §5)', async () => {
+  it('is else the account in acr_values (R-B4, §5)', async () => {
     const acr = { acr_values: `accountId:${identity.otherAccountId}` };
     expect(accountOf(await tokenForMax(acr))).toBe(identity.otherAccountId);
   });
 
-  it('else the active account (R-B4)', async () => {
+  it('is else the active account (R-B4)', async () => {
     const setActive = (accountId: number) =>
       identity.database.query('update app_user set active_account_id = $2 where id = $1', [
         identity.users.max,
@@ -114,7 +114,7 @@ describe('the account of a token', () => {
     expect(accountOf(await tokenForMax())).toBe(identity.accountId);
   });
 
-  it('may be any for an ADMIN, if it exists (R-B8)', async () => {
+  it('may be any existing account for an ADMIN (R-B8)', async () => {
     const account = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ username: 'ada', account }))).toBe(identity.otherAccountId);
     for (const form of [{}, { account: '999999' }]) {
@@ -122,7 +122,7 @@ describe('the account of a token', () => {
     }
   });
 
-  it('that is no number is an invalid request (R-B3)', async () => {
+  it('must be a number, else invalid_request (R-B3)', async () => {
     expect(await tokenForMax({ account: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });
@@ -136,7 +136,7 @@ describe('a refresh', () => {
     expect(accountOf(second)).toBe(identity.otherAccountId);
   });
 
-  it('may name an account of which the user is a member (R-B3, R-B4)', async () => {
+  it('may name another account of the user (R-B3, R-B4)', async () => {
     const first = await tokenForMax();
     expect(accountOf(await refresh(first, { account: String(identity.otherAccountId) }))).toBe(identity.otherAccountId);
     expect(accountOf(await refresh(first))).toBe(identity.accountId);
@@ -155,7 +155,7 @@ describe('a refresh', () => {
     expect((await refresh(uma)).status).toBe(200);
   });
 
-  it('needs a live token of the same client (R-B3)', async () => {
+  it('requires a valid refresh token of the same client (R-B3)', async () => {
     await registerClient(identity.database, { clientId: 'thief', secret: 't', scopes: ['push-data'] });
     const first = await tokenForMax();
     const asThief = { client_id: 'thief', client_secret: 't' };
@@ -185,7 +185,7 @@ describe('a refused token request', () => {
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  it('a wrong client in HTTP Basic names the scheme (R-B3)', async () => {
+  it('a wrong client in HTTP Basic is challenged with the scheme (R-B3)', async () => {
     const answer = await identity.requestToken(MAX, { headers: { authorization: basic('demo:50%off') } });
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -216,7 +216,7 @@ describe('a refused token request', () => {
     await lock(false, null);
   });
 
-  it('five wrong passwords lock for 15 minutes, the right one does not help (R-B11)', async () => {
+  it('five wrong passwords block sign-in for 15 minutes, even with the right password (R-B11)', async () => {
     for (let attempt = 1; attempt <= 5; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect(await tokenForMax({ username: 'uma' })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     identity.clock.advanceSec(899);
@@ -225,14 +225,14 @@ describe('a refused token request', () => {
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('a right password starts the count again (R-B11)', async () => {
+  it('a right password resets the count of wrong ones (R-B11)', async () => {
     for (let attempt = 1; attempt <= 4; attempt++) await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
     await tokenForMax({ username: 'uma', password: 'x' });
     expect((await tokenForMax({ username: 'uma' })).status).toBe(200);
   });
 
-  it('headers that middleware sets are on the issuer’s answers too (R-A2, R-A10)', async () => {
+  it('the issuer’s answers have the headers of middleware (R-A2, R-A10)', async () => {
     for (const form of [{}, { password: 'x' }]) {
       const { headers } = await tokenForMax(form);
       expect(headers.get('api-version')).toBe('1.7');
@@ -246,7 +246,7 @@ describe('a refused token request', () => {
 });
 
 describe('what the issuer stores', () => {
-  it('holds no secret a client sends (R-B11)', async () => {
+  it('contains no secret of a client (R-B11)', async () => {
     const { body } = await tokenForMax();
     const { rows } = await identity.database.query<{ text: string }>(
       `select string_agg(t.line, '') as text from (
@@ -256,7 +256,7 @@ describe('what the issuer stores', () => {
     for (const secret of [body.refresh_token, PASSWORD, CLIENT.secret]) expect(rows[0]?.text).not.toContain(secret);
   });
 
-  it('is swept when it has expired, and only then (R-B2)', async () => {
+  it('is deleted only after it expired (R-B2)', async () => {
     const live = await tokenForMax();
     await identity.database.query(`insert into oidc_payload values ('Session', 'old', '{}', null, null, null, now())`);
     expect(await purgeExpired(identity.database)).toBeGreaterThan(0);
@@ -265,7 +265,7 @@ describe('what the issuer stores', () => {
     expect((await refresh(live)).status).toBe(200);
   });
 
-  it('first starts at the same time agree on one signing key (R-B2)', async () => {
+  it('has one signing key after concurrent first starts (R-B2)', async () => {
     await identity.database.query('delete from signing_key');
     const starts = await Promise.all([1, 2, 3].map(() => getIssuerKeys(identity.database)));
     expect(new Set(starts.map(({ jwks }) => jwks.keys.map(({ kid }) => kid).join())).size).toBe(1);

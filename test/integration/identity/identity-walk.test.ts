@@ -151,14 +151,14 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('knows what every parameter of every path names: a new route is walked too (R-A5)', () => {
+it('walk: knows every path parameter of every route (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   expect(allRoutes().length).toBeGreaterThan(80);
 });
 
 describe.each(WALKERS)('%s', (_who, client, ids) => {
-  it('finds nothing and nobody by any path (R-A5, R-B9)', async () => {
+  it('finds no foreign object by any path (R-A5, R-B9)', async () => {
     for (const { method, path } of allRoutes().filter((route) => route.path.includes('/:'))) {
       const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];
       for (const body of bodies) {
@@ -169,7 +169,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
     }
   });
 
-  it('finds nothing by any query, in lists and in their totals (R-A5, R-A7, R-B9)', async () => {
+  it('finds no foreign object by any query, neither in lists nor in totals (R-A5, R-A7, R-B9)', async () => {
     const queries: readonly (readonly [string, Kind])[] = [
       ...(['id', 'siteId', 'siteIds'] as const).map((name) => [name, 'site'] as const),
       ...(['sourceId', 'sourceIds', 'sourcesId'] as const).map((name) => [name, 'source'] as const),
@@ -195,7 +195,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
     }
   });
 
-  it('reaches nothing by any body (R-A5, R-B9)', async () => {
+  it('changes no foreign object by any body (R-A5, R-B9)', async () => {
     const bodies: readonly (readonly [method: string, path: string, body: (given: Ids) => unknown])[] = [
       ['POST', '/data', ({ variable }) => ({ variableIds: [Number(variable)] })],
       ['DELETE', '/data', ({ variable }) => ({ variableIds: [Number(variable)], whatIf: true })],
@@ -222,7 +222,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
     for (const [method, path, bodyOf] of bodies) await expectSame(client(), method, () => path, bodyOf, ids());
   });
 
-  it.each(GRPC_METHODS)('gets nothing by %s over gRPC (R-J2, R-B9)', async (method) => {
+  it.each(GRPC_METHODS)('gets no foreign data by %s over gRPC (R-J2, R-B9)', async (method) => {
     const reader = createGrpcReader(api.grpcAddress, client().token);
     const isOfOne = method === 'ListVersions' || method === 'ListRuns';
     const refusalOf = async (request: object, id: string) => {
@@ -241,7 +241,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
     }
   });
 
-  it('by the texts that identify a target of a push finds none (R-D2, R-B9)', async () => {
+  it('finds no foreign target of a push by its texts (R-D2, R-B9)', async () => {
     const mark = ids() === foreign ? FOREIGN : HIDDEN;
     for (const elementOf of [
       (name: string) => ({ mappingConfig: `${name}-map` }),
@@ -259,7 +259,7 @@ describe.each(WALKERS)('%s', (_who, client, ids) => {
   });
 });
 
-it('a USER counts, lists and totals the granted site alone (R-A7, R-B9)', async () => {
+it('walk: counts, lists and totals of a USER include the granted site only (R-A7, R-B9)', async () => {
   for (const path of ['/sites', '/sources', '/variables']) {
     const { body, headers } = await user.get<readonly unknown[]>(path, { 'x-total-count': 'true' });
     expect([path, body.length, headers.get('x-total-count')]).toEqual([path, 1, '1']);
@@ -268,7 +268,7 @@ it('a USER counts, lists and totals the granted site alone (R-A7, R-B9)', async 
   expect((await user.get('/account?displayLevel=Verbose')).body).toMatchObject(counts);
 });
 
-it('nothing was changed by all this (R-A5, R-B9)', async () => {
+it('walk: no request has changed a foreign object (R-A5, R-B9)', async () => {
   await api.ingest();
   expect(await snapshot()).toEqual(before);
 });

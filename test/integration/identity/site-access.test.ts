@@ -69,7 +69,7 @@ describe('access to some sources of a site', () => {
     expect((await grant({ siteId, level: 'Read', sourceIds: [sources[0]] })).status).toBe(200);
   });
 
-  it('shows the site and those sources with their variables, in lists, alone and in counts (R-B9, R-C1)', async () => {
+  it('shows the site and these sources with their variables in lists, details and counts (R-B9, R-C1)', async () => {
     expect(await idsOf('/sites')).toEqual([siteId]);
     expect(await idsOf('/sources')).toEqual([sources[0]]);
     expect(await idsOf('/variables')).toEqual([variables[0]]);
@@ -81,7 +81,7 @@ describe('access to some sources of a site', () => {
     expect(listed.headers.get('x-total-count')).toBe('1');
   });
 
-  it('reads their data alone, over REST and gRPC (R-B9, R-J2)', async () => {
+  it('reads data of these sources only, over REST and gRPC (R-B9, R-J2)', async () => {
     for (const [index, status] of [
       [0, 200],
       [1, 404],
@@ -98,7 +98,7 @@ describe('access to some sources of a site', () => {
     }
   });
 
-  it('shows runs of a calculation without what they read elsewhere (R-B9, R-H8, R-J1)', async () => {
+  it('shows runs of a calculation without inputs of other sources (R-B9, R-H8, R-J1)', async () => {
     const id = await addRun();
     const shown = {
       inputs: [{ variableId: variables[0], points: 3 }],
@@ -125,13 +125,13 @@ describe('access to some sources of a site', () => {
     }
   });
 
-  it('is shown as it was given, and accepted back unchanged (R-C2, R-C3)', async () => {
+  it('is returned as granted and accepted back unchanged (R-C2, R-C3)', async () => {
     const whole = (await api.manager.get<Body>(`/account/user/${userId}`)).body;
     expect(whole.sites).toEqual([{ siteId, level: 'Read', sourceIds: [sources[0]] }]);
     expect((await api.manager.post(`/account/user/${userId}`, whole)).body).toEqual(whole);
   });
 
-  it('is to sources of that site alone, whether others exist or not (R-A5)', async () => {
+  it('accepts sources of that site only, and does not reveal others (R-A5)', async () => {
     const elsewhere = await createStructure(api.manager);
     const foreign = await createStructure(api.stranger);
     for (const id of [elsewhere.sourceId, foreign.sourceId, 999_999]) {
@@ -143,7 +143,7 @@ describe('access to some sources of a site', () => {
     }
   });
 
-  it('ends for a source that moves to another site, and nothing of it becomes all (R-B9)', async () => {
+  it('ends for a source that moves to another site; an emptied list does not mean all (R-B9)', async () => {
     const other = await createSite(api.manager);
     const moving = await createSource(api.manager, siteId);
     await grant({ siteId, level: 'Read', sourceIds: [moving] });
@@ -157,21 +157,21 @@ describe('access to some sources of a site', () => {
     expect(await idsOf('/sites')).toEqual([siteId]);
   });
 
-  it('becomes access to all by leaving the sources out (R-C3)', async () => {
+  it('becomes access to all sources when the list is absent (R-C3)', async () => {
     await grant({ siteId, level: 'Read' });
     expect(await idsOf('/sources')).toEqual([...sources]);
   });
 });
 
-describe('the level', () => {
-  it.each(['Write', 'Admin'])('%s lets push to what was granted (R-B9, R-C3)', async (level) => {
+describe('the level of site access', () => {
+  it.each(['Write', 'Admin'])('%s allows pushing to what was granted (R-B9, R-C3)', async (level) => {
     expect(await push(level)).toMatchObject({
       accepted: { elements: 1 },
       rejected: [{ index: 1, code: 'target_not_found' }],
     });
   });
 
-  it('Read lets read alone, at once after having been more (R-B9, R-C3)', async () => {
+  it('Read allows reading only, at once after a higher level (R-B9, R-C3)', async () => {
     await push('Write');
     const message = expect.stringContaining('site access Write');
     expect(await push('Read')).toMatchObject({
@@ -186,7 +186,7 @@ describe('the level', () => {
 });
 
 describe('the migration to levels', () => {
-  it('lets those push who could before, and nobody else (R-B8, R-C3)', async () => {
+  it('lets exactly the users push who could before (R-B8, R-C3)', async () => {
     await api.signIn('reader', 'USER', { mayPush: false });
     const readerId = await userIdOf(api, 'reader');
     const levelsOf = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body.sites;
@@ -201,7 +201,7 @@ describe('the migration to levels', () => {
 });
 
 describe('an invitation to some sources', () => {
-  it('grants those that are still there, and never all instead (R-B10, R-C3)', async () => {
+  it('grants sources that still exist, and never all in their place (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {
       await api.manager.post('/account/invitations', { email, sites: [{ siteId, level: 'Read', sourceIds }] });

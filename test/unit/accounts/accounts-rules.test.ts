@@ -25,20 +25,20 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
 
-describe('who may change whom (R-B8)', () => {
+describe('planUserChange: who may change which user (R-B8)', () => {
   test.each([
     ['a manager a user of their account', person('MANAGER', 1), person('USER', 1), true],
     ['a manager a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
-    ['a manager somebody who is elsewhere too', person('MANAGER', 1), person('USER', 1, 2), false],
-    ['a manager somebody in no account', person('MANAGER', 1), person('USER'), true],
+    ['a manager a user of another account too', person('MANAGER', 1), person('USER', 1, 2), false],
+    ['a manager a user of no account', person('MANAGER', 1), person('USER'), true],
     ['a manager an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
     ['a user themself', person('USER', 1), person('USER', 1), false],
-    ['an ADMIN anybody', person('ADMIN'), person('ADMIN', 1, 2), true],
+    ['an ADMIN any user', person('ADMIN'), person('ADMIN', 1, 2), true],
   ])('%s: %#', (_case, changer, changed, allowed) => {
     expect(isAllowed(changer, changed)).toBe(allowed);
   });
 
-  test('a manager’s reach is a subset of their accounts, whatever those are (R-B8)', () => {
+  test('a manager may change a user if and only if all the user’s accounts are the manager’s (R-B8)', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
     fc.assert(
       fc.property(ids, ids, (mine, theirs) => {
@@ -48,7 +48,7 @@ describe('who may change whom (R-B8)', () => {
     );
   });
 
-  test('nobody gives a role above their own (R-B8)', () => {
+  test('no user grants a role above their own (R-B8)', () => {
     const kind = (mine: RoleName, given: RoleName) => planRoleGrant({ role: mine }, given).kind;
     expect(kind('MANAGER', 'ADMIN')).toBe('refused');
     expect(kind('MANAGER', 'MANAGER')).toBe('allowed');
@@ -69,7 +69,7 @@ describe('the rate limit (R-B15)', () => {
     });
   };
 
-  test('a minute’s worth at once, then one when its share has passed (R-B15)', () => {
+  test('allows a burst of one minute’s requests, then requests at the rate (R-B15)', () => {
     const burst = Array.from({ length: 12 }, () => 1000);
     expect(pass(burst, 10)).toHaveLength(10);
     expect(pass([...burst, 6999], 10)).toHaveLength(10);
@@ -77,7 +77,7 @@ describe('the rate limit (R-B15)', () => {
     expect(planRequest(61_000, 1000, 10).waitMs).toBe(6000);
   });
 
-  test('in any minute at most twice, over many at most the rate and one minute more (R-B15)', () => {
+  test('allows at most the rate plus one burst over any time (R-B15)', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 300 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 100 }), (gaps, perMinute) => {
@@ -92,7 +92,7 @@ describe('the rate limit (R-B15)', () => {
     );
   });
 
-  test('who waits as told is let in (R-B15)', () => {
+  test('allows a request after the wait it announced (R-B15)', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 1e12 }), (perMinute, start) => {
         let fullAtMs: number | undefined;
@@ -105,7 +105,7 @@ describe('the rate limit (R-B15)', () => {
   });
 });
 
-describe('the address a try is counted for (R-B15)', () => {
+describe('the rate limit: the key of a client address (R-B15)', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:51234', '192.0.2.7'],
@@ -118,7 +118,7 @@ describe('the address a try is counted for (R-B15)', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('of %s is %s: of IPv6 one client has a whole network (R-B15)', (address, counted) => {
+  ])('of %s is %s: an IPv6 client is counted by its /64 network (R-B15)', (address, counted) => {
     expect(networkOf(address)).toBe(counted);
   });
 });
@@ -127,7 +127,7 @@ describe('a chosen password (R-B11)', () => {
   const problemOf = (password: string, repeated = password) =>
     findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
 
-  test('is long enough, no name, and typed twice the same (R-B11)', () => {
+  test('must be long enough, differ from the user’s names, and be repeated (R-B11)', () => {
     expect(problemOf('123456789')).toBe('too_short');
     expect(problemOf('👍'.repeat(9))).toBe('too_short');
     expect(problemOf('x'.repeat(201))).toBe('too_long');
@@ -144,7 +144,7 @@ describe('signing keys (R-B1, R-B2)', () => {
     return planSigningKeys(keys, 10_000, policy);
   };
 
-  test('the first key signs at once; without one a new one is due (R-B2)', () => {
+  test('the first key signs at once; without a key a new one is due (R-B2)', () => {
     expect(plan([])).toEqual({ signingKid: undefined, isNewDue: true, expiredKids: [] });
     expect(plan([0])).toEqual({ signingKid: 'k0', isNewDue: false, expiredKids: [] });
   });
@@ -157,7 +157,7 @@ describe('signing keys (R-B1, R-B2)', () => {
     expect(plan([1400, 400])).toMatchObject({ signingKid: 'k1', expiredKids: ['k0'] });
   });
 
-  test('the signing key is never among the expired, and there is one (R-B1)', () => {
+  test('there always is a signing key, which has not expired (R-B1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 8 }), (ages) => {
         const { signingKid, expiredKids } = plan(ages);
@@ -168,21 +168,24 @@ describe('signing keys (R-B1, R-B2)', () => {
   });
 });
 
-describe('texts', () => {
+describe('texts of mails and pages', () => {
   const mails: MailTexts = { ...ACCOUNT_MAIL_TEXTS, ...PASSWORD_MAIL_TEXTS, ...WEBHOOK_MAIL_TEXTS };
   const placeholders = (text: unknown) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g) ?? [])].sort();
 
-  test.each(Object.entries(mails))('the mail %s says the same in every language (R-B10)', (_kind, translations) => {
-    const english = translations.en;
-    for (const language of MAIL_LANGUAGES) {
-      const text = translations[language];
-      expect(placeholders(text)).toEqual(placeholders(english));
-      expect(text.button === undefined).toBe(english.button === undefined);
-      if (language !== 'en') expect(text.subject).not.toBe(english.subject);
-    }
-  });
+  test.each(Object.entries(mails))(
+    'the mail %s has the same placeholders in every language (R-B10)',
+    (_kind, translations) => {
+      const english = translations.en;
+      for (const language of MAIL_LANGUAGES) {
+        const text = translations[language];
+        expect(placeholders(text)).toEqual(placeholders(english));
+        expect(text.button === undefined).toBe(english.button === undefined);
+        if (language !== 'en') expect(text.subject).not.toBe(english.subject);
+      }
+    },
+  );
 
-  test('the pages say the same in every language (R-B2)', () => {
+  test('every page text has the same placeholders in every language (R-B2)', () => {
     for (const language of MAIL_LANGUAGES) {
       for (const [name, text] of Object.entries(PAGE_TEXTS[language])) {
         const english = PAGE_TEXTS.en[name as keyof typeof PAGE_TEXTS.en];
@@ -191,7 +194,7 @@ describe('texts', () => {
     }
   });
 
-  test('values are text in HTML, and no header in the subject (R-B10)', () => {
+  test('values are escaped in HTML and cannot add a header in the subject (R-B10)', () => {
     const values = {
       accountName: '<b>&"\r\nBcc: x',
       inviterName: 'I',
@@ -208,7 +211,7 @@ describe('texts', () => {
     ).toThrow('link');
   });
 
-  test('a value is one line, so that a name cannot look like a text of ours (R-B10)', () => {
+  test('a value stays on one line, so that a name cannot pass for a paragraph of the mail (R-B10)', () => {
     const name = 'Max\r\n\nYour password has expired:\u2028https://evil.example \u202egnp.exe';
     const mail = renderMail(ACCOUNT_MAIL_TEXTS.invitation, 'en', {
       accountName: 'A',
@@ -221,7 +224,7 @@ describe('texts', () => {
     for (const text of [mail.text, mail.html]) expect(text).not.toMatch(/[\u2028\u202e\r]/);
   });
 
-  test('a language that has no text is answered in English (R-B10)', () => {
+  test('a language without texts falls back to English (R-B10)', () => {
     expect(['fr-BE', 'NL', 'de', 'es', ''].map(toMailLanguage)).toEqual(['fr', 'nl', 'de', 'en', 'en']);
     expect(choosePageLanguage(undefined, null, 'es-ES, fr;q=0.8, de;q=0.5')).toBe('fr');
     expect(choosePageLanguage('nl', 'de', 'fr')).toBe('nl');

@@ -15,12 +15,12 @@ describe('paths of the issuer', () => {
     ['//realms//tidemark///protocol/openid-connect//token/', TOKEN_PATH],
     ['/realms/tidemark', '/'],
     ['/realms/tidemark/.well-known/openid-configuration', '/.well-known/openid-configuration'],
-  ])('the realm and its aliases, with any slashes: %s (R-B2, R-A3)', (path, inner) => {
+  ])('%s belongs to the issuer: the realm and its aliases, with any slashes (R-B2, R-A3)', (path, inner) => {
     expect(planIssuerPath(path, paths)).toBe(inner);
   });
 
   it.each(['/', '/realms', '/realms/', '/realms/other/x', '/api/realms/tidemark/x', '/account'])(
-    'everything else is not the issuer’s: %s (R-B2)',
+    '%s does not belong to the issuer (R-B2)',
     (path) => expect(planIssuerPath(path, paths)).toBeUndefined(),
   );
 
@@ -75,17 +75,17 @@ describe('the account of a token request', () => {
 describe('the scopes of a token', () => {
   const allowed = ['datahub-api', 'push-data'];
 
-  it('none asked for gives what the client may have (R-B3)', () => {
+  it('without a requested scope are all scopes of the client (R-B3)', () => {
     expect(planScopes(undefined, allowed)).toEqual(allowed);
     expect(planScopes(' ', allowed)).toEqual(allowed);
   });
 
-  it('unknown scopes are ignored; nothing that may be given is nothing (R-B3)', () => {
+  it('omit unknown scopes, and are empty when none may be granted (R-B3)', () => {
     expect(planScopes('openid push-data', allowed)).toEqual(['push-data']);
     expect(planScopes('openid', allowed)).toEqual([]);
   });
 
-  it('never gives more than the client may have (R-B6)', () => {
+  it('never exceed those of the client (R-B6)', () => {
     const scope = fc.constantFrom('datahub-api', 'push-data', 'openid', '');
     fc.assert(
       fc.property(fc.array(scope), fc.subarray(allowed, { minLength: 1 }), (asked, allowedToClient) => {

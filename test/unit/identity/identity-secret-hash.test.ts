@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashSecret, verifySecret } from '../../../src/platform/secret-hash.ts';
 
 describe('stored secrets', () => {
-  it('are argon2id hashes, salted, that only the secret matches (R-B11)', async () => {
+  it('are salted argon2id hashes that match the secret only (R-B11)', async () => {
     const [first, second] = await Promise.all([hashSecret('correct horse'), hashSecret('correct horse')]);
     expect(first).toMatch(/^\$argon2id\$v=19\$/);
     expect(first).not.toBe(second);
@@ -11,7 +11,7 @@ describe('stored secrets', () => {
     await expect(verifySecret('Correct horse', first)).resolves.toBe(false);
   });
 
-  it('hashes made with other parameters still match (R-B11)', async () => {
+  it('made with other parameters still match (R-B11)', async () => {
     const nonce = Buffer.from('0123456789abcdef');
     const hash = argon2Sync('argon2id', {
       message: 'correct horse',
@@ -27,12 +27,12 @@ describe('stored secrets', () => {
     await expect(verifySecret('wrong horse', phc)).resolves.toBe(false);
   });
 
-  it('a missing hash is never matched (R-B11)', async () => {
+  it('never match without a hash (R-B11)', async () => {
     await expect(verifySecret('', undefined)).resolves.toBe(false);
     await expect(verifySecret('x', null)).resolves.toBe(false);
   });
 
-  it('something that is not a hash is a fault, not a wrong password (R-B11)', async () => {
+  it('throw for a malformed hash (R-B11)', async () => {
     await expect(verifySecret('x', 'x')).rejects.toThrow('not an argon2id hash');
   });
 });

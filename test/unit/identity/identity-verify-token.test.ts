@@ -53,8 +53,8 @@ function createVerifier(issuers: readonly ForeignIssuer[]) {
   return { verify, state };
 }
 
-describe('verification against key sets over HTTP', () => {
-  it('two issuers at once work, each with its own audience (R-B1)', async () => {
+describe('token verification with key sets over HTTP', () => {
+  it('accepts two issuers, each with its own audience (R-B1)', async () => {
     const { verify } = createVerifier([old, current]);
     await expect(verify(await old.sign('k1'))).resolves.toMatchObject({ issuer: 'https://old.example', subject: 'u1' });
     await expect(verify(await current.sign('k1'))).resolves.toMatchObject({ issuer: 'https://new.example/realms/x' });
@@ -70,7 +70,7 @@ describe('verification against key sets over HTTP', () => {
     await expect(verify(forged)).rejects.toMatchObject({ code: 'invalid_token' });
   });
 
-  it('keys are kept; an unknown key id reads them again, once (R-B1)', async () => {
+  it('caches keys, and reloads them once for an unknown key id (R-B1)', async () => {
     const issuer = { ...old, published: old.published.slice(0, 1) };
     const { verify, state } = createVerifier([issuer]);
     await verify(await old.sign('k1'));
@@ -86,7 +86,7 @@ describe('verification against key sets over HTTP', () => {
     expect(state.requests).toBe(3);
   });
 
-  it('addresses of keys that a token names itself are not read (R-B1)', async () => {
+  it('does not fetch key addresses named by a token (R-B1)', async () => {
     const { verify, state } = createVerifier([old]);
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const evil = { ...(await exportJWK(publicKey)), kid: 'evil', alg: 'ES256' };
@@ -97,7 +97,7 @@ describe('verification against key sets over HTTP', () => {
     expect(new Set(state.addresses)).toEqual(new Set(['https://old.example/certs']));
   });
 
-  it('made-up key ids, however many, read the keys once a second (R-B1)', async () => {
+  it('reloads keys at most once a second for made-up key ids (R-B1)', async () => {
     const { verify, state } = createVerifier([old]);
     await verify(await old.sign('k1'));
     state.nowMs += 2000;
@@ -112,7 +112,7 @@ describe('verification against key sets over HTTP', () => {
     expect(state.requests).toBe(2);
   });
 
-  it('an issuer that is down stops only tokens whose keys are not known (R-B1, R-A5)', async () => {
+  it('while the issuer is down, refuses only tokens with unknown keys (R-B1, R-A5)', async () => {
     const { verify, state } = createVerifier([old]);
     state.isUp = false;
     await expect(verify(await old.sign('k1'))).rejects.toMatchObject({ code: 'dependency_unavailable' });
@@ -130,7 +130,7 @@ describe('verification against key sets over HTTP', () => {
     await expect(verify(await expiredBySec(31))).rejects.toMatchObject({ message: 'the token has expired' });
   });
 
-  it('roles as Keycloak shapes them are understood, accounts as number or digits (R-B5)', async () => {
+  it('reads roles in Keycloak’s form, and accounts as number or digits (R-B5)', async () => {
     const { verify } = createVerifier([old]);
     const token = await old.sign('k1', { realm_access: { roles: ['MANAGER'] }, account: '12' });
     const verified = await verify(token);

@@ -1,4 +1,4 @@
-/** The script Keycloak runs for the claim `account`, with what Keycloak documents that it gives to such scripts. */
+/** The script mapper of the claim `account`, run with the objects that Keycloak documents for such scripts. */
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -50,18 +50,18 @@ describe('the claim account of Keycloak’s tokens', () => {
     expect(claimOf(newSession('5'), signIn(form))).toBe(claim);
   });
 
-  it('is left out where there is none at all: the service takes the active one it knows (R-B4)', () => {
+  it('is absent when there is no account: the service uses the active one (R-B4)', () => {
     expect(claimOf(newSession(), signIn())).toBeNull();
   });
 
   it.each(['x', '-1', '1.5', '0', '2147483648', '99999999999', '1 2'])(
-    'is 0, which opens no account, where %j was asked for (R-B4)',
+    'is 0, which no account has, when %j was requested (R-B4)',
     (account) => {
       expect(claimOf(newSession('5'), signIn({ account }))).toBe('0');
     },
   );
 
-  it('is kept by a refresh, unless that names another; then the first holds again (R-B4)', () => {
+  it('is kept by a refresh, except one that names another account (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, signIn({ account: '7' }))).toBe('7');
     expect(claimOf(session, refresh())).toBe('7');
@@ -69,13 +69,13 @@ describe('the claim account of Keycloak’s tokens', () => {
     expect(claimOf(session, refresh())).toBe('7');
   });
 
-  it('follows the active account in a browser’s session, which several programs share (R-B4)', () => {
+  it('is the active account in a browser’s session, which several programs share (R-B4)', () => {
     const session = newSession('5');
     expect(claimOf(session, { grant_type: 'authorization_code', account: '7' })).toBe('7');
     expect(claimOf({ ...session, attribute: '6' }, { grant_type: 'authorization_code' })).toBe('6');
   });
 
-  it('the file is the one its descriptor names (R-B2)', () => {
+  it('comes from the file its descriptor names (R-B2)', () => {
     const descriptor = JSON.parse(readFileSync(new URL('META-INF/keycloak-scripts.json', FOLDER), 'utf8'));
     expect(descriptor).toEqual({ mappers: [expect.objectContaining({ fileName: 'account-mapper.js' })] });
   });

@@ -1,22 +1,22 @@
 # Three images: `server` (every role, with R), `database` (TimescaleDB) and `redis`. See src/container/README.md.
-# Any Debian 13 serves as base; one imported from mmdebstrap does where nothing can be pulled.
+# The base is any Debian 13 image; where no registry is reachable, one imported from mmdebstrap.
 ARG BASE_IMAGE=debian:trixie-slim
 
 FROM ${BASE_IMAGE} AS base
 ENV LANG=C.UTF-8 TZ=UTC DEBIAN_FRONTEND=noninteractive
-# Every image has its own user, by number, so that volumes keep their owner and nobody can read another's.
+# Each image has a user id of its own, so that a process that escapes one container owns no files of another.
 
-# The packages of production, and the pinned Node among them. Debian's own Node only runs npm.
+# Production npm packages, including the pinned Node. Debian's Node only runs npm.
 FROM base AS node-modules
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends npm && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Behind a proxy that signs with its own authority, hand its bundle in: `--secret id=ca_bundle,src=FILE`.
+# Behind a proxy with its own certificate authority, pass its bundle: `--secret id=ca_bundle,src=FILE`.
 RUN --mount=type=secret,id=ca_bundle \
     if [ -f /run/secrets/ca_bundle ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca_bundle; fi; \
     npm ci --omit=dev --no-fund --no-audit && npm cache clean --force && node_modules/.bin/node --version
 
-# The root file system scripts see: R, its packages and our runtime, nothing of the application.
+# The root file system that scripts see: R, its packages and r-runtime, nothing of the application.
 FROM base AS r-root
 COPY r-runtime/packages.txt r-runtime/build-packages.txt /r-runtime/
 RUN apt-get update --quiet \
@@ -41,12 +41,12 @@ ENV PATH=/app/node_modules/.bin:$PATH NODE_ENV=production R_ROOT=/srv/r-root \
     HTTP_HOST=0.0.0.0 HTTP_PORT=8080 GRPC_HOST=0.0.0.0 GRPC_PORT=50051 HEALTH_PORT=8081
 USER 26000:26000
 EXPOSE 8080 50051
-# The role follows: api, grpc, ingester, calculator, deliverer, several of them, or migrate.
+# Arguments: one or more of api, grpc, ingester, calculator, deliverer; or migrate; or admin with a command.
 ENTRYPOINT ["node", "src/main.ts"]
 
 FROM base AS database
-# The cluster the package would make is not wanted: the entry point makes one in the volume.
-COPY src/local/roots/database-packages.txt /tmp/packages.txt
+# The package must not create a cluster: the entry point creates one in the volume.
+COPY src/container/database-packages.txt /tmp/packages.txt
 RUN apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends postgresql-common \
     && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
     && sed 's/#.*//; /^redis/d' /tmp/packages.txt | xargs apt-get install --quiet --yes --no-install-recommends \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the cluster on first start, then becomes PostgreSQL. Needs DATABASE_PASSWORD on first start only.
-#   superuser postgres: from inside the container alone; role and database tidemark: what the roles use.
+# Creates the cluster on first start, then execs PostgreSQL. DATABASE_PASSWORD is needed on first start only.
+# The superuser postgres can connect from inside the container only; Tidemark's roles use role and database tidemark.
 set -eu
 umask 077
 
@@ -8,18 +8,18 @@ data=/data/cluster
 here=$(dirname "$0")
 
 if [ ! -d "$data" ]; then
-  : "${DATABASE_PASSWORD:?set it to the password the database shall ask for}"
+  : "${DATABASE_PASSWORD:?must be set to the password of the role tidemark}"
   unfinished=/data/unfinished
-  # An interrupted first start leaves this behind; only a finished one is renamed.
+  # Left by an interrupted first start; only a complete cluster is renamed.
   rm -rf "$unfinished"
   initdb --pgdata "$unfinished" --username postgres --auth-local peer --auth-host scram-sha-256 --encoding UTF8 \
     --locale C.UTF-8
   cat > "$unfinished/pg_hba.conf" <<'RULES'
-# The socket lies in the container: whoever reaches it runs there already.
+# The socket is reachable from inside the container only.
 local all      all          trust
 host  tidemark tidemark all scram-sha-256
 RULES
-  # Without TCP, so that nobody meets a half-made database.
+  # Without TCP, so that clients never see an incomplete database.
   pg_ctl --pgdata "$unfinished" --wait start -o "-c config_file=$here/database.conf -c listen_addresses=''"
   psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --username postgres --host /tmp postgres <<'STATEMENTS'
 \getenv password DATABASE_PASSWORD

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Becomes Redis for BullMQ: nothing is evicted, jobs survive a restart. The password comes over standard input, so that
-# no list of processes shows it.
+# Execs Redis for BullMQ: no eviction, jobs survive a restart. The configuration goes over standard input, so that process
+# lists do not show the password.
 set -eu
 umask 077
-: "${REDIS_PASSWORD:?set it to the password Redis shall ask for}"
+: "${REDIS_PASSWORD:?must be set to the password of Redis}"
 password=$REDIS_PASSWORD
 unset REDIS_PASSWORD
 exec redis-server - <<SETTINGS

@@ -9,7 +9,7 @@ import { CHECKOUT } from '../paths.ts';
 import { SERVICE_ID } from '../services/launcher.ts';
 
 const SUITE = 'trixie';
-const DATABASE_PACKAGES = 'src/local/roots/database-packages.txt';
+const DATABASE_PACKAGES = 'src/container/database-packages.txt';
 const R_PACKAGES = ['r-runtime/packages.txt', 'r-runtime/build-packages.txt'];
 const DEMO_DATA_SCRIPT = 'src/local/roots/taylor-data.sh';
 const RUNTIME_BUILD_SCRIPT = 'r-runtime/build.sh';

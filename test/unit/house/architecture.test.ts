@@ -83,6 +83,13 @@ test('only the wiring knows the roles and the local stack', () => {
   expect(broken).toEqual([]);
 });
 
+test('the product does not import src/local, which the images do not contain', () => {
+  const broken = imports.filter(({ from, to }) => roomOf(from) !== 'local' && roomOf(to) === 'local');
+  expect(broken).toEqual([]);
+  expect(read('.dockerignore').split('\n')).toContain('src/local');
+  expect(read('Dockerfile')).not.toContain('src/local');
+});
+
 test('files import each other in no circle', () => {
   const graph = new Map<string, string[]>();
   for (const { from, to } of imports) if (to.startsWith('src/')) graph.set(from, [...(graph.get(from) ?? []), to]);

@@ -3,38 +3,21 @@ import { z } from 'zod';
 import {
   type Access,
   answersJson,
-  flagParameter,
   idSchema,
   instantSchema,
   jsonBody,
   type Operation,
-  PAGING,
-  type Parameter,
   textId,
 } from '../platform/openapi/operation.ts';
 import { pushSchema } from './body/push-schema.ts';
 import type { toOperationBody } from './operations/find-operations.ts';
 import type { PushWarning, Rejection, toBody } from './push-answer.ts';
-import { DEFAULT_TIMEOUT_SEC, MAX_LABEL, MAX_TIMEOUT_SEC } from './push-query.ts';
+import { OPERATION_QUERY, PUSH_QUERY, REPLAY_QUERY } from './push-query.ts';
 
 const tag = 'Push';
 const PUSHERS: Access = { kind: 'caller', scope: 'push-data' };
 const STANDARD: Access = { ...PUSHERS, permission: 'datapusher.standard' };
 const CUSTOM: Access = { ...PUSHERS, permission: 'datapusher.custom' };
-
-const TIMEOUT: Parameter = {
-  description: 'Seconds after which `DataPushCompleted` is sent even if the operation has not ended.',
-  schema: z.int().min(1).max(MAX_TIMEOUT_SEC).default(DEFAULT_TIMEOUT_SEC),
-};
-const LABELLED = {
-  operationId: {
-    description:
-      'The client’s label for the import. The same label, user and body within 24 hours is the same operation, not a second one. Without it the service makes one.',
-    schema: z.string().max(MAX_LABEL),
-  },
-  operationTimeoutSec: TIMEOUT,
-} as const;
-const ALL = { all: flagParameter('Means every operation of that label, not the newest alone.') };
 
 const rejection = z
   .object({
@@ -99,7 +82,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     description:
       'The whole body is validated, its targets are looked up, and it is stored before this answers. An element names its target by any identifiers that together mean one variable. What is malformed refuses the whole body; an element without a target is reported in `rejected`, and kept for a replay.',
     access: STANDARD,
-    query: LABELLED,
+    query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
     answers: [answersJson(TAKEN, pushAnswer)],
     errors: ['queue_full'],
@@ -109,7 +92,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     summary: 'Push in a format of one’s own',
     description: 'The mapper of that GUID turns the body into push elements.',
     inPath: { guid: { description: 'The id of a mapper.', schema: z.guid() } },
-    query: LABELLED,
+    query: PUSH_QUERY,
     body: {
       types: {
         'application/json': z.unknown(),
@@ -126,7 +109,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/api/operations/:label', operationId: 'getOperation', tag, access: PUSHERS },
     summary: 'What became of a push',
     inPath: { label: textId('The `operationId` of the push.') },
-    query: { ...ALL, ...PAGING },
+    query: OPERATION_QUERY,
     isListing: true,
     answers: [
       answersJson(
@@ -140,7 +123,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     summary: 'Elements that could not be mapped',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
-    query: { ...ALL, ...PAGING },
+    query: OPERATION_QUERY,
     isListing: true,
     answers: [answersJson('In the order of the body, at most 1000 on a page.', z.array(keptRejection))],
   },
@@ -150,7 +133,7 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     description: 'Needs the permission the push needed.',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
-    query: { ...ALL, operationTimeoutSec: TIMEOUT },
+    query: REPLAY_QUERY,
     answers: [answersJson('As of a push.', pushAnswer)],
     errors: ['queue_full', 'conflict'],
   },

@@ -1,10 +1,48 @@
 /**
- * `operationId` and `operationTimeoutSec` (§4.5, R-D7), as shipped clients write them (R-A3): what makes no sense is as
- * good as absent, and a second `?` separates like `&`.
+ * The queries of pushes and operations (§4.5, R-D7, R-D8), for routes and their description alike. Shipped clients send a
+ * second `?` in place of `&`, and time-outs that are not numbers: both are accepted (R-A3).
  */
-
+import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
-import { parseQuery, queryError } from '../platform/http/query-string.ts';
+import { PAGING } from '../platform/http/paging.ts';
+import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
+import { flagParameter, textParameter } from '../platform/http/query-parameters.ts';
+
+const MAX_LABEL = 200;
+/** Seconds until `DataPushCompleted` is sent for an operation that has not ended (R-D7). */
+export const DEFAULT_TIMEOUT_SEC = 60;
+const MAX_TIMEOUT_SEC = 604_800;
+const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
+
+/** A value that is not a number of seconds in the range counts as absent. */
+const operationTimeoutSec: QueryParameter<number> = {
+  description: 'Seconds after which `DataPushCompleted` is sent even if the operation has not ended.',
+  schema: z.int().min(1).max(MAX_TIMEOUT_SEC).default(DEFAULT_TIMEOUT_SEC),
+  read: (values) => {
+    const seconds = Number(/^\d+$/.exec(values.at(-1)?.text ?? '')?.[0] ?? 0);
+    return seconds >= 1 && seconds <= MAX_TIMEOUT_SEC ? seconds : DEFAULT_TIMEOUT_SEC;
+  },
+};
+const all = flagParameter('Means every operation of that label, not the newest alone.');
+
+export const PUSH_QUERY = declareQuery({
+  operationId: textParameter(
+    'The client’s label for the import. The same label, user and body within 24 hours is the same operation, not a second one. Without it the service makes one.',
+    z
+      .string()
+      .max(MAX_LABEL, { error: `must be at most ${MAX_LABEL} characters` })
+      .refine(isStorableText, { error: STORABLE_RULE }),
+  ),
+  operationTimeoutSec,
+});
+export const OPERATION_QUERY = declareQuery({ all, ...PAGING });
+export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
+
+/** The address with `&` in place of a second `?`. */
+export function repairAddress(address: string): string {
+  const start = address.indexOf('?');
+  return start < 0 ? address : `?${address.slice(start + 1).replace(SECOND_QUESTION_MARK, '&')}`;
+}
 
 export interface PushQuery {
   /** undefined: the client gave none. */
@@ -12,27 +50,9 @@ export interface PushQuery {
   readonly timeoutSec: number;
 }
 
-export const MAX_LABEL = 200;
-/** Seconds until a push is told of that has not ended (R-D7). */
-export const DEFAULT_TIMEOUT_SEC = 60;
-export const MAX_TIMEOUT_SEC = 604_800;
-const SECOND_QUESTION_MARK = /\?(?=operation(?:id|timeoutsec)=)/gi;
-
-/** @throws DomainError invalid_input for an operationId that cannot be kept. */
+/** @throws {DomainError} invalid_input for an operationId that cannot be stored. */
 export function parsePushQuery(address: string): PushQuery {
-  const start = address.indexOf('?');
-  if (start < 0) return { operationId: undefined, timeoutSec: DEFAULT_TIMEOUT_SEC };
-  const query = parseQuery(`?${address.slice(start + 1).replace(SECOND_QUESTION_MARK, '&')}`);
-  const seconds = Number(/^\d+$/.exec(query.find('operationTimeoutSec') ?? '')?.[0] ?? 0);
-  return {
-    operationId: parseLabel(query.find('operationId')),
-    timeoutSec: seconds >= 1 && seconds <= MAX_TIMEOUT_SEC ? seconds : DEFAULT_TIMEOUT_SEC,
-  };
-}
-
-function parseLabel(label: string | undefined): string | undefined {
-  if (label === undefined) return undefined;
-  if (label.length > MAX_LABEL) throw queryError('operationId', `must be at most ${MAX_LABEL} characters`);
-  if (!isStorableText(label)) throw queryError('operationId', STORABLE_RULE);
-  return label;
+  if (!address.includes('?')) return { operationId: undefined, timeoutSec: DEFAULT_TIMEOUT_SEC };
+  const { operationId, operationTimeoutSec: timeoutSec } = PUSH_QUERY.parse(repairAddress(address));
+  return { operationId, timeoutSec };
 }

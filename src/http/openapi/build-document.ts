@@ -10,7 +10,6 @@ import {
   idSchema,
   type Operation,
   type Parameter,
-  parametersOf,
   type SentEvent,
 } from '../../platform/openapi/operation.ts';
 import { describeEvents } from './describe-events.ts';
@@ -142,7 +141,7 @@ function describeParameters(operation: Operation, template: string, parts: Parts
   ];
   return [
     ...names.map((name, index) => describeParameter(name, 'path', inPath[own[index] ?? name] ?? ID, parts)),
-    ...Object.entries(parametersOf(operation)).map(([name, parameter]) =>
+    ...Object.entries(operation.query?.parameters ?? {}).map(([name, parameter]) =>
       describeParameter(name, 'query', parameter, parts),
     ),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),

@@ -1,7 +1,6 @@
 /** Paging of listings (§8): zero-based page number and items per page. */
 import type { QueryValues } from './query.ts';
 import { integerParameter } from './query-parameters.ts';
-import { type Query, queryInteger } from './query-string.ts';
 
 export interface Paging {
   /** undefined: the whole listing is one page. */
@@ -18,12 +17,6 @@ export const PAGING = {
 /** Limit and offset of the page. */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   return { limit, offset: limit === undefined ? 0 : pageOffset(limit, pageNumber) };
-}
-
-/** Limit and offset in a query that is not declared yet. @throws {DomainError} invalid_input. */
-export function parsePaging(query: Query): Paging {
-  const itemsPerPage = queryInteger(query, 'itemsPerPage', 1);
-  return toPaging({ pageNumber: queryInteger(query, 'pageNumber', 0) ?? 0, itemsPerPage });
 }
 
 /** The items of one page, of a listing held in memory. */

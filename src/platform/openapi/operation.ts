@@ -5,9 +5,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 
-export { PAGING } from '../http/paging.ts';
-export { choiceParameter, flagParameter, idsParameter } from '../http/query-parameters.ts';
-
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** Who may call it (R-B6, R-B8). */
@@ -66,7 +63,7 @@ export interface Operation {
   readonly access: Access;
   /** Of the path; those that are not named here are ids. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
-  readonly query?: DescribedQuery | undefined | Readonly<Record<string, Parameter>>;
+  readonly query?: DescribedQuery;
   /** Answers `x-total-count` when asked (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
@@ -119,14 +116,4 @@ export const instantSchema = z.string().meta({ format: 'date-time', examples: ['
 /** A text that identifies something. */
 export function textId(description: string): Parameter {
   return { description, schema: z.string().min(1) };
-}
-
-/** The parameters of the query of an operation, by documented name. */
-export function parametersOf({ query }: Pick<Operation, 'query'>): Readonly<Record<string, Parameter>> {
-  if (query === undefined) return {};
-  return isDeclared(query) ? query.parameters : query;
-}
-
-function isDeclared(query: NonNullable<Operation['query']>): query is DescribedQuery {
-  return typeof query.parse === 'function';
 }

@@ -4,11 +4,10 @@ import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import { assertPermission, type Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { type Paging, parsePaging } from '../../platform/http/paging.ts';
-import { parseQuery, type Query, queryFlag } from '../../platform/http/query-string.ts';
+import { type Paging, toPaging } from '../../platform/http/paging.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { toBody } from '../push-answer.ts';
-import { parsePushQuery } from '../push-query.ts';
+import { OPERATION_QUERY, REPLAY_QUERY, repairAddress } from '../push-query.ts';
 import type { PushService } from '../push-service.ts';
 import {
   countOperations,
@@ -29,29 +28,29 @@ export function operationRoutes({ database, admission, replay }: PushService): H
   return new Hono<Env>()
     .get('/operations/:label', async (c) => {
       const { caller } = c.var;
-      const query = parseQuery(c.req.url);
+      const { all, ...paging } = OPERATION_QUERY.parse(c.req.url);
       const label = c.req.param('label');
-      if (!queryFlag(query, 'all')) return c.json(toOperationBody(await getNewestOperation(database, caller, label)));
-      const operations = await getOperations(database, caller, label, bounded(parsePaging(query)));
+      if (!all) return c.json(toOperationBody(await getNewestOperation(database, caller, label)));
+      const operations = await getOperations(database, caller, label, bounded(toPaging(paging)));
       if (isTotalWanted(c)) setTotalCount(c, await countOperations(database, caller, label));
       return c.json(operations.map(toOperationBody));
     })
     .get('/operations/:label/rejected', async (c) => {
-      const query = parseQuery(c.req.url);
-      const ids = (await findMeant(database, c.var.caller, c.req.param('label'), query)).map(({ id }) => id);
-      const rejections = await findRejections(database, ids, bounded(parsePaging(query)));
+      const { all, ...paging } = OPERATION_QUERY.parse(c.req.url);
+      const ids = (await findMeant(database, c.var.caller, c.req.param('label'), all)).map(({ id }) => id);
+      const rejections = await findRejections(database, ids, bounded(toPaging(paging)));
       if (isTotalWanted(c)) setTotalCount(c, await countRejections(database, ids));
       return sendJsonText(c, toRejectionsBody(rejections));
     })
     .post('/operations/:label/replay', async (c) => {
       const { caller, requestId } = c.var;
       const label = c.req.param('label');
-      const operations = await findMeant(database, caller, label, parseQuery(c.req.url));
+      const { all, operationTimeoutSec: timeoutSec } = REPLAY_QUERY.parse(repairAddress(c.req.url));
+      const operations = await findMeant(database, caller, label, all);
       const mapperIds = new Set(operations.map(({ mapperId }) => mapperId));
       for (const id of mapperIds) assertPermission(caller, id === null ? 'datapusher.standard' : 'datapusher.custom');
       await admission.assertQueueHasRoom();
       const [mapperId = null] = mapperIds;
-      const { timeoutSec } = parsePushQuery(c.req.url);
       const context = { caller, label, requestId, timeoutSec, isResendable: false, mapperId };
       return c.json(
         toBody(
@@ -69,9 +68,9 @@ async function findMeant(
   database: Database,
   caller: Caller,
   label: string,
-  query: Query,
+  isEvery: boolean,
 ): Promise<readonly RejectingOperation[]> {
-  if (queryFlag(query, 'all')) return getRejectingOperations(database, caller, label);
+  if (isEvery) return getRejectingOperations(database, caller, label);
   return [await getNewestOperation(database, caller, label)];
 }
 

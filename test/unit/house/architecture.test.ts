@@ -131,6 +131,21 @@ test('files stay within 400 lines, tests within 500', () => {
   expect([...SOURCES.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
 
+test('architecture: a route reads its query through its declaration only, which OpenAPI shows (R-A9)', () => {
+  // The issuer hands its requests to oidc-provider, which parses their queries.
+  const exempt = ['src/platform/http/query.ts', 'src/identity/issuer/issuer.ts'];
+  const reads = /\breq\.(query|queries)\b|searchParams\.(get|has|entries)|new URL\((c|context|request)\b[^)]*url/;
+  const parses = /(\w+\.parse|parse\w+|routingPath|repairAddress)\($/;
+  const offenders = SOURCES.filter((file) => !exempt.includes(file)).flatMap((file) => {
+    const text = read(file);
+    const handed = [...text.matchAll(/\b(?:c\.req|request)\.url\b/g)].filter(
+      ({ index }) => !parses.test(text.slice(0, index)),
+    );
+    return reads.test(text) || handed.length > 0 ? [file] : [];
+  });
+  expect(offenders).toEqual([]);
+});
+
 test('the environment is read in the wiring alone, settings are passed on (R-K1)', () => {
   const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
   expect(readers).toEqual(['src/main.ts']);

@@ -3,7 +3,8 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
 import { routingPath } from '../../../src/http/lenient-path.ts';
 import { isStorableJson, isStorableText } from '../../../src/platform/database/storable-text.ts';
-import { parseQuery, queryIds } from '../../../src/platform/http/query-string.ts';
+import { declareQuery } from '../../../src/platform/http/query.ts';
+import { idsParameter, textParameter } from '../../../src/platform/http/query-parameters.ts';
 import { findTimeZone, localClock, zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
 
 describe('paths', () => {
@@ -22,10 +23,13 @@ describe('paths', () => {
 });
 
 describe('query strings', () => {
+  const TEXT = declareQuery({ x: textParameter('Any text.') });
+  const IDS = declareQuery({ siteIds: idsParameter('Sites.') });
+
   it('never fail, whatever they are (R-A3)', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(() => parseQuery(`http://h/p?${text}`).find('x')).not.toThrow();
+        expect(() => TEXT.parse(`http://h/p?${text}`)).not.toThrow();
       }),
     );
   });
@@ -35,8 +39,8 @@ describe('query strings', () => {
     fc.assert(
       fc.property(name, fc.array(fc.integer({ min: 1, max: 2 ** 31 - 1 }), { minLength: 1 }), (spelling, ids) => {
         const repeated = ids.map((id) => `${spelling}=${id}`).join('&');
-        expect(queryIds(parseQuery(`http://h?${repeated}`), 'siteIds')).toEqual(ids);
-        expect(queryIds(parseQuery(`http://h?${spelling}=${ids.join(',')}`), 'siteIds')).toEqual(ids);
+        expect(IDS.parse(`http://h?${repeated}`).siteIds).toEqual(ids);
+        expect(IDS.parse(`http://h?${spelling}=${ids.join(',')}`).siteIds).toEqual(ids);
       }),
     );
   });

@@ -1,9 +1,9 @@
 /** What is shown as an example is what the service takes (R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { exampleOf } from '../../../src/http/openapi/docs-page/example.ts';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
 import { describeApi } from '../../../src/roles/api-description.ts';
+import { exampleOf } from './schema-example.ts';
 
 const { operations } = describeApi(
   readConfig({ DATABASE_URL: 'postgres://localhost/x', REDIS_URL: 'redis://localhost' }),

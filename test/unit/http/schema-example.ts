@@ -1,6 +1,11 @@
 /** An example of what a schema describes: what must be there, and where nothing must, what may be. */
-import type { JsonSchema } from '../json-schemas.ts';
-import { componentOf } from './schema-html.ts';
+import type { JsonSchema } from '../../../src/http/openapi/json-schemas.ts';
+
+const COMPONENT = '#/components/schemas/';
+
+function componentOf({ $ref }: JsonSchema): string | undefined {
+  return typeof $ref === 'string' && $ref.startsWith(COMPONENT) ? $ref.slice(COMPONENT.length) : undefined;
+}
 
 type Components = Readonly<Record<string, JsonSchema>>;
 

@@ -1,0 +1,91 @@
+/**
+ * `/docs` (R-A9): Swagger UI over `/openapi.json`, served from our own files under a policy of its own, which admits no
+ * other origin. Only inline styles are admitted besides own files: Swagger UI's components set them.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Context, Hono } from 'hono';
+import { DomainError } from '../../platform/errors.ts';
+import type { Addresses } from './shared-parts.ts';
+
+const PACKAGE = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
+const OWN = new URL('./docs-page/', import.meta.url);
+
+/** Everything the page loads, by name. */
+const FILES: Readonly<Record<string, readonly [directory: URL, type: string]>> = {
+  'swagger-ui.css': [PACKAGE, 'text/css; charset=utf-8'],
+  'swagger-ui-bundle.js': [PACKAGE, 'text/javascript; charset=utf-8'],
+  'oauth2-redirect.html': [PACKAGE, 'text/html; charset=utf-8'],
+  'oauth2-redirect.js': [PACKAGE, 'text/javascript; charset=utf-8'],
+  'docs-script.mjs': [OWN, 'text/javascript; charset=utf-8'],
+};
+
+interface File {
+  readonly body: string;
+  readonly etag: string;
+  readonly type: string;
+}
+
+/**
+ * Routes of `/docs`, to be mounted at the root in front of the bearer. Files are read when they are first asked for.
+ * @param findAddresses where "Try it out" may send requests.
+ */
+export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
+  const files = new Map<string, File>();
+  const find = (name: string): File => {
+    const known = files.get(name) ?? readFile(name);
+    files.set(name, known);
+    return known;
+  };
+  const send = async (c: Context, name: string) => {
+    const { body, etag, type } = find(name);
+    c.header('ETag', etag);
+    c.header('Cache-Control', 'public, max-age=300');
+    for (const [header, value] of Object.entries(securityHeaders(await findAddresses()))) c.header(header, value);
+    return isKnown(c, etag) ? c.body(null, 304) : c.body(body, 200, { 'Content-Type': type });
+  };
+  return new Hono()
+    .get('/docs', (c) => send(c, INDEX))
+    .get('/docs/*', (c) => send(c, c.req.path.slice(c.req.path.lastIndexOf('/docs/') + '/docs/'.length)));
+}
+
+/** Whether the client already has the version with this ETag. */
+export function isKnown(c: Context, etag: string): boolean {
+  const known = (c.req.header('if-none-match') ?? '').split(',').map((tag) => tag.trim());
+  return known.includes(etag) || known.includes('*');
+}
+
+/** The weak ETag of a body: it is sent compressed and not. */
+export function etagOf(body: string): string {
+  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+const INDEX = 'index.html';
+
+/** @throws {DomainError} not_found for a name that is not one of the page's files. */
+function readFile(name: string): File {
+  const [directory, type] = name === INDEX ? [OWN, 'text/html; charset=utf-8'] : (FILES[name] ?? []);
+  if (!directory || !type) throw new DomainError('not_found', `there is no file ${JSON.stringify(name)} under /docs`);
+  const body = readFileSync(new URL(name, directory), 'utf8');
+  return { body, etag: etagOf(body), type };
+}
+
+function securityHeaders({ api, push, issuer }: Addresses): Readonly<Record<string, string>> {
+  const origins = [api, push, issuer.tokenUrl].map((address) => new URL(address).origin);
+  const policy = [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self' 'unsafe-inline'`,
+    `img-src 'self' data:`,
+    `connect-src ${["'self'", ...new Set(origins)].join(' ')}`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  };
+}

@@ -1,15 +1,15 @@
--- Announces this transaction as a writer of points of these accounts and gives its VersionTimestamp (R-F1). The lock is
--- shared, so writers never wait for it; its key is the account and the second in which the write began. It is visible
--- before the clock is read the second time, so whoever looks at T sees every writer whose VersionTimestamp can be T or
--- earlier, and can wait for it (src/points/read/await-writers.ts). Called when the rows of `series` are locked, so that a
--- reader does not wait for a writer that itself waits.
+-- Registers this transaction as a writer of points of these accounts and returns its VersionTimestamp (R-F1). The advisory
+-- lock is shared, so writers never wait for it; its key is the account and the second in which the write began. It is held
+-- before the clock is read again, so a reader as of T sees every writer whose VersionTimestamp can be T or earlier and can
+-- wait for it (src/points/read/await-writers.ts). Call it after locking the rows of `series`, so that a reader never waits
+-- for a writer that is itself waiting.
 create or replace function begin_point_write(account_ids int[]) returns timestamptz language plpgsql as $$
 declare
   start timestamptz := clock_timestamp();
 begin
   perform pg_advisory_xact_lock_shared(account_id::int8 << 32 | floor(extract(epoch from start))::int8)
   from unnest(account_ids) account_id;
-  -- The clock may have stepped back in between.
+  -- The clock may have stepped back.
   return greatest(start, clock_timestamp());
 end
 $$;

@@ -1,11 +1,11 @@
--- Brings `version_summary` of a variable up to date. Nothing to do when nothing was written or removed since; else it
--- looks at the current values, and walks through the versions of those periods that have changed. Each statement sees
--- one state of the points, so that what it stores is right for the marks it stores with it; a write that comes meanwhile
--- makes the marks differ, and the next call sees it. One call at a time for a variable: of two, each would store periods
--- the other waits for. Who waits has touched nothing yet, and finds it done.
+-- Brings `version_summary` of a variable up to date (R-F8). Returns at once when nothing was written or removed since the
+-- last call; else compares the current values by period and recounts the versions of changed periods. Each statement sees
+-- one snapshot, so the summary it stores matches the marks it stores; a concurrent write makes the marks differ, and the
+-- next call repeats the work. An advisory lock per variable serialises calls, which would otherwise deadlock on periods;
+-- the second caller rechecks after the lock and finds the work done.
 create or replace function refresh_version_summary(wanted_id int) returns void language plpgsql as $$
 declare
-  -- First key of the locks taken here, unlike that of any other.
+  -- First key of the advisory locks; no other lock uses it.
   lock_class constant int := 30323;
   span constant interval := '28 days';
   mark record;

@@ -1,4 +1,4 @@
--- The settings a write needs, per variable: the limit of the variable, else of its account (§8).
+-- Settings of a write per variable: the version limit of the variable, else that of its account (§8).
 create or replace view series_setting as
   select variable.id as variable_id,
          variable.is_versioned,

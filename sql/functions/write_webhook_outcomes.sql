@@ -1,15 +1,14 @@
--- Writes how tries ended, in one round trip: the history, the next try, and what each webhook shows of itself. A claim that was
--- lost meanwhile changes nothing: whoever has it writes how it ended. Lists are as long as each other, a try in each place.
--- is_hopeless: enabled, and nothing but failures for so many days.
+-- Writes the outcomes of delivery attempts in one round trip: the history, the next attempt, and the summary of each webhook.
+-- Ignores an attempt whose claim has expired: the process that holds the new claim writes the outcome. The arrays have equal
+-- length, one element per attempt. is_hopeless: the webhook is enabled and has only failed for `disable_after_days` days.
 create or replace function write_webhook_outcomes(
   ids bigint[], claims timestamptz[], webhook_ids uuid[], states text[], ages_ms bigint[], durations_ms int[],
   requests jsonb[], responses jsonb[], errors text[], retries_ms bigint[], pauses_ms bigint[], disable_after_days int
 ) returns table (webhook_id uuid, is_hopeless boolean) language plpgsql as $$
 #variable_conflict use_column
 begin
-  -- In one order, so that processes which write of several do not wait for each other in a circle. And before the statement
-  -- that writes: one that locks and then writes still sees the webhook as it was before a change it waited for, asks for
-  -- that once more, and so waits for who waits for it in the same place.
+  -- Locks in id order, so that processes that write several webhooks do not deadlock. Locks in a statement of its own: a
+  -- statement that locks and writes would still see the row as before the change it waited for, and would lock it again.
   perform from webhook where id = any(webhook_ids) order by id for no key update;
   return query
   with given as materialized (

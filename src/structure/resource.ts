@@ -1,8 +1,7 @@
 /**
- * What sites, sources and variables have in common: a table whose columns are fields of the interface, belonging to an
- * account and a site. Reading, creating and changing them is set-based SQL over an allow-list of columns. What GET
- * returns is accepted by POST and PUT: unknown and read-only members are ignored, and members that are absent from a
- * PUT keep their value, so that a client which knows fewer fields loses nothing; null clears.
+ * Reads, creates, changes and deletes sites, sources and variables, each described as a `Resource`: a table with an
+ * allow-list of columns, within an account and a site. POST and PUT accept what GET returns: they ignore unknown and
+ * read-only members. A PUT keeps absent members, so that a client which knows fewer fields loses nothing; null clears.
  */
 import type { z } from 'zod';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -14,46 +13,49 @@ import { lenientObject, parseInput } from '../platform/http/lenient.ts';
 import type { Paging } from '../platform/http/paging.ts';
 import { nameOf } from './catalogue/enumerations.ts';
 
+/** A member of a resource that clients may write. */
 export interface Field {
   readonly column: string;
-  /** Of a written value; accepts null where the column does. */
+  /** Validates a written value; accepts null when the column does. */
   readonly schema: z.ZodType;
-  /** An enumeration: stored as number, written as name. */
+  /** Enumeration: name → stored number. */
   readonly members?: Readonly<Record<string, number>>;
-  /** Stored as JSON. */
+  /** Whether the column is JSON. */
   readonly isJson?: true;
-  /** How a customFilter compares it; absent where it cannot. */
+  /** How a customFilter compares the field; absent: it cannot. */
   readonly filterType?: 'text' | 'number' | 'boolean' | 'texts';
 }
 
+/** Describes sites, sources or variables to the functions below. */
 export interface Resource {
   readonly kind: 'Site' | 'Source' | 'Variable';
   readonly table: 'site' | 'source' | 'variable';
-  /** Everything after `from`; the table's own columns are qualified by its name. */
+  /** SQL after `from`; columns of the table are qualified by its name. */
   readonly from: string;
-  /** The SQL expression of the site a row belongs to: what site access is checked against. */
+  /** SQL expression of the site id of a row, for site access. */
   readonly siteId: string;
-  /** What events tell of a row besides `id` and `name`: where it belongs, by SQL expression. */
-  readonly place: Readonly<Record<string, string>>;
-  /** Members a client may write. */
+  /** Parents that events of a row name besides `id` and `name`: member → SQL expression. */
+  readonly parents: Readonly<Record<string, string>>;
+  /** Writable members by name. */
   readonly fields: Readonly<Record<string, Field>>;
-  /** Members that are only read: name → SQL expression. */
+  /** Read-only members: name → SQL expression. */
   readonly derived: Readonly<Record<string, string>>;
-  /** Names a new one must have. */
+  /** Members required by POST. */
   readonly required: readonly string[];
 }
 
+/** A resource as clients read it. */
 export type ResourceObject = Readonly<Record<string, unknown>> & {
   readonly id: number;
 };
 
-/** Restricts a listing to ids: the condition around an `int[]` parameter, and the ids. */
+/** Restricts a listing to ids: a condition, given the placeholder of an `int[]`, and the ids. */
 export interface Filter {
   readonly condition: (parameter: string) => string;
   readonly ids: readonly number[];
 }
 
-/** A further condition; pushes its parameters. */
+/** Builds an SQL condition; pushes its parameters to `values`. */
 export type CustomCondition = (values: unknown[]) => string;
 
 interface Page {
@@ -61,7 +63,10 @@ interface Page {
   readonly totalCount: number;
 }
 
-/** Lists what the caller may see, in id order. An empty list of ids is no filter. */
+/**
+ * Lists one page of the resources that the caller may see, in id order, and counts all of them.
+ * @param filters all must hold; a filter without ids is ignored.
+ */
 export async function listResources(
   queryable: Queryable,
   resource: Resource,
@@ -93,7 +98,7 @@ export async function listResources(
   };
 }
 
-/** @throws DomainError not_found, also for what belongs to another account or to a site the caller may not see. */
+/** @throws {DomainError} not_found, also for a resource of another account or of a site the caller may not see (R-B9). */
 export async function getResource(
   queryable: Queryable,
   resource: Resource,
@@ -111,32 +116,32 @@ export async function getResource(
   return toObject(resource, row);
 }
 
-/** Reads a body for a new one. @throws DomainError invalid_input. */
+/** Parses the body of a POST. @throws {DomainError} invalid_input. */
 export function parseNew(resource: Resource, body: unknown): Record<string, unknown> {
   return parseInput(writableSchema(resource, resource.required), body);
 }
 
-/** Reads a body that changes some members. @throws DomainError invalid_input. */
+/** Parses the body of a PUT, with the members to change. @throws {DomainError} invalid_input. */
 export function parseChange(resource: Resource, body: unknown): Record<string, unknown> {
   return parseInput(writableSchema(resource, []), body);
 }
 
 /**
  * Applies a JSON Patch (RFC 6902), all or nothing, to the members of `current`.
- * @returns every writable member as it shall be.
- * @throws DomainError conflict when a `test` fails, invalid_input for anything else.
+ * @returns every writable member after the patch.
+ * @throws {DomainError} conflict when a `test` fails; invalid_input for any other fault.
  */
 export function parsePatch(resource: Resource, current: ResourceObject, body: unknown): Record<string, unknown> {
   const operations = withMemberNames(parseOperations(body), Object.keys(resource.fields));
   const patched = applyOperations(current, operations);
-  // What the patch removed is cleared.
+  // A removed member is cleared.
   const whole = Object.fromEntries(Object.keys(resource.fields).map((name) => [name, patched[name] ?? null]));
   return parseInput(writableSchema(resource, Object.keys(resource.fields)), whole);
 }
 
 /**
- * Lets one transaction at a time change or delete it.
- * @param strength `no key update` still lets others refer to it.
+ * Locks a row until the end of the transaction, so that changes and deletions run one at a time.
+ * @param strength `no key update` still allows others to reference the row.
  */
 export async function lockResource(
   transaction: Transaction,
@@ -151,7 +156,7 @@ export async function lockResource(
   ]);
 }
 
-/** Inserts one and announces it. @returns its id. */
+/** Inserts a resource and announces it as an event. @returns its id. */
 export async function insertResource(
   transaction: Transaction,
   resource: Resource,
@@ -172,7 +177,10 @@ export async function insertResource(
   return id;
 }
 
-/** Changes the given members of one whose existence and visibility the caller has checked, and announces it. */
+/**
+ * Changes the given members and announces the change as an event. The caller has checked that the resource exists and is
+ * visible. Undefined members keep their value; null clears.
+ */
 export async function updateResource(
   transaction: Transaction,
   resource: Resource,
@@ -185,20 +193,20 @@ export async function updateResource(
   const values: unknown[] = [id, accountId];
   const assignments = entries.map(([name, value]) => {
     const field = getField(resource, name);
-    // A cleared member takes the default of its column, which is null unless the column may not be.
+    // A cleared member takes the default of its column, which is null for nullable columns.
     return `${field.column} = ${value === null ? 'default' : `$${values.push(toColumn(field, value))}`}`;
   });
-  const isMovable = Object.keys(resource.place).some((name) => members[name] !== undefined);
-  const former = isMovable ? await readPlace(transaction, resource, id) : {};
+  const mayMove = Object.keys(resource.parents).some((name) => members[name] !== undefined);
+  const former = mayMove ? await readParents(transaction, resource, id) : {};
   await transaction.query(
     `update ${resource.table} set ${assignments.join(', ')} where id = $1 and account_id = $2`,
     values,
   );
-  const current = isMovable ? await readPlace(transaction, resource, id) : {};
+  const current = mayMove ? await readParents(transaction, resource, id) : {};
   await announce(transaction, resource, 'Updated', accountId, [id], planFormer(former, current));
 }
 
-/** Deletes rows that nothing refers to any more, and announces each, as it was. */
+/** Deletes rows that nothing references and announces each with its last name and parents. */
 export async function deleteResources(
   transaction: Transaction,
   resource: Resource,
@@ -216,7 +224,7 @@ function writableSchema(resource: Resource, required: readonly string[]) {
   return lenientObject(writableShape(resource, required));
 }
 
-/** The members of a body; those that are not required may be left out. */
+/** Schemas of the writable members of a body; members not in `required` are optional. */
 export function writableShape(resource: Resource, required: readonly string[]): Readonly<Record<string, z.ZodType>> {
   const shape = Object.entries(resource.fields).map(([name, { schema }]) => {
     return [name, required.includes(name) ? schema : schema.optional()] as const;
@@ -225,9 +233,9 @@ export function writableShape(resource: Resource, required: readonly string[]): 
 }
 
 /**
- * Writes the events with what they tell: a webhook may be for one site alone, and what was deleted, or moved, can no longer
- * be asked where it belonged.
- * @param former what is told besides: where the only row belonged before.
+ * Appends one event per row with its name and parents: a webhook may be limited to a site, and after a deletion or a move
+ * the former parents can no longer be read.
+ * @param former former parents of a single moved row, added to its event.
  */
 async function announce(
   transaction: Transaction,
@@ -235,44 +243,44 @@ async function announce(
   what: 'Created' | 'Updated' | 'Deleted',
   accountId: number,
   ids: readonly number[],
-  former: Place = {},
+  former: Parents = {},
 ): Promise<void> {
   const type = `${resource.kind}${what}`;
   await transaction.query(
     `insert into outbox_event (account_id, type, payload)
-     select $1, $2, ${placeObject(resource, { id: `${resource.table}.id`, name: `${resource.table}.name` })} || $4::jsonb
+     select $1, $2, ${parentsObject(resource, { id: `${resource.table}.id`, name: `${resource.table}.name` })} || $4::jsonb
      from ${resource.from} where ${resource.table}.id = any($3::int[]) and ${resource.table}.account_id = $1
      order by ${resource.table}.id`,
     [accountId, type, ids, JSON.stringify(former)],
   );
 }
 
-type Place = Readonly<Record<string, number>>;
+type Parents = Readonly<Record<string, number>>;
 
-async function readPlace(transaction: Transaction, resource: Resource, id: number): Promise<Place> {
-  const { rows } = await transaction.query<{ place: Place }>(
-    `select ${placeObject(resource)} as place from ${resource.from} where ${resource.table}.id = $1`,
+async function readParents(transaction: Transaction, resource: Resource, id: number): Promise<Parents> {
+  const { rows } = await transaction.query<{ parents: Parents }>(
+    `select ${parentsObject(resource)} as parents from ${resource.from} where ${resource.table}.id = $1`,
     [id],
   );
-  return rows[0]?.place ?? {};
+  return rows[0]?.parents ?? {};
 }
 
-/** What has changed of a place, as it was: `formerSiteId` for `siteId`. */
-function planFormer(former: Place, current: Place): Place {
+/** Returns the changed parents with their former ids: `formerSiteId` for `siteId`. */
+function planFormer(former: Parents, current: Parents): Parents {
   const moved = Object.entries(former).filter(([name, value]) => current[name] !== value);
   return Object.fromEntries(
     moved.map(([name, value]) => [`former${name.charAt(0).toUpperCase()}${name.slice(1)}`, value]),
   );
 }
 
-function placeObject(resource: Resource, more: Readonly<Record<string, string>> = {}): string {
-  const members = Object.entries({ ...more, ...resource.place }).map(
+function parentsObject(resource: Resource, more: Readonly<Record<string, string>> = {}): string {
+  const members = Object.entries({ ...more, ...resource.parents }).map(
     ([name, expression]) => `'${name}', ${expression}`,
   );
   return `jsonb_build_object(${members.join(', ')})`;
 }
 
-/** Conditions for what the caller may see (R-B9); pushes their parameters. */
+/** Returns the conditions for rows that the caller may see (R-B9); pushes their parameters. */
 function visibility(resource: Resource, caller: Caller, values: unknown[]): string[] {
   const conditions = [`${resource.table}.account_id = $${values.push(caller.accountId)}`];
   const { siteIds, sourceIds, shownSiteIds } = readReach(caller);
@@ -285,7 +293,7 @@ function visibility(resource: Resource, caller: Caller, values: unknown[]): stri
   return [...conditions, isReached(resource.siteId, sourceId, ofSites, ofSources)];
 }
 
-/** Expressions of the source a row belongs to. */
+/** SQL expressions of the source id of a row. */
 const SOURCE_IDS: Readonly<Record<Resource['kind'], string | undefined>> = {
   Site: undefined,
   Source: 'source.id',

@@ -1,4 +1,4 @@
-/** Sites (R-C4): where measurements are made; they carry the civil time zone and bound what a USER may see. */
+/** Sites (R-C4): locations of measurements, with a civil time zone. Site access limits what a USER sees. */
 import type { Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { timeZoneSchema } from './catalogue/time-zones.ts';
@@ -6,12 +6,13 @@ import { clientDataField, idField, nameField, textField } from './fields.ts';
 import { deleteResources, type Resource } from './resource.ts';
 import { deleteSources } from './source.ts';
 
+/** Table, fields and access of sites. */
 export const SITE: Resource = {
   kind: 'Site',
   table: 'site',
   from: 'site',
   siteId: 'site.id',
-  place: {},
+  parents: {},
   fields: {
     name: nameField('name'),
     typeId: idField('type_id'),
@@ -27,7 +28,7 @@ export const SITE: Resource = {
   required: ['name'],
 };
 
-/** Members at each displayLevel; the others are left out. */
+/** Members shown at each displayLevel. */
 export const SITE_LEVELS = {
   Site: ['id', 'name', 'typeId', 'timeZoneId'],
   Normal: ['id', ...Object.keys(SITE.fields).filter((name) => name !== 'clientData')],
@@ -35,8 +36,8 @@ export const SITE_LEVELS = {
 } as const;
 
 /**
- * Deletes a site. With `isHard` its sources, variables and points go too.
- * @throws DomainError conflict when it still has sources and `isHard` is not set (R-C7).
+ * Deletes a site; with `isHard` also its sources, variables and points.
+ * @throws {DomainError} conflict while the site has sources and `isHard` is false (R-C7).
  */
 export async function deleteSite(
   transaction: Transaction,
@@ -50,7 +51,7 @@ export async function deleteSite(
   if (rows.length > 0 && !isHard) {
     throw new DomainError(
       'conflict',
-      `Site ${siteId} still has ${rows.length} sources; delete them or ask for hardDelete`,
+      `Site ${siteId} still has ${rows.length} sources; delete them first or set hardDelete=true`,
     );
   }
   await deleteSources(

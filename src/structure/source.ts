@@ -1,4 +1,4 @@
-/** Sources (R-C5): meters, sensors and other origins of variables, by the identifiers the field knows them under. */
+/** Sources (R-C5): meters, sensors and other origins of variables, with their identifiers (serial number, EAN, …). */
 import { z } from 'zod';
 import type { Transaction } from '../platform/database/database.ts';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';
@@ -11,12 +11,13 @@ import { deleteVariables } from './variable.ts';
 const MAX_TAGS = 100;
 const tagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
+/** Table, fields and access of sources. */
 export const SOURCE: Resource = {
   kind: 'Source',
   table: 'source',
   from: 'source join site on site.id = source.site_id',
   siteId: 'source.site_id',
-  place: { siteId: 'source.site_id' },
+  parents: { siteId: 'source.site_id' },
   fields: {
     siteId: referenceField('site_id'),
     name: nameField('name'),
@@ -43,7 +44,7 @@ export const SOURCE: Resource = {
 
 const LIGHT = ['id', 'siteId', 'name', 'sourceTypeId'];
 
-/** Members at each displayLevel; the others are left out. */
+/** Members shown at each displayLevel. */
 export const SOURCE_LEVELS = {
   Light: LIGHT,
   Site: [...LIGHT, 'siteName'],
@@ -52,8 +53,8 @@ export const SOURCE_LEVELS = {
 } as const;
 
 /**
- * Deletes sources. With `isHard` their variables and points go too.
- * @throws DomainError conflict when one still has variables and `isHard` is not set (R-C7).
+ * Deletes sources; with `isHard` also their variables and points.
+ * @throws {DomainError} conflict while one has variables and `isHard` is false (R-C7).
  */
 export async function deleteSources(
   transaction: Transaction,
@@ -69,7 +70,7 @@ export async function deleteSources(
     const subject = `Source ${sourceIds.join(', ')}`;
     throw new DomainError(
       'conflict',
-      `${subject} still has ${rows.length} variables; delete them or ask for hardDelete`,
+      `${subject} still has ${rows.length} variables; delete them first or set hardDelete=true`,
     );
   }
   await deleteVariables(

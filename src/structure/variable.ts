@@ -1,4 +1,4 @@
-/** Variables (R-C6): one series each; pushed, or calculated when they carry a declaration. */
+/** Variables (R-C6): one time series each, pushed, or calculated by a declaration. */
 import { z } from 'zod';
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -15,14 +15,17 @@ const integerBetween = (min: number, max: number) =>
     z.int().min(min).max(max),
   );
 
-const dividerSchema = z.number().refine((value) => value !== 0, { error: 'must not be 0' });
+const dividerSchema = z
+  .number()
+  .refine((value) => value !== 0, { error: 'must not be 0, since values are divided by it' });
 
+/** Table, fields and access of variables. */
 export const VARIABLE: Resource = {
   kind: 'Variable',
   table: 'variable',
   from: 'variable join source on source.id = variable.source_id',
   siteId: 'source.site_id',
-  place: { sourceId: 'variable.source_id', siteId: 'source.site_id' },
+  parents: { sourceId: 'variable.source_id', siteId: 'source.site_id' },
   fields: {
     sourceId: referenceField('source_id'),
     name: textField('name'),
@@ -45,22 +48,22 @@ export const VARIABLE: Resource = {
       schema: integerBetween(1, MAX_VERSION_LIMIT).nullable(),
       filterType: 'number',
     },
-    // The calculation room reads what is inside; here it is any JSON object.
+    // Any JSON object here; `calculation` validates the declaration.
     calculated: { column: 'calculated', schema: jsonObjectSchema.nullable(), isJson: true },
   },
   derived: { sourceName: 'source.name' },
   required: ['sourceId'],
 };
 
-/** Members at each displayLevel; the others are left out. */
+/** Members shown at each displayLevel. */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => name !== 'calculated')],
   Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields)],
 } as const;
 
 /**
- * Deletes variables at once and leaves their points to the background purge.
- * @throws DomainError conflict when one is an input of a variable that stays and `isHard` is not set.
+ * Deletes variables at once; the background purge removes their points (`point_purge`).
+ * @throws {DomainError} conflict while a remaining variable reads one of them and `isHard` is false (R-C7).
  */
 export async function deleteVariables(
   transaction: Transaction,
@@ -73,7 +76,7 @@ export async function deleteVariables(
   if (readers.length > 0 && !isHard) {
     throw new DomainError(
       'conflict',
-      `calculated variables ${readers.join(', ')} still read ${variableIds.join(', ')}`,
+      `calculated variables ${readers.join(', ')} still read ${variableIds.join(', ')}; change them first or set hardDelete=true`,
     );
   }
   await transaction.query('insert into point_purge (variable_id) select unnest($1::int[]) on conflict do nothing', [

@@ -1,8 +1,8 @@
-/** Granularity and aggregation (R-C8), as reads and the inputs of calculations ask for them, in the words of the store. */
+/** Maps the names of granularities and aggregates (R-C8) to those of `points/buckets`. */
 import type { AggregateFunction, Bucket } from '../../points/buckets/bucket.ts';
 import type { Aggregate, Granularity } from './enumerations.ts';
 
-/** Undefined: raw points. */
+/** Granularity → bucket length; undefined for raw points. */
 export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   Raw: undefined,
   Minute: 'minute',
@@ -14,6 +14,7 @@ export const BUCKETS: Readonly<Record<Granularity, Bucket | undefined>> = {
   All: 'all',
 };
 
+/** Aggregate → aggregate function. */
 export const FUNCTIONS: Readonly<Record<Aggregate, AggregateFunction>> = {
   SUM: 'sum',
   MIN: 'min',

@@ -1,4 +1,4 @@
-/** Enumerations with the numbers shipped clients know (R-C8). They are stored as numbers and written as names. */
+/** Enumerations (R-C8): the API shows names, the database stores the numbers that shipped clients know. */
 
 export const GRANULARITY = {
   Raw: 0,
@@ -59,18 +59,18 @@ const DEFAULT_AGGREGATES: Partial<Record<QuantityType, Aggregate>> = {
   Minimum: 'MIN',
 };
 
-/** The aggregate a variable takes when none is set (R-C8). */
+/** Returns the aggregate of a variable that sets none (R-C8). */
 export function defaultAggregate(quantityType: QuantityType | null): Aggregate {
   return (quantityType && DEFAULT_AGGREGATES[quantityType]) ?? 'AVG';
 }
 
-/** The name of a stored number; null stays null. @throws Error for a number that is not of the enumeration. */
+/** Returns the name of a stored number, null for null. @throws Error when the number is not in the enumeration. */
 export function nameOf<Name extends string>(
   members: Readonly<Record<Name, number>>,
   number: number | null,
 ): Name | null {
   if (number === null) return null;
   const entry = Object.entries(members).find(([, value]) => value === number);
-  if (!entry) throw new Error(`${number} is not of the enumeration`);
+  if (!entry) throw new Error(`${number} is not a member of the enumeration`);
   return entry[0] as Name;
 }

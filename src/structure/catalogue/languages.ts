@@ -1,4 +1,4 @@
-/** Languages an account or a user may choose (R-C8): ISO 639-1. */
+/** Languages of accounts and users (R-C8): ISO 639-1. */
 
 const CODES =
   `aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
@@ -14,6 +14,7 @@ export interface Language {
   readonly name: string;
 }
 
+/** Lists the languages in the order of their codes. */
 export function listLanguages(): readonly Language[] {
   const names = new Intl.DisplayNames(['en'], { type: 'language' });
   return CODES.map((id) => ({ id, name: names.of(id) ?? id }));

@@ -5,13 +5,13 @@ import { findTimeZone } from './time-zones.ts';
 export interface TimeZone {
   /** IANA name. */
   readonly id: string;
-  /** The same, as people write it. */
+  /** IANA name with spaces instead of underscores. */
   readonly name: string;
 }
 
 /**
- * Zones that both the database and the runtime know, UTC first. The runtime alone would list old names, such as
- * Asia/Calcutta, which newer tz databases leave out. Takes a moment: the database reads its whole tz directory.
+ * Lists the zones that both the database and the runtime know, UTC first. The runtime alone would list old names, such as
+ * Asia/Calcutta, which newer tz databases omit. Slow, since PostgreSQL reads its whole tz directory: cache the result.
  */
 export async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(

@@ -1,7 +1,7 @@
 /**
- * Civil time of a zone (R-D4): which instant a local date means. Offsets come from the tz database of the runtime
- * through Temporal; they are looked up once per zone and day, on days of a change once per quarter of an hour, and in a
- * quarter of a change for every date: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
+ * Converts between local dates of a time zone and instants (R-D4), with the runtime's tz database through Temporal.
+ * Offsets are cached per zone and day; on a day with a clock change per quarter of an hour; within such a quarter not at
+ * all: Newfoundland changed its clock at 0:01 until 2011, Liberia in 1972 by 44:30 minutes.
  */
 import { Temporal } from 'temporal-polyfill';
 import { WINDOWS_TO_IANA_MAP } from 'windows-iana';
@@ -12,15 +12,16 @@ const QUARTER_MICROS = 15 * 60 * 1_000_000;
 const DAY_MICROS = 96 * QUARTER_MICROS;
 const MAX_REMEMBERED = 100_000;
 
-/** How a local date met the clock: once, twice (autumn) or never (spring). */
+/** Whether a local date occurs once, twice (autumn) or never (spring). */
 export type LocalDateKind = 'exact' | 'ambiguous' | 'skipped';
 
+/** Instant of a local date, in microseconds since 1970-01-01 UTC. */
 export interface LocalDateInstant {
   readonly micros: number;
   readonly kind: LocalDateKind;
 }
 
-/** Turns local dates of one zone into instants. */
+/** Converts local dates of one zone, in microseconds as if the zone were UTC, to instants. */
 export type LocalClock = (localMicros: number) => LocalDateInstant;
 
 /** An IANA or Windows time zone name, in any case (R-C9); the output is the IANA name. */
@@ -35,12 +36,16 @@ export const timeZoneSchema = z
     });
     return z.NEVER;
   })
-  .meta({ type: 'string', description: 'IANA name; Windows names are read too.', examples: ['Europe/Brussels'] });
+  .meta({
+    type: 'string',
+    description: 'IANA name; Windows names are accepted and stored as IANA names.',
+    examples: ['Europe/Brussels'],
+  });
 
-// As the tz database spells names, such as America/Port_of_Spain or Etc/GMT+1.
+// Spelling of the tz database, such as America/Port_of_Spain or Etc/GMT+1.
 const WELL_SPELLED = /^[A-Z][A-Za-z_+\-\d]*(\/[A-Z][A-Za-z_+\-\d]*)*$/;
 
-// Of a Windows zone, the IANA zone CLDR gives for the default territory.
+// Windows zone → IANA zone of CLDR's default territory.
 const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
   WINDOWS_TO_IANA_MAP.flatMap(({ windowsName, territory, iana: [zone] }) =>
     territory === '001' && zone !== undefined ? [[windowsName.toLowerCase(), zone]] : [],
@@ -48,11 +53,12 @@ const WINDOWS_ZONES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The IANA name to store, undefined when there is no such zone. A well-spelled name is kept: the runtime would
- * turn Asia/Kolkata into its old name, which newer tz databases leave out. Others get the runtime's spelling.
+ * Finds a zone by IANA or Windows name, in any case (R-C9). Keeps a well-spelled name, since the runtime would turn
+ * Asia/Kolkata into its old name, which newer tz databases omit; other names get the runtime's spelling.
+ * @returns the IANA name to store; undefined for an unknown zone.
  */
 export function findTimeZone(name: string): string | undefined {
-  // Intl also knows bare offsets; R does not.
+  // Intl also accepts bare offsets, which R does not.
   if (/^[+-]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -66,7 +72,7 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * The clock of an IANA zone. An ambiguous local date is the later instant; a skipped one is moved forward by the gap.
+ * Returns the clock of an IANA zone. An ambiguous local date is the later instant; a skipped one moves forward by the gap.
  * @throws RangeError for an unknown zone.
  */
 export function localClock(timeZoneId: string): LocalClock {
@@ -94,25 +100,25 @@ function createClock(timeZoneId: string): LocalClock {
 }
 
 /**
- * What is looked up by time and seldom changes, remembered for days and quarters of an hour at whose both ends it is the
- * same. No zone changes its clock there and back within one.
+ * Caches a function of time that seldom changes, for each day, or else quarter of an hour, at whose both ends it has the
+ * same value. No zone changes its clock back and forth within one.
  */
 function rememberSpans<Value>(
   lookUp: (micros: number) => Value,
   isSame: (one: Value, other: Value) => boolean,
 ): (micros: number) => Value {
-  const remember = (length: number, otherwise: (micros: number) => Value) => {
+  const remember = (length: number, lookUpFiner: (micros: number) => Value) => {
     const known = new Map<number, Value | undefined>();
     return (micros: number): Value => {
       const span = Math.floor(micros / length);
       const value = known.get(span);
       if (value !== undefined) return value;
-      if (known.has(span)) return otherwise(micros);
+      if (known.has(span)) return lookUpFiner(micros);
       if (known.size >= MAX_REMEMBERED) known.clear();
       const first = lookUp(span * length);
       const isWhole = isSame(first, lookUp((span + 1) * length - 1));
       known.set(span, isWhole ? first : undefined);
-      return isWhole ? first : otherwise(micros);
+      return isWhole ? first : lookUpFiner(micros);
     };
   };
   return remember(DAY_MICROS, remember(QUARTER_MICROS, lookUp));
@@ -130,12 +136,12 @@ function findOffset(timeZoneId: string, localMillis: number): Offset {
   return { offsetMicros, kind: isSkipped ? 'skipped' : 'ambiguous' };
 }
 
-/** The offset of a zone from UTC at an instant, in microseconds. */
+/** Returns the offset of a zone from UTC at an instant; both in microseconds. */
 export type ZoneOffset = (micros: number) => number;
 
 const zoneOffsets = new Map<string, ZoneOffset>();
 
-/** @throws RangeError for an unknown zone. */
+/** Returns the cached offset function of an IANA zone. @throws RangeError for an unknown zone. */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
   if (known) return known;
@@ -151,8 +157,8 @@ export function zoneOffset(timeZoneId: string): ZoneOffset {
 }
 
 /**
- * Looks a zone up as reads and pushes do. The first time a process does so the runtime loads its time zone data, whichever
- * zone it is: measured 14–61 ms in which nobody else is served, then below 1 ms (2026-11-21).
+ * Looks up one zone, so that the runtime loads its time zone data before the first request. Loading blocks the event loop
+ * for 14–61 ms, once per process; later lookups take less than 1 ms (measured 2026-11-21).
  */
 export function warmTimeZones(): void {
   const zone = findTimeZone('Europe/Brussels') ?? 'UTC';
@@ -160,8 +166,9 @@ export function warmTimeZones(): void {
 }
 
 /**
- * The first instant of a civil date of a zone: of two midnights the first, where there is none the end of the gap.
- * @param localMidnight the date's midnight as if the zone were UTC.
+ * Returns a function to the first instant of a civil date: the first of two midnights, or the end of the gap when
+ * midnight is skipped. @param timeZoneId IANA zone. @returns takes the date's midnight as if the zone were UTC, and
+ * returns microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

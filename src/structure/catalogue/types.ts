@@ -1,7 +1,7 @@
 /**
- * The catalogues of types (R-C8): of sites, sources, variables, energies and what these are used for. They help to choose;
- * a site, source or variable may carry any number, since accounts brought theirs along. What shipped clients send stands at
- * its number: site type 1, source type 72, energy type 1, variable types 0 and 25. Numbers are never used again.
+ * Catalogues of types (R-C8): sites, sources, variables, energies and energy usages. They are suggestions: a resource may
+ * have any number, since accounts brought numbers of their own. Shipped clients send site type 1, source type 72, energy
+ * type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
  */
 import type { Aggregate } from './enumerations.ts';
 
@@ -68,7 +68,7 @@ export const ENERGY_USAGES = {
 export interface VariableType {
   readonly id: number;
   readonly name: string;
-  /** How such values are usually put together; a variable has its own. */
+  /** Usual aggregate of such values; each variable sets its own. */
   readonly aggregate: Aggregate;
 }
 

@@ -1,4 +1,4 @@
-/** The catalogue of units (R-C8). It is small, the same for all accounts, and changed by migrations alone. */
+/** Reads the catalogue of units (R-C8), which is small, shared by all accounts, and changed by migrations only. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 export interface UnitFamily {
@@ -15,12 +15,12 @@ export interface Unit {
   readonly offset: number;
 }
 
-/** A unit and what its family is called. */
+/** A unit with the name of its family. */
 export interface UnitOfFamily extends Unit {
   readonly familyName: string;
 }
 
-/** Every unit, family by family, the base unit of each first. */
+/** Lists every unit, by family, the base unit of each first. */
 export async function listUnits(queryable: Queryable): Promise<readonly Unit[]> {
   const { rows } = await queryable.query<Unit>(
     `select id, name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset"
@@ -29,12 +29,13 @@ export async function listUnits(queryable: Queryable): Promise<readonly Unit[]> 
   return rows;
 }
 
+/** Lists the unit families by id. */
 export async function listUnitFamilies(queryable: Queryable): Promise<readonly UnitFamily[]> {
   const { rows } = await queryable.query<UnitFamily>('select id, name from unit_family order by id');
   return rows;
 }
 
-/** @returns the units of these ids that exist. */
+/** Returns the units with these ids by id; unknown ids are absent. */
 export async function findUnits(
   queryable: Queryable,
   ids: readonly number[],

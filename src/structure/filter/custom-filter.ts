@@ -1,10 +1,10 @@
 /**
- * A customFilter (R-C10) as a parameterised SQL condition over the fields of a resource. Names of fields are read in any
- * case; a path of several words leads into clientData, whose keys are case sensitive. `~`, `like` and `startswith`
- * compare texts in any case, `=` compares them exactly. What a row does not have is different from every value.
+ * Compiles a customFilter (R-C10) to a parameterised SQL condition over the fields of a resource. Field names are
+ * case-insensitive; a path of several words leads into clientData, whose keys are case-sensitive. `~`, `like` and
+ * `startswith` ignore case, `=` does not. An absent value differs from every value.
  */
 
-import { isStorableText } from '../../platform/database/storable-text.ts';
+import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Resource } from '../resource.ts';
 import {
@@ -15,7 +15,7 @@ import {
   parseFilter,
 } from './filter-parser.ts';
 
-/** What can be compared: an SQL expression and how its values are written in a filter. */
+/** Left side of a comparison: an SQL expression and its type. */
 interface Operand {
   readonly expression: string;
   readonly type: 'text' | 'number' | 'boolean' | 'texts' | 'json';
@@ -24,7 +24,7 @@ interface Operand {
 
 interface Compilation {
   readonly resource: Resource;
-  /** What `Site{…}` is about; undefined where there is none. */
+  /** Resource that `Site{…}` refers to; undefined where `Site{…}` is not allowed. */
   readonly site: Resource | undefined;
   readonly values: unknown[];
 }
@@ -35,9 +35,10 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 const BOOLEAN = /^(true|false)$/i;
 
 /**
- * The condition of a filter; its values are pushed onto `values`.
- * @param site the resource `Site{…}` speaks of; its table must be joined.
- * @throws DomainError invalid_input with the position of what is wrong.
+ * Compiles a filter and pushes its parameters to `values`.
+ * @param site resource that `Site{…}` refers to; the query must join its table.
+ * @returns an SQL condition.
+ * @throws {DomainError} invalid_input with the position of the first fault.
  */
 export function compileFilter(text: string, resource: Resource, site: Resource | undefined, values: unknown[]): string {
   const parsed = parseFilter(text);
@@ -52,7 +53,7 @@ function compileNode(node: FilterNode, compilation: Compilation): string {
       return `(${node.nodes.map((part) => compileNode(part, compilation)).join(` ${node.kind} `)})`;
     case 'site': {
       const { site, values } = compilation;
-      if (!site) throw fault(node.position, 'Site{…} belongs into a filter of sources');
+      if (!site) throw fault(node.position, 'Site{…} is only allowed in a filter of sources');
       return compileNode(node.node, { resource: site, site: undefined, values });
     }
     case 'comparison':
@@ -63,7 +64,7 @@ function compileNode(node: FilterNode, compilation: Compilation): string {
 function compileComparison(comparison: Comparison, { resource, values }: Compilation): string {
   const operand = findOperand(comparison, resource, values);
   const { operator, value } = comparison;
-  if (!isStorableText(value.text)) throw fault(value.position, 'the value cannot be stored, so nothing has it');
+  if (!isStorableText(value.text)) throw fault(value.position, `the value ${STORABLE_RULE}`);
   if (operand.type === 'texts') return compareTexts(operand, operator, value, values);
   if (isPattern(operator)) return comparePattern(operand, operator, value, values);
   if (operand.type === 'json') return compareJson(operand, operator, value, values);
@@ -92,7 +93,7 @@ function compareValues(expression: string, operator: FilterOperator, parameter: 
   return `coalesce(${expression} ${operator} ${parameter}::${type}, false)`;
 }
 
-/** Equality of JSON is that of its text; an order is of numbers where the value is one, else of texts. */
+/** `=` and `<>` compare JSON as text; order operators compare numbers when the value is a number, else texts. */
 function compareJson({ expression }: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = `(${expression}) #>> '{}'`;
   const isOrder = !['=', '<>'].includes(operator);
@@ -106,13 +107,13 @@ function compareJson({ expression }: Operand, operator: FilterOperator, value: F
 function comparePattern(operand: Operand, operator: FilterOperator, value: FilterValue, values: unknown[]): string {
   const text = operand.type === 'json' ? `(${operand.expression}) #>> '{}'` : `${operand.expression}::text`;
   if (operand.type !== 'text' && operand.type !== 'json') {
-    throw fault(value.position, `${operator} compares texts`);
+    throw fault(value.position, `${operator} is only allowed for text fields`);
   }
   const matches = `coalesce(${text} ilike $${values.push(toPattern(operator, value))}::text, false)`;
   return operator.startsWith('!') ? `not ${matches}` : matches;
 }
 
-/** A list of texts has a value when one of its texts is it, or contains it, or starts with it. */
+/** A list of texts matches when one of its texts equals, contains or starts with the value. */
 function compareTexts(
   { expression }: Operand,
   operator: FilterOperator,
@@ -120,7 +121,10 @@ function compareTexts(
   values: unknown[],
 ): string {
   if (!isPattern(operator) && operator !== '=' && operator !== '<>') {
-    throw fault(value.position, `${operator} does not compare lists`);
+    throw fault(
+      value.position,
+      `${operator} is not allowed for lists of texts; use =, <>, ~, !~, startswith or !startswith`,
+    );
   }
   const isNegated = operator === '<>' || operator.startsWith('!');
   const condition = isPattern(operator)
@@ -150,7 +154,8 @@ function toMember(members: Readonly<Record<string, number>>, text: string, posit
   const byName = Object.entries(members).find(([name]) => name.toLowerCase() === text.toLowerCase());
   const byNumber = Object.values(members).find((number) => String(number) === text);
   const member = byName?.[1] ?? byNumber;
-  if (member === undefined) throw fault(position, `must be one of ${Object.keys(members).join(', ')}`);
+  if (member === undefined)
+    throw fault(position, `must be one of ${Object.keys(members).join(', ')}, got ${JSON.stringify(text)}`);
   return member;
 }
 

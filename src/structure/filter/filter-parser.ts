@@ -1,6 +1,6 @@
 /**
- * Reads a customFilter (R-C10): comparisons of fields and paths into clientData, joined by AND, OR and parentheses, and
- * `Site{…}` inside a filter of sources. Words are read in any case. What it means is for custom-filter.ts to say.
+ * Parses a customFilter (R-C10): comparisons of fields and paths into clientData, joined by AND, OR and parentheses, and
+ * `Site{…}` in a filter of sources. Keywords are case-insensitive. `custom-filter.ts` compiles the result to SQL.
  *
  *   filter     = conjunction { OR conjunction }
  *   conjunction = term { AND term }
@@ -11,7 +11,7 @@
 
 export type FilterOperator = '=' | '<>' | '>' | '>=' | '<' | '<=' | '~' | '!~' | 'startswith' | '!startswith';
 
-/** Where something stands in the text of a filter, counted from 1. */
+/** Position in the text of a filter, from 1, for messages. */
 export interface Placed {
   readonly position: number;
 }
@@ -25,7 +25,7 @@ export interface Comparison extends Placed {
 
 export interface FilterValue extends Placed {
   readonly text: string;
-  /** A value in quotes is a text, whatever it looks like. */
+  /** A quoted value is always text. */
   readonly isQuoted: boolean;
 }
 
@@ -59,7 +59,7 @@ class FilterSyntaxError extends Error {
   }
 }
 
-/** Reads a filter. @returns the first fault with its place instead, when it has one. */
+/** Parses a filter. @returns the syntax tree, or the first syntax error with its position. */
 export function parseFilter(text: string): ParsedFilter {
   try {
     const reader = new TokenReader(tokenize(text));
@@ -81,7 +81,10 @@ function tokenize(text: string): readonly Token[] {
     const match = TOKEN.exec(text);
     if (!match) {
       const rest = text.slice(start);
-      throw new FilterSyntaxError(start + 1 + rest.length - rest.trimStart().length, 'cannot be read from here');
+      throw new FilterSyntaxError(
+        start + 1 + rest.length - rest.trimStart().length,
+        'must be a field, operator, value or parenthesis; check for an unclosed quote',
+      );
     }
     tokens.push(toToken(match, start));
   }
@@ -98,19 +101,19 @@ function toToken([whole, operator, mark, quoted, word]: RegExpExecArray, start: 
 
 class TokenReader {
   readonly #tokens: readonly Token[];
-  #place = 0;
+  #index = 0;
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens;
   }
 
   peek(): Token {
-    return this.#tokens[this.#place] ?? { kind: 'end', text: '', position: 0 };
+    return this.#tokens[this.#index] ?? { kind: 'end', text: '', position: 0 };
   }
 
   next(): Token {
     const token = this.peek();
-    this.#place += 1;
+    this.#index += 1;
     return token;
   }
 
@@ -118,15 +121,15 @@ class TokenReader {
   takes(mark: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'mark' || text !== mark) return false;
-    this.#place += 1;
+    this.#index += 1;
     return true;
   }
 
-  /** Takes the next token if it is this bare word, in any case. */
+  /** Takes the next token if it is this keyword, in any case. */
   takesWord(word: string): boolean {
     const { kind, text } = this.peek();
     if (kind !== 'word' || text.toLowerCase() !== word) return false;
-    this.#place += 1;
+    this.#index += 1;
     return true;
   }
 
@@ -138,7 +141,8 @@ class TokenReader {
 }
 
 function readFilter(reader: TokenReader, depth: number): FilterNode {
-  if (depth > MAX_DEPTH) throw new FilterSyntaxError(reader.peek().position, `is nested deeper than ${MAX_DEPTH}`);
+  if (depth > MAX_DEPTH)
+    throw new FilterSyntaxError(reader.peek().position, `must be nested at most ${MAX_DEPTH} levels deep`);
   return readJoined(reader, 'or', () => readJoined(reader, 'and', () => readTerm(reader, depth)));
 }
 
@@ -186,7 +190,7 @@ function readOperator(reader: TokenReader): FilterOperator {
   return OPERATORS[token.text.toLowerCase()] ?? '=';
 }
 
-/** A number with a decimal point is several tokens. */
+/** Joins the tokens of a number with a decimal point. */
 function readValue(reader: TokenReader): FilterValue {
   const token = reader.next();
   if (token.kind !== 'word' && token.kind !== 'quoted') {

@@ -1,12 +1,12 @@
-/** The VersionTags of a variable and from when to when each was written (R-F8): what a drop-down offers. */
+/** Lists the VersionTags of a variable with their first and last VersionTimestamp (R-F8). */
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 
 export interface VersionInUse {
-  /** VersionTag; null for what has none. */
+  /** VersionTag; null for values written without one. */
   readonly version: string | null;
   readonly firstVersionTimestamp: string;
   readonly lastVersionTimestamp: string;
-  /** Stored values under it. A date has one of a tag, and may have several without. */
+  /** Stored values with this tag: one per date with a tag, possibly several per date without. */
   readonly pointCount: number;
 }
 
@@ -21,7 +21,10 @@ const LIST = `
   group by used.version_tag_id, version_tag.tag
   order by max(last) desc, version_tag.tag nulls last`;
 
-/** @returns the newest first. The caller has checked that the variable may be seen. */
+/**
+ * Brings the version summary of the variable up to date and reads it. The caller has checked access to the variable.
+ * @returns VersionTags, last written first.
+ */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {
   return withTransaction(database, async (transaction) => {
     await transaction.query('select refresh_version_summary($1)', [variableId]);

@@ -36,7 +36,7 @@ async function names(path: string, filter: string): Promise<readonly string[]> {
 
 const [GAS, POWER, BACKUP] = ['Gas', "Owner's power", 'Gas backup'];
 
-describe('a filter of sources', () => {
+describe('structure: customFilter of sources (R-C10)', () => {
   test.each([
     ["name = 'Gas'", [GAS]],
     ["NAME = 'gas'", []],
@@ -68,7 +68,7 @@ describe('a filter of sources', () => {
   });
 });
 
-describe('a filter of sites', () => {
+describe('structure: customFilter of sites (R-C10)', () => {
   test.each([
     ["Form.Energy.'Floor area' = 120", ['North Mill']],
     ["Form.Energy.'Floor area' < 9", []],
@@ -85,7 +85,7 @@ describe('a filter of sites', () => {
   });
 });
 
-describe('a filter that is wrong is 400 with the position', () => {
+describe('structure: an invalid customFilter answers 400 with the position (R-C10)', () => {
   test.each([
     ["nme = 'Gas'", 1, 'no field'],
     ["name = 'Gas' and serial = 'x'", 18, 'no field'],
@@ -93,13 +93,13 @@ describe('a filter that is wrong is 400 with the position', () => {
     ['name =', 7, 'expected a value'],
     ["(name = 'Gas'", 14, 'expected )'],
     ["name = 'Gas' )", 14, 'expected the end'],
-    ["name = 'Gas", 8, 'cannot be read'],
+    ["name = 'Gas", 8, 'unclosed quote'],
     ['= 3', 1, 'expected a field'],
     ["energyTypeId = 'two'", 16, 'must be a number'],
-    ['energyTypeId ~ 2', 16, 'compares texts'],
-    ["tags > 'a'", 8, 'does not compare lists'],
+    ['energyTypeId ~ 2', 16, 'only allowed for text fields'],
+    ["tags > 'a'", 8, 'not allowed for lists'],
     ["Site{ Site{ name = 'x' } }", 7, 'Site{…}'],
-    [`${'('.repeat(60)}name = 'x'${')'.repeat(60)}`, 52, 'nested deeper'],
+    [`${'('.repeat(60)}name = 'x'${')'.repeat(60)}`, 52, 'nested at most 50'],
   ])('%s', async (filter, position, message) => {
     const answer = await api.manager.get(`/sources?customFilter=${encodeURIComponent(filter)}`);
     expect(answer).toMatchObject({
@@ -110,7 +110,7 @@ describe('a filter that is wrong is 400 with the position', () => {
   });
 });
 
-test('a filter does not reach into another account, and counts what it finds (R-A5, R-A7)', async () => {
+test('structure: a customFilter finds nothing of another account, and its matches are counted (R-A5, R-A7)', async () => {
   const filter = encodeURIComponent("name <> 'x' or name = 'x'");
   expect((await api.stranger.get(`/sources?customFilter=${filter}`)).body).toEqual([]);
   const answer = await api.manager.get(`/sources?customFilter=${filter}&itemsPerPage=1`, { 'x-total-count': 'true' });

@@ -29,7 +29,7 @@ test.each([
   ...['/units', '/unitFamily', '/timezones', '/languages', '/granularity', '/timePeriods', '/aggregates'],
   ...['/quantityTypes', '/variables/periodTypes', '/sitetypes', '/sourceTypes', '/energyTypes', '/energyUsages'],
   '/variables/types',
-])('GET %s answers x-total-count (R-A7)', async (path) => {
+])('listings: GET %s answers x-total-count when asked (R-A7)', async (path) => {
   const address = path.replace(/[A-Z]{4,}/g, (name) => ids[name] ?? name);
   const { status, headers, body } = await api.manager.get<unknown>(address, { 'x-total-count': 'true' });
   expect({ status, body }).toMatchObject({ status: 200, body: expect.any(Array) });

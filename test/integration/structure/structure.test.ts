@@ -56,12 +56,12 @@ async function createEach(): Promise<readonly Kind[]> {
 
 const read = async ({ path, level }: Kind) => (await api.manager.get<Members>(`${path}?displayLevel=${level}`)).body;
 
-describe('a site, a source, a variable', () => {
+describe('structure: a site, source or variable', () => {
   it('is read as it was written (R-C4, R-C5, R-C6)', async () => {
     for (const kind of await createEach()) expect(await read(kind), kind.name).toMatchObject(kind.members);
   });
 
-  it('is created with the answers shipped clients expect (R-A6)', async () => {
+  it('is created with the answers that shipped clients expect (R-A6)', async () => {
     const site = await api.manager.post('/sites', { name: 'x' });
     expect(site).toMatchObject({ status: 200, body: expect.any(Number) });
     const source = await api.manager.post<{ id: number }>('/sources', { siteId: site.body, name: 'x' });
@@ -70,7 +70,7 @@ describe('a site, a source, a variable', () => {
     expect(variable).toMatchObject({ status: 200, body: { sourceId: source.body.id, sourceName: 'x', name: '' } });
   });
 
-  it('can be put back as it was read, and nothing is lost, at every displayLevel (part C)', async () => {
+  it('accepts what GET returns at every displayLevel, and loses nothing (part C)', async () => {
     for (const kind of await createEach()) {
       const before = await read(kind);
       for (const level of ['Normal', kind.level]) {
@@ -81,7 +81,7 @@ describe('a site, a source, a variable', () => {
     }
   });
 
-  it('can be posted as another was read (part C)', async () => {
+  it('is created from what GET returns for another (part C)', async () => {
     const [site, source, variable] = await createEach();
     for (const [kind, path] of [
       [site, '/sites'],
@@ -97,7 +97,7 @@ describe('a site, a source, a variable', () => {
     }
   });
 
-  it('keeps by PUT what the body leaves out, and clears what is null (R-C4, R-C6)', async () => {
+  it('keeps members absent from a PUT and clears those that are null (R-C4, R-C6)', async () => {
     const [site, , variable] = (await createEach()) as [Kind, Kind, Kind];
     await api.manager.put(site.changePath, { City: null, country: 'FR', clientData: null });
     expect(await read(site)).toMatchObject({ ...SITE, city: null, country: 'FR', clientData: {} });
@@ -105,7 +105,7 @@ describe('a site, a source, a variable', () => {
     expect(await read(variable)).toMatchObject({ ...VARIABLE, divider: 1, aggregate: null, versionLimit: null });
   });
 
-  it('reads names in any case, ids as digits, enumerations by name in any case or number (R-A3, R-C8)', async () => {
+  it('accepts member names in any case, ids as digits, enumerations by name or number (R-A3, R-C8)', async () => {
     const { sourceId } = await createStructure(api.manager);
     const members = {
       NAME: 'x',
@@ -145,7 +145,7 @@ describe('a site, a source, a variable', () => {
     });
   });
 
-  it('keeps any JSON object as clientData, whatever its keys (R-C11)', async () => {
+  it('stores any JSON object as clientData, with any keys (R-C11)', async () => {
     const clientData = JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":null,"":[true]}') as Members;
     const siteId = await createSite(api.manager, { clientData });
     const { body } = await api.manager.get<Members>(`/sites/${siteId}`);
@@ -155,8 +155,8 @@ describe('a site, a source, a variable', () => {
   const sorted = (value: unknown) => Object.entries(value as Members).sort(([a], [b]) => (a < b ? -1 : 1));
 });
 
-describe('PATCH', () => {
-  it('applies JSON Patch, 204 (R-C4, R-A6)', async () => {
+describe('structure: PATCH', () => {
+  it('applies a JSON Patch and answers 204 (R-C4, R-A6)', async () => {
     for (const kind of await createEach()) {
       const operations = [
         { op: 'test', path: '/name', value: kind.members.name },
@@ -175,7 +175,7 @@ describe('PATCH', () => {
     ['removing what must be there', 400, { op: 'remove', path: '/name' }],
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['a path through constructor', 400, { op: 'add', path: '/clientData/constructor/prototype/polluted', value: 1 }],
-  ])('with %s is %i and changes nothing, not even what came before it (R-C4)', async (_what, status, operation) => {
+  ])('with %s answers %i and applies none of its operations (R-C4)', async (_what, status, operation) => {
     const [site] = (await createEach()) as [Kind];
     const answer = await api.manager.patch(site.changePath, [{ op: 'replace', path: '/city', value: 'x' }, operation]);
     expect(answer.status).toBe(status);
@@ -183,7 +183,7 @@ describe('PATCH', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('reads the first name of a path in any case (part C)', async () => {
+  it('accepts the first name of a path in any case (part C)', async () => {
     const [site] = (await createEach()) as [Kind];
     const operations = [
       { op: 'replace', path: '/City', value: 'Gent' },
@@ -193,7 +193,7 @@ describe('PATCH', () => {
     expect(await read(site)).toMatchObject({ city: 'Gent', clientData: { ...SITE.clientData, New: 1 } });
   });
 
-  it('at the same time as others loses none of them (R-C4)', async () => {
+  it('loses no concurrent patch (R-C4)', async () => {
     const siteId = await createSite(api.manager);
     const keys = Array.from({ length: 12 }, (_, index) => `key${index}`);
     await Promise.all(
@@ -204,8 +204,8 @@ describe('PATCH', () => {
   });
 });
 
-describe('who may', () => {
-  it('a USER reads what site access grants and changes nothing (R-B8, R-B9)', async () => {
+describe('structure: access', () => {
+  it('lets a USER read what site access grants and change nothing (R-B8, R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('reader', 'USER', { sites: [granted.siteId] });
     expect((await user.get<Members[]>('/sites')).body.map(({ id }) => id)).toEqual([granted.siteId]);
@@ -220,7 +220,7 @@ describe('who may', () => {
     }
   });
 
-  it("another account's structure does not exist: 404 to read, change, delete or build on (R-A5)", async () => {
+  it('answers 404 to reading, changing, deleting or using resources of another account (R-A5)', async () => {
     const theirs = await createStructure(api.manager);
     for (const path of paths(theirs)) expect((await api.stranger.get(path)).status, path).toBe(404);
     for (const [method, path, body] of changes(theirs)) {
@@ -252,7 +252,7 @@ describe('who may', () => {
   };
 });
 
-describe('a listing', () => {
+describe('structure: a listing', () => {
   it.each([
     ['/sites', 'Site', ['id', 'name', 'typeId', 'timeZoneId']],
     ['/sources', 'Light', ['id', 'siteId', 'name', 'sourceTypeId']],
@@ -260,13 +260,13 @@ describe('a listing', () => {
     ['/sites', 'VerboseSite', ['id', ...Object.keys(SITE)]],
     ['/sources', 'VERBOSE', ['id', 'siteId', 'siteName', ...Object.keys(SOURCE)]],
     ['/variables', 'Verbose', ['id', 'sourceId', 'sourceName', ...Object.keys(VARIABLE), 'calculated']],
-  ])('%s?displayLevel=%s shows its members (R-C4–C6)', async (path, level, members) => {
+  ])('%s?displayLevel=%s shows the members of that level (R-C4–C6)', async (path, level, members) => {
     await createEach();
     const { body } = await api.manager.get<Members[]>(`${path}?displayLevel=${level}`);
     expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());
   });
 
-  it('gives pages in id order and x-total-count when asked (R-A7, §8)', async () => {
+  it('returns pages in id order, and x-total-count when asked (R-A7, §8)', async () => {
     const sourceId = await createSource(api.manager, await createSite(api.manager));
     const ids: number[] = [];
     for (let index = 0; index < 5; index++) ids.push(await createVariable(api.manager, sourceId));
@@ -288,7 +288,7 @@ describe('a listing', () => {
     'displayLevel=All',
     "customFilter=nme='x'",
     'siteIds=x',
-  ])('?%s is 400, naming the parameter (§8, R-A5)', async (query) => {
+  ])('answers 400 to ?%s and names the parameter (§8, R-A5)', async (query) => {
     const name = query.split('=')[0];
     expect(await api.manager.get(`/sites?${query}`)).toMatchObject({
       status: 400,
@@ -297,8 +297,8 @@ describe('a listing', () => {
   });
 });
 
-describe('deleting', () => {
-  it('what still holds something is 409, hardDelete takes it with it, 204 (R-C7, R-A6)', async () => {
+describe('structure: DELETE', () => {
+  it('answers 409 while a resource has children; hardDelete deletes them too, 204 (R-C7, R-A6)', async () => {
     for (const [path, pick] of [
       ['/sites/', 'siteId'],
       ['/sources/', 'sourceId'],
@@ -312,7 +312,7 @@ describe('deleting', () => {
     }
   });
 
-  it('is in the audit trail, with what went along; a refusal is not (R-B14, R-C7)', async () => {
+  it('writes a deletion to the audit trail, but not a refused one (R-B14, R-C7)', async () => {
     const { siteId, sourceId, variableId } = await createStructure(api.manager);
     await api.manager.delete(`/sites/${siteId}`);
     await api.manager.delete(`/sources/${sourceId}/variables/${variableId}`);
@@ -323,7 +323,7 @@ describe('deleting', () => {
     expect(await trailOf('SiteDeleted', siteId)).toMatchObject([{ details: { hardDelete: true } }]);
   });
 
-  it('a variable hides its points at once and removes them in the background (R-C7)', async () => {
+  it('hides the points of a variable at once and removes them in the background (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager, { isVersioned: true });
     const reading = (value: number) => [{ variableId, data: [{ date: '2026-01-01T00:00:00Z', value }] }];
     for (const value of [1, 2]) await api.manager.post('/api/data', reading(value));
@@ -336,7 +336,7 @@ describe('deleting', () => {
     expect(await countPoints(variableId)).toBe(0);
   });
 
-  it('purges also what a first write, under way meanwhile, commits later (R-C7)', async () => {
+  it('also purges the points of a concurrent first write that commits later (R-C7)', async () => {
     const { sourceId, variableId } = await createStructure(api.manager);
     const writer = await api.database.connect();
     await writer.query('begin');
@@ -352,7 +352,7 @@ describe('deleting', () => {
     expect(await countPoints(variableId)).toBe(0);
   });
 
-  it('a site while a source is being added to it is refused, not a fault of ours (R-C7, R-A5)', async () => {
+  it('answers 409, not 500, for a site that gets a source meanwhile (R-C7, R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const adding = await api.database.connect();
     await adding.query('begin');
@@ -367,7 +367,7 @@ describe('deleting', () => {
     expect((await deleted).status).toBe(409);
   });
 
-  it('a site while a source is being posted to it makes the post 409 (R-A5)', async () => {
+  it('makes a concurrent POST of a source to a deleted site answer 409 (R-A5)', async () => {
     const siteId = await createSite(api.manager);
     const deleting = await api.database.connect();
     await deleting.query('begin');

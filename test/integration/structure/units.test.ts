@@ -35,7 +35,7 @@ async function withValues(unitId: number | null, values: readonly number[], memb
 
 const get = <Body>(path: string) => api.manager.get<Body>(path);
 
-describe('the catalogue (R-C8)', () => {
+describe('structure: catalogues (R-C8)', () => {
   test('has every unit in a family, with a base unit of divisor 1 and offset 0 in each', async () => {
     const units = (await get<Unit[]>('/units')).body;
     const families = (await get<{ id: number; name: string }[]>('/unitFamily')).body;
@@ -123,7 +123,7 @@ describe('the catalogue (R-C8)', () => {
   });
 });
 
-describe('points in a unit asked for (R-C8, R-G3)', () => {
+describe('reading: points in a requested unit (R-C8, R-G3)', () => {
   const values = async (path: string, member = 'rawValue') =>
     (await get<Record<string, unknown>[]>(path)).body.map((row) => row[member]);
 
@@ -149,7 +149,7 @@ describe('points in a unit asked for (R-C8, R-G3)', () => {
     ['COUNT', 'countValue', 2],
     ['VAR', 'varianceValue', (198 * 198) / 2],
     ['STDEV', 'stdevValue', 198 / Math.SQRT2],
-  ])('are converted before %s is taken: a unit with an offset is right too', async (aggregation, member, expected) => {
+  ])('are converted before %s is computed, also for a unit with an offset', async (aggregation, member, expected) => {
     const variableId = await withValues(CELSIUS, [-10, 100]);
     const query = `variableId=${variableId}&granularity=Day&aggregation=${aggregation}&unitId=${FAHRENHEIT}`;
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);

@@ -14,7 +14,7 @@ const convert = (value: number, from: typeof KWH, to: typeof KWH) => {
   return (value * factor) / divisor + shift;
 };
 
-describe('conversion between units (R-C8)', () => {
+describe('structure: conversion between units (R-C8)', () => {
   test.each([
     [1, KWH, MWH, 0.001],
     [2, GWH, MWH, 2000],
@@ -22,7 +22,7 @@ describe('conversion between units (R-C8)', () => {
     [212, FAHRENHEIT, CELSIUS, 100],
     [-40, CELSIUS, FAHRENHEIT, -40],
     [0, KELVIN, FAHRENHEIT, -459.67],
-  ])('%f becomes as the definitions say', (value, from, to, expected) => {
+  ])('%f is converted as the definitions of the units say', (value, from, to, expected) => {
     expect(convert(value, from, to)).toBeCloseTo(expected, 10);
   });
 

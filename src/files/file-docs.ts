@@ -1,5 +1,6 @@
 /** OpenAPI description of the Standard File routes (R-A9, R-E1). */
 import { z } from 'zod';
+import { XLSX_TYPE } from '../platform/http/workbook-writer.ts';
 import {
   type Access,
   ALL_USERS,
@@ -10,7 +11,7 @@ import {
 } from '../platform/openapi/operation.ts';
 import type { FileStatus } from './find-file.ts';
 import type { RowError, RowWarning } from './standard-file.ts';
-import { UPLOAD_QUERY, XLSX_TYPE } from './upload/receive-upload.ts';
+import { UPLOAD_QUERY } from './upload/receive-upload.ts';
 
 const tag = 'Files';
 const UPLOADERS: Access = { ...ALL_USERS, kind: 'caller', scope: 'datahub-api', permission: 'datapusher.standard' };
@@ -87,6 +88,20 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answers: [answersJson('File id.', z.string())],
   },
   {
+    ...{ method: 'get', path: '/storage/template', operationId: 'getFileTemplate', tag, access: ALL_USERS },
+    summary: 'Download a template of a Standard File',
+    description:
+      'An empty Standard File with every column of the upload, to be filled in. The workbook formats dates, checks dates and values, and lists the variable types.',
+    answers: [
+      {
+        status: 200,
+        description: 'The header of a Standard File; CSV unless `Accept` prefers xlsx.',
+        types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
+        headers: DOWNLOAD,
+      },
+    ],
+  },
+  {
     ...{ method: 'get', path: '/storage/:id', operationId: 'getFile', tag, access: ALL_USERS },
     summary: 'State, progress and errors of a file',
     inPath,
@@ -99,8 +114,9 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answers: [
       {
         status: 200,
-        description: 'Rejected rows in file order, with the columns `row`, `code` and `message`.',
-        types: { 'text/csv': z.string() },
+        description:
+          'Rejected rows in file order, with the columns `row`, `code` and `message`; CSV unless `Accept` prefers xlsx.',
+        types: { 'text/csv': z.string(), [XLSX_TYPE]: bytes(XLSX_TYPE) },
         headers: DOWNLOAD,
       },
     ],

@@ -1,21 +1,19 @@
 /** Routes under `/storage` (R-E1): upload a Standard File, follow its ingestion, download it and its row errors. */
 import { Readable } from 'node:stream';
-import { format as formatCsv } from 'fast-csv';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
+import { answerDownload, answerErrors, answerTemplate } from './downloads.ts';
 import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
-import type { FileFormat } from './standard-file.ts';
 import { receiveUpload } from './upload/receive-upload.ts';
 import { storeFile } from './upload/store-file.ts';
 import { readContent } from './upload/stored-parts.ts';
 
 const SHOWN_ERRORS = 1000;
-const ERRORS_PER_PAGE = 5000;
 const POLL_INTERVAL_MS = 500;
 // Proxies and our own listener close idle connections, so a comment is sent after this long without a change.
 const KEEP_ALIVE_MS = 15_000;
@@ -42,6 +40,8 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     });
     return c.json(fileId);
   });
+  // Before `/storage/:id`, which would read `template` as an id.
+  routes.get('/storage/template', (c) => answerTemplate(c));
   routes.get('/storage/:id', async (c) => {
     const status = await getFile(database, c.var.caller, c.req.param('id'));
     const found = await findErrors(database, status.id, 0, SHOWN_ERRORS);
@@ -51,15 +51,12 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
   });
   routes.get('/storage/:id/errors', async (c) => {
     const { id, filename } = await getFile(database, c.var.caller, c.req.param('id'));
-    const rows = Readable.from(errorRows(database, id));
-    const csv = rows.pipe(formatCsv({ headers: ['row', 'code', 'message'], alwaysWriteHeaders: true }));
-    rows.on('error', (error) => csv.destroy(error));
-    return download(c, csv, 'text/csv; charset=utf-8', `${filename}.errors.csv`);
+    return answerErrors(c, database, id, filename);
   });
   routes.get('/storage/:id/content', async (c) => {
     const { id, filename, format, progress } = await getFile(database, c.var.caller, c.req.param('id'));
     c.header('Content-Length', String(progress.totalBytes));
-    return download(c, Readable.from(readContent(database, id, progress.totalBytes)), TYPES[format], filename);
+    return answerDownload(c, Readable.from(readContent(database, id, progress.totalBytes)), format, filename);
   });
   routes.get('/storage/:id/events', async (c) => {
     const { id } = await getFile(database, c.var.caller, c.req.param('id'));
@@ -67,37 +64,6 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     return streamSSE(c, (stream) => follow(stream, () => getFile(database, c.var.caller, id)));
   });
   return routes;
-}
-
-const TYPES: Readonly<Record<FileFormat, string>> = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
-
-function download(c: Context, body: Readable, type: string, filename: string): Response {
-  markStreamed(c);
-  c.header('Content-Type', type);
-  c.header('Content-Disposition', `attachment; filename*=UTF-8''${encodeName(filename)}`);
-  c.header('X-Content-Type-Options', 'nosniff');
-  return c.body(Readable.toWeb(body) as ReadableStream);
-}
-
-/** Percent-encodes a file name for a header parameter (RFC 8187). */
-function encodeName(filename: string): string {
-  return encodeURIComponent(filename.toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-async function* errorRows(database: Database, fileId: string): AsyncGenerator<readonly [number, string, string]> {
-  for (let after = 0; ; ) {
-    const page = await findErrors(database, fileId, after, ERRORS_PER_PAGE);
-    for (const { row, code, message } of page) yield [row, code, message];
-    const last = page.at(-1);
-    if (!last || page.length < ERRORS_PER_PAGE) return;
-    after = last.id;
-  }
 }
 
 /** Sends `progress` after each change and `end` with the final state; sends a comment every 15 s without a change. */

@@ -7,6 +7,7 @@ import { toStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { textParameter } from '../../platform/http/query-parameters.ts';
+import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import type { FileFormat } from '../standard-file.ts';
 import { openBody } from './open-body.ts';
 import { findPart } from './read-form.ts';
@@ -15,7 +16,6 @@ import { fileTooLarge, type Upload } from './store-file.ts';
 // Allowance for the boundaries and headers of a form.
 const FORM_BYTES = 1 << 20;
 const MAX_FILENAME = 255;
-export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const FORMATS: Readonly<Record<string, FileFormat>> = { 'text/csv': 'csv', [XLSX_TYPE]: 'xlsx' };
 const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   ['csv', 'csv'],

@@ -48,7 +48,7 @@ export interface FileStack {
   ): Promise<Response>;
   /** Sends a file as a form with the part `data`. @returns its id. */
   upload(filename: string, content: string | Uint8Array<ArrayBuffer>): Promise<string>;
-  get(path: string, client?: TestClient): Promise<Response>;
+  get(path: string, client?: TestClient, headers?: Readonly<Record<string, string>>): Promise<Response>;
   status(fileId: string): Promise<FileStatusBody>;
   /** Waits until the file is Completed or Failed. */
   ended(fileId: string): Promise<FileStatusBody>;
@@ -76,7 +76,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
     if (client.token !== undefined) headers.set('authorization', `Bearer ${client.token}`);
     return fetch(origin + path, { ...init, headers });
   };
-  const get = (path: string, client = api.manager) => send(path, {}, client);
+  const get: FileStack['get'] = (path, client = api.manager, headers = {}) => send(path, { headers }, client);
   const post: FileStack['post'] = (path, body, headers = {}, client = api.manager) =>
     send(path, { method: 'POST', body, headers }, client);
   const status = async (fileId: string) => (await (await get(`/storage/${fileId}`)).json()) as FileStatusBody;

@@ -1,0 +1,81 @@
+/** What the file routes hand out for download: row errors and templates as CSV or xlsx by `Accept`, and stored files. */
+import { Readable } from 'node:stream';
+import { format as formatCsv } from 'fast-csv';
+import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
+import type { Database } from '../platform/database/database.ts';
+import { markStreamed } from '../platform/http/streamed-answer.ts';
+import { writeWorkbook, XLSX_TYPE } from '../platform/http/workbook-writer.ts';
+import { findErrors } from './find-file.ts';
+import type { FileFormat } from './standard-file.ts';
+import { csvTemplate, xlsxTemplate } from './template.ts';
+
+const ERRORS_PER_PAGE = 5000;
+const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
+const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
+
+/** Answers every row error of a file, streamed. @param filename name of the uploaded file. */
+export function answerErrors(c: Context, database: Database, fileId: string, filename: string): Response {
+  const format = acceptedFormat(c);
+  const body = format === 'csv' ? errorsAsCsv(database, fileId) : errorsAsWorkbook(database, fileId);
+  return answerDownload(c, body, format, `${filename}.errors.${format}`);
+}
+
+/** Answers an empty Standard File to be filled in. */
+export async function answerTemplate(c: Context): Promise<Response> {
+  const format = acceptedFormat(c);
+  const content = format === 'csv' ? csvTemplate() : await xlsxTemplate();
+  return answerDownload(c, Readable.from([Buffer.from(content)]), format, `standard-file.${format}`);
+}
+
+/** Answers a stream as a download of this name. */
+export function answerDownload(c: Context, body: Readable, format: FileFormat, filename: string): Response {
+  markStreamed(c);
+  c.header('Content-Type', TYPES[format]);
+  c.header('Content-Disposition', `attachment; filename*=UTF-8''${encodeName(filename)}`);
+  c.header('X-Content-Type-Options', 'nosniff');
+  return c.body(Readable.toWeb(body) as ReadableStream);
+}
+
+/** CSV unless the client prefers xlsx: shipped clients send all sorts of `Accept` (R-A3). */
+function acceptedFormat(c: Context): FileFormat {
+  c.header('Vary', 'Accept', { append: true });
+  const type = accepts(c, { header: 'Accept', supports: ['text/csv', XLSX_TYPE], default: 'text/csv' });
+  return type === XLSX_TYPE ? 'xlsx' : 'csv';
+}
+
+/** Percent-encodes a file name for a header parameter (RFC 8187). */
+function encodeName(filename: string): string {
+  return encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function errorsAsCsv(database: Database, fileId: string): Readable {
+  const rows = Readable.from(errorRows(database, fileId));
+  const csv = rows.pipe(formatCsv({ headers: [...ERROR_COLUMNS], alwaysWriteHeaders: true }));
+  rows.on('error', (error) => csv.destroy(error));
+  return csv;
+}
+
+function errorsAsWorkbook(database: Database, fileId: string): Readable {
+  const rows = errorPages(database, fileId);
+  return Readable.from(writeWorkbook({ name: 'errors', header: ERROR_COLUMNS, rows }));
+}
+
+type ErrorRow = readonly [row: number, code: string, message: string];
+
+async function* errorRows(database: Database, fileId: string): AsyncGenerator<ErrorRow> {
+  for await (const page of errorPages(database, fileId)) yield* page;
+}
+
+async function* errorPages(database: Database, fileId: string): AsyncGenerator<readonly ErrorRow[]> {
+  for (let after = 0; ; ) {
+    const page = await findErrors(database, fileId, after, ERRORS_PER_PAGE);
+    yield page.map(({ row, code, message }) => [row, code, message]);
+    const last = page.at(-1);
+    if (!last || page.length < ERRORS_PER_PAGE) return;
+    after = last.id;
+  }
+}

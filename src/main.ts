@@ -15,7 +15,7 @@ import type { HealthCheck } from './platform/http/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { startSweeper } from './platform/sweep.ts';
-import { joinRewrites } from './points/write/note-rewrites.ts';
+import { compactRewrites } from './points/write/record-rewrites.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
@@ -113,7 +113,7 @@ async function startRoles(
       if (ended > 0) log.warn({ ended }, 'database sessions of stopped processes ended');
     };
     roles.push(startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log));
-    roles.push(startSweeper('rewrites', PURGE_INTERVAL_MS, () => joinRewrites(database), log));
+    roles.push(startSweeper('rewrites', PURGE_INTERVAL_MS, () => compactRewrites(database), log));
     roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
   }
   if (names.has('grpc')) {

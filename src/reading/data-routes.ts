@@ -12,7 +12,7 @@ import { countBuckets, streamAggregates } from '../points/buckets/aggregate-poin
 import type { Buckets } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import type { PointSelection } from '../points/point.ts';
-import { awaitKnown } from '../points/read/await-known.ts';
+import { awaitWritersOf } from '../points/read/await-writers.ts';
 import { countPoints, streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { parseReadBody, parseReadQuery, type RestReadRequest } from '../selection/read-request.ts';
@@ -65,7 +65,7 @@ async function countRows(
   buckets: Buckets | undefined,
   signal: AbortSignal,
 ): Promise<number> {
-  await awaitKnown(database, selection, signal);
+  await awaitWritersOf(database, selection, signal);
   const count = async function* (transaction: Transaction): AsyncGenerator<number> {
     yield buckets
       ? await countBuckets(transaction, selection, buckets, signal)

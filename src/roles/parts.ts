@@ -20,7 +20,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createProgress, type Progress } from '../platform/progress.ts';
 import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
-import { openPointNewsSender } from '../points/read/point-news.ts';
+import { openPointPublisher } from '../points/read/point-notifications.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
 import { webhookFanOut } from '../webhooks/fan-out/webhook-fan-out.ts';
 import { TRIAL_QUEUE } from '../webhooks/trial-sends/trial-sender.ts';
@@ -72,7 +72,7 @@ export function openParts(config: Config, log: Log): Parts {
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
   const trialQueue = openWakeQueue(TRIAL_QUEUE, queueOptions);
-  const pointNews = openPointNewsSender(queueOptions);
+  const pointNews = openPointPublisher(queueOptions);
   const consumers = [
     pointNews.consume,
     calculationTrigger(calculationQueue),

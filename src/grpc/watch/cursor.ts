@@ -10,19 +10,19 @@
  *   4 bytes     CRC-32 of all before, little-endian
  */
 import { crc32 } from 'node:zlib';
-import type { Place } from '../../points/read/read-changes.ts';
+import type { ChangePosition } from '../../points/read/read-changes.ts';
 
 const FORMAT = 1;
 const CRC_BYTES = 4;
 const MAX_ID = 2 ** 31 - 1;
 
 /** Nothing was seen. */
-export const AT_BEGINNING: Place = {
+export const AT_BEGINNING: ChangePosition = {
   versionTimestamp: Number.NEGATIVE_INFINITY,
   dateMicros: Number.POSITIVE_INFINITY,
 };
 
-export function encodeCursor(places: ReadonlyMap<number, Place>): Buffer {
+export function encodeCursor(places: ReadonlyMap<number, ChangePosition>): Buffer {
   const entries = [...places].sort(([a], [b]) => a - b);
   let greatest = 0;
   for (const [, { versionTimestamp }] of entries) greatest = Math.max(greatest, versionTimestamp);
@@ -47,12 +47,12 @@ export function encodeCursor(places: ReadonlyMap<number, Place>): Buffer {
 }
 
 /** @returns undefined for what is no cursor. */
-export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, Place> | undefined {
+export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosition> | undefined {
   const bytes = Buffer.from(cursor.buffer, cursor.byteOffset, cursor.byteLength);
   const end = bytes.length - CRC_BYTES;
   if (end < 1 || bytes[0] !== FORMAT || crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)) return undefined;
   const read = varintReader(bytes.subarray(1, end));
-  const places = new Map<number, Place>();
+  const places = new Map<number, ChangePosition>();
   const [count, greatest] = [read(), read()];
   let id = 0;
   for (let entry = 0; entry < count; entry += 1) {

@@ -1,14 +1,14 @@
 /** Puts chunks of news together into messages that clients take by default, each with the place it leads to. */
 import type { Dictionary, Labels } from '../../points/dictionary.ts';
 import type { PointChunk } from '../../points/point.ts';
-import type { Place } from '../../points/read/read-changes.ts';
+import type { ChangePosition } from '../../points/read/read-changes.ts';
 import { partsOf, textBytesOf } from '../point-chunk.ts';
 import { type PointRowsMessage, pointRows } from '../point-rows.ts';
 
 /** A message not yet sent, and where the reader is once it has it. */
 export interface BuiltMessage {
   readonly points: PointRowsMessage;
-  readonly places: ReadonlyMap<number, Place>;
+  readonly places: ReadonlyMap<number, ChangePosition>;
 }
 
 // About 40 bytes each, and a cursor: together with the texts below 4 MiB.
@@ -19,7 +19,7 @@ export class MessageBuilder {
   readonly #dictionary: Dictionary;
   readonly #unitOf: (variableId: number) => number | null;
   #chunks: PointChunk[] = [];
-  #places = new Map<number, Place>();
+  #places = new Map<number, ChangePosition>();
   #points = 0;
   #textBytes = 0;
 
@@ -45,7 +45,7 @@ export class MessageBuilder {
   }
 
   /** Says that the reader has everything of a variable up to a place. */
-  reach(variableId: number, place: Place): void {
+  reach(variableId: number, place: ChangePosition): void {
     this.#places.set(variableId, place);
   }
 
@@ -66,7 +66,7 @@ export class MessageBuilder {
   }
 }
 
-function endOf({ versionTimestamps, dates }: PointChunk): Place {
+function endOf({ versionTimestamps, dates }: PointChunk): ChangePosition {
   return {
     versionTimestamp: versionTimestamps.at(-1) ?? Number.NEGATIVE_INFINITY,
     dateMicros: dates.at(-1) ?? Number.NEGATIVE_INFINITY,

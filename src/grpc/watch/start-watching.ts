@@ -1,7 +1,7 @@
 /** Puts `WatchPoints` together: its own connections, the turns at them, and what all watches of the process share. */
 import { closeDatabase, openDatabase } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
-import type { PointNewsOptions } from '../../points/read/point-news.ts';
+import type { PointNotificationOptions } from '../../points/read/point-notifications.ts';
 import type { BuiltMessage } from './message-builder.ts';
 import { coalesceRuns, openSemaphore } from './semaphore.ts';
 import { openWatchHub } from './watch-hub.ts';
@@ -9,7 +9,7 @@ import { type WatchServices, watchPointsHandler } from './watch-points.ts';
 
 export interface WatchingServices extends Pick<WatchServices, 'authentication' | 'log' | 'database'> {
   readonly dictionary: Dictionary;
-  readonly queueOptions: PointNewsOptions;
+  readonly queueOptions: PointNotificationOptions;
   readonly config: {
     readonly DATABASE_URL: string;
     readonly READ_STALL_SEC: number;

@@ -3,9 +3,9 @@ import { type Database, streamInSnapshot, type Transaction } from '../../platfor
 import type { LinearScale, PointChunk } from '../../points/point.ts';
 import {
   type ChangedVariable,
+  type ChangePosition,
   findChanges,
   groupChanges,
-  type Place,
   readChanges,
 } from '../../points/read/read-changes.ts';
 
@@ -18,7 +18,7 @@ export type Change =
 /** @param places of the variables that may have news. */
 export function streamChanges(
   database: Database,
-  places: ReadonlyMap<number, Place>,
+  places: ReadonlyMap<number, ChangePosition>,
   scales: ReadonlyMap<number, LinearScale> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Change> {

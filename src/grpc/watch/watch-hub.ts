@@ -10,14 +10,14 @@ import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper } from '../../platform/sweep.ts';
-import { openPointNewsListener, type PointNewsOptions } from '../../points/read/point-news.ts';
+import { openPointSubscriber, type PointNotificationOptions } from '../../points/read/point-notifications.ts';
 import { findVariableStates, type VariableState } from './find-variable-states.ts';
 import type { Watch } from './watch.ts';
 
 export interface WatchHubOptions {
   readonly database: Database;
   readonly authentication: Authentication;
-  readonly news: PointNewsOptions;
+  readonly news: PointNotificationOptions;
   /** Pause between looks for news that got lost. */
   readonly pollMs: number;
   /** A reader that got nothing for so long gets its cursor. */
@@ -86,7 +86,7 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
   };
 
   const sweepers = [startSweeper('watched variables', pollMs, poll, log), startSweeper('watches', LOOK_MS, look, log)];
-  const listener = openPointNewsListener(options.news, (variableIds) => {
+  const listener = openPointSubscriber(options.news, (variableIds) => {
     if (entries.size === 0) return;
     if (!variableIds) void poll().catch((error: unknown) => log.warn({ err: error }, 'news are looked for later'));
     for (const variableId of variableIds ?? []) {

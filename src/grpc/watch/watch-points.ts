@@ -3,7 +3,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { placeError } from '../../platform/http/input-place.ts';
-import { findLastVersions, type Place } from '../../points/read/read-changes.ts';
+import { type ChangePosition, findLastVersions } from '../../points/read/read-changes.ts';
 import { type ResolvedSelection, resolveSelection } from '../../selection/selection.ts';
 import { type AnswerServices, abortOnCancel, authenticateCall, authorizationOf, track } from '../answer.ts';
 import { placeInMessage, type SelectionMessage, toSelection } from '../read-request.ts';
@@ -65,13 +65,13 @@ async function findPlaces(
   database: Database,
   variableIds: readonly number[],
   { cursor, fromBeginning }: WatchPointsMessage,
-): Promise<ReadonlyMap<number, Place>> {
-  const known = cursor.length === 0 ? new Map<number, Place>() : decodeCursor(cursor);
+): Promise<ReadonlyMap<number, ChangePosition>> {
+  const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
   if (!known) throw placeError(placeInMessage('cursor'), 'must be a cursor of a message of WatchPoints');
   const lastVersions = await findLastVersions(database, variableIds);
-  const placeOf = (variableId: number): Place => {
+  const placeOf = (variableId: number): ChangePosition => {
     const last = lastVersions.get(variableId);
-    const now: Place = last === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp: last };
+    const now: ChangePosition = last === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp: last };
     const place = known.get(variableId) ?? (fromBeginning ? AT_BEGINNING : now);
     return place.versionTimestamp > now.versionTimestamp ? now : place;
   };

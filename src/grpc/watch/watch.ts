@@ -8,7 +8,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale } from '../../points/point.ts';
-import type { Place } from '../../points/read/read-changes.ts';
+import type { ChangePosition } from '../../points/read/read-changes.ts';
 import type { ReadVariable } from '../../selection/selection.ts';
 import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
@@ -39,7 +39,7 @@ export interface WatchOptions {
   readonly authorization: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
-  readonly places: ReadonlyMap<number, Place>;
+  readonly places: ReadonlyMap<number, ChangePosition>;
   readonly sink: Pick<ServerWritableStream<unknown, WatchMessage>, 'write'>;
   /** Aborted when the reader leaves. */
   readonly leaving: AbortSignal;
@@ -58,7 +58,7 @@ const MOST_SHARED = 100;
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
-  readonly #places: Map<number, Place>;
+  readonly #places: Map<number, ChangePosition>;
   readonly #news = new Set<number>();
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
@@ -77,7 +77,7 @@ export class Watch {
   }
 
   /** Where the reader is in a variable. */
-  placeOf(variableId: number): Place | undefined {
+  placeOf(variableId: number): ChangePosition | undefined {
     return this.#places.get(variableId);
   }
 

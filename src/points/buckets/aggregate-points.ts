@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { PointSelection } from '../point.ts';
-import { awaitKnown } from '../read/await-known.ts';
+import { awaitWritersOf } from '../read/await-writers.ts';
 import { copyRows } from '../read/copy-rows.ts';
 import { findChosenLabels, isNothingChosen } from '../read/find-chosen-labels.ts';
 import { EIGHT_BYTES, FOUR_BYTES, readDoubles, readInstants, rowLayout, runsOf } from '../read/row-codec.ts';
@@ -51,7 +51,7 @@ export async function* streamAggregates(
   buckets: Buckets,
   signal?: AbortSignal,
 ): AsyncGenerator<AggregateChunk> {
-  await awaitKnown(database, selection, signal);
+  await awaitWritersOf(database, selection, signal);
   yield* streamInSnapshot(database, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
 }
 

@@ -6,10 +6,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { Micros } from '../point.ts';
+import type { Micros, PointSelection } from '../point.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const WAIT_MS = 30_000;
+// The state of a future instant is not fixed yet; the margin covers clocks that differ.
+const FUTURE_MARGIN_MICROS = 60_000_000;
 const FIRST_PAUSE_MS = 2;
 const LAST_PAUSE_MS = 50;
 
@@ -20,6 +22,26 @@ const WRITERS = `
 // The key holds the second in which the write began, rounded down.
 const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
+
+/**
+ * Waits for the writers that can still change what an as-of selection reads; returns at once for any other selection.
+ *
+ * @param queryable must not be inside the reader's snapshot.
+ * @throws {DomainError} dependency_unavailable as `awaitWriters`.
+ */
+export async function awaitWritersOf(
+  queryable: Queryable,
+  { version: { asOfMicros }, variableIds: [variableId = 0] }: PointSelection,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (asOfMicros === undefined || asOfMicros > Date.now() * 1000 + FUTURE_MARGIN_MICROS) return;
+  const { rows } = await queryable.query<{ accountId: number }>(
+    'select account_id as "accountId" from variable where id = $1',
+    [variableId],
+  );
+  const accountId = rows[0]?.accountId;
+  if (accountId !== undefined) await awaitWriters(queryable, accountId, asOfMicros, signal);
+}
 
 /**
  * Waits until no write to points of the account is under way that began at or before `asOfMicros`. Writes that begin

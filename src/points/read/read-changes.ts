@@ -7,7 +7,7 @@
  *
  * Where to look is known without a search: dates that were only appended lie behind the last date that was there before,
  * for every row at or behind an appended one was written with it or later; all other writes leave a note
- * (write/note-rewrites.ts). Both hold as well for a place in the middle of a write that only appended; a write that gave a
+ * (write/record-rewrites.ts). Both hold as well for a place in the middle of a write that only appended; a write that gave a
  * date several versions leaves a note.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
@@ -21,7 +21,7 @@ import { ALL_COLUMNS } from './select-versions.ts';
 import { instantArrayLiteral, instantBound, instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
 /** Everything is known up to a VersionTimestamp, and with that one itself up to a date; both inclusive, infinite for none or all. */
-export interface Place {
+export interface ChangePosition {
   readonly versionTimestamp: Micros;
   readonly dateMicros: Micros;
 }
@@ -35,7 +35,7 @@ interface Period {
 /** A variable with something new, and where that can be. */
 export interface ChangedVariable {
   readonly variableId: number;
-  readonly since: Place;
+  readonly since: ChangePosition;
   /** Ascending, apart from one another. */
   readonly periods: readonly Period[];
   /** Greatest VersionTimestamp it was given. */
@@ -85,7 +85,7 @@ interface ChangeRow {
  */
 export async function findChanges(
   queryable: Queryable,
-  places: ReadonlyMap<number, Place>,
+  places: ReadonlyMap<number, ChangePosition>,
 ): Promise<readonly ChangedVariable[]> {
   const seen = [...places.values()];
   const { rows } = await queryable.query<ChangeRow>(FIND_CHANGES, [

@@ -4,7 +4,7 @@
  */
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
-import { awaitKnown } from './await-known.ts';
+import { awaitWritersOf } from './await-writers.ts';
 import { copyRows } from './copy-rows.ts';
 import { type ChosenLabels, findChosenLabels, isNothingChosen } from './find-chosen-labels.ts';
 import {
@@ -62,7 +62,7 @@ export async function* streamPoints(
   selection: PointSelection,
   signal?: AbortSignal,
 ): AsyncGenerator<PointChunk> {
-  await awaitKnown(database, selection, signal);
+  await awaitWritersOf(database, selection, signal);
   yield* streamInSnapshot(database, (transaction) => readPoints(transaction, selection), signal);
 }
 

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../platform/database/database.ts'
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { findChunks } from '../write/find-chunks.ts';
 import { lockSeries } from '../write/lock-series.ts';
-import { byKeys } from '../write/make-way.ts';
+import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
@@ -57,7 +57,7 @@ async function purgeSeries(transaction: Transaction, series: Series): Promise<nu
   if (!isVersioned || !hasHistory || versionBound <= versionLimit) return 0;
   const chunks = (await findChunks(transaction)).filter(({ table }) => table === 'point_version');
   let removed = 0;
-  await byKeys(transaction, async () => {
+  await withNestedLoops(transaction, async () => {
     for (const { target, fromMicros, toMicros } of chunks) {
       const bounds = [formatInstant(fromMicros), formatInstant(toMicros)];
       const { rowCount } = await transaction.query(cutVersions(target), [variableId, versionLimit, ...bounds]);

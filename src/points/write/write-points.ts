@@ -9,10 +9,10 @@ import { spanOfAll } from './chunk-rules.ts';
 import { copyTuples } from './copy-tuples.ts';
 import { findChunks, insertTargetOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
-import { limitVersions, makeWay } from './make-way.ts';
-import { noteRewrites } from './note-rewrites.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
 import { prepareChunks } from './prepare-chunks.ts';
+import { recordRewrites } from './record-rewrites.ts';
+import { limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
   /** What changed, per variable. Rows of variables that no longer exist are not written. */
@@ -45,12 +45,12 @@ export async function writePoints(transaction: Transaction, batches: readonly Bu
   const span = spanOfAll(chunkNumbers);
   const isWorthLooking = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
   const stored = isWorthLooking ? await findChunks(transaction, span) : [];
-  await makeWay(transaction, plan.chunks, stored);
+  await supersedeStored(transaction, plan.chunks, stored);
   await copyTuples(transaction, 'point_version', plan.earlier);
   await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
   await limitVersions(transaction, plan.chunks);
   await saveSeries(transaction, plan.written);
-  await noteRewrites(transaction, plan.written);
+  await recordRewrites(transaction, plan.written);
   const ranges = plan.written.map(({ variableId, fromMicros, toMicros, count }) => {
     return { variableId, fromMicros, toMicros, count };
   });

@@ -5,7 +5,7 @@
  */
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
-import { awaitKnown } from '../../points/read/await-known.ts';
+import { awaitWritersOf } from '../../points/read/await-writers.ts';
 import { readPoints } from '../../points/read/read-points.ts';
 
 /** Dates that either version has, as columns of one length. NaN: that version has no value there. */
@@ -59,7 +59,7 @@ export async function* streamCompared(
   right: PointSelection,
   signal: AbortSignal,
 ): AsyncGenerator<ComparedChunk> {
-  for (const side of [left, right]) await awaitKnown(database, side, signal);
+  for (const side of [left, right]) await awaitWritersOf(database, side, signal);
   yield* streamInSnapshot(database, (transaction) => comparePoints(transaction, left, right), signal);
 }
 

@@ -6,15 +6,15 @@ import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
 import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import {
+  type ChangePosition,
   findChanges,
   findLastVersions,
   groupChanges,
-  type Place,
   selectChanges,
 } from '../../../src/points/read/read-changes.ts';
 import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
 import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
-import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
+import { compactRewrites } from '../../../src/points/write/record-rewrites.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const OF_BEFORE = new URL('../../../sql/migrations/0029_rewrites_of_before.sql', import.meta.url);
@@ -40,12 +40,12 @@ async function notesOf(variableId: number): Promise<readonly (readonly number[])
   return rows.map(({ days }) => days.map((micros) => (micros - START) / DAY));
 }
 
-async function placeOf(variableId: number): Promise<Place> {
+async function placeOf(variableId: number): Promise<ChangePosition> {
   const versionTimestamp = (await findLastVersions(store.database, [variableId])).get(variableId);
   return versionTimestamp === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp };
 }
 
-async function newsOf(variableId: number, place: Place): Promise<readonly number[]> {
+async function newsOf(variableId: number, place: ChangePosition): Promise<readonly number[]> {
   const values: number[] = [];
   const news = streamChanges(store.database, new Map([[variableId, place]]), undefined, new AbortController().signal);
   for await (const item of news) if (item.kind === 'points') values.push(...item.chunk.values);
@@ -188,18 +188,18 @@ describe('notes', () => {
     await store.write(variableId, [[day(3), 3]]);
     const seen = { versionTimestamp: before.versionTimestamp, dateMicros: before.dateMicros };
     expect(await newsOf(variableId, seen)).toEqual([1, 2, 3]);
-    await joinRewrites(store.database);
+    await compactRewrites(store.database);
     expect(await notesOf(variableId)).toHaveLength(3);
     await age(variableId, '2 days');
     const aged = { ...seen, versionTimestamp: seen.versionTimestamp - 2 * DAY };
-    await joinRewrites(store.database);
+    await compactRewrites(store.database);
     expect(await notesOf(variableId)).toEqual([[1, 3]]);
     expect(await newsOf(variableId, aged)).toEqual([1, 2, 3]);
     const agedBetween = { ...between, versionTimestamp: between.versionTimestamp - 2 * DAY };
     expect(await newsOf(variableId, agedBetween)).toEqual([3]);
     await store.write(variableId, [[day(30), 4]]);
     await age(variableId, '40 days');
-    await joinRewrites(store.database);
+    await compactRewrites(store.database);
     expect(await notesOf(variableId)).toEqual([[1, 30]]);
     const oldest = { ...aged, versionTimestamp: aged.versionTimestamp - 40 * DAY };
     expect(await newsOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
@@ -218,7 +218,7 @@ describe('notes', () => {
       await store.write(variableId, points);
     }
     const [oldest] = [...(await store.readAll(variableId))].sort((a, b) => a.versionTimestamp - b.versionTimestamp);
-    const place: Place = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
+    const place: ChangePosition = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
     expect(await newsOf(variableId, place)).toEqual([3, 4]);
     await store.database.query('delete from point_rewrite where variable_id = $1', [variableId]);
     await store.database.query(await readFile(OF_BEFORE, 'utf8'));
@@ -243,7 +243,7 @@ describe('news of the last days', () => {
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);
     for (const id of ids) await store.write(id, points);
-    const places = new Map<number, Place>();
+    const places = new Map<number, ChangePosition>();
     for (const id of ids) places.set(id, await placeOf(id));
     for (const id of ids)
       await store.write(id, [

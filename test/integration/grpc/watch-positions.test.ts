@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AT_BEGINNING } from '../../../src/grpc/watch/cursor.ts';
 import { streamChanges } from '../../../src/grpc/watch/stream-changes.ts';
 import { withTransaction } from '../../../src/platform/database/database.ts';
-import type { Place } from '../../../src/points/read/read-changes.ts';
+import type { ChangePosition } from '../../../src/points/read/read-changes.ts';
 import { deletePoints } from '../../../src/points/remove/delete-points.ts';
 import { purgeVersions } from '../../../src/points/remove/purge-versions.ts';
-import { joinRewrites } from '../../../src/points/write/note-rewrites.ts';
+import { compactRewrites } from '../../../src/points/write/record-rewrites.ts';
 import { openPointStore, type PointStore, type WrittenPoint } from '../../support/fixtures/point-store.ts';
 
 const HOUR = 3_600_000_000;
@@ -58,7 +58,7 @@ const event = fc.oneof(
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reader {
-  place: Place;
+  place: ChangePosition;
   /** Values, which no two points share. */
   readonly taken: number[];
 }
@@ -106,7 +106,7 @@ async function pass({ variableId, readers }: World, hours: number): Promise<void
   for (const reader of readers) {
     reader.place = { ...reader.place, versionTimestamp: reader.place.versionTimestamp - hours * HOUR };
   }
-  await joinRewrites(store.database);
+  await compactRewrites(store.database);
 }
 
 async function happen(world: World, it: Event): Promise<void> {

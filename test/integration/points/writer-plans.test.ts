@@ -17,8 +17,8 @@ import { cutVersions } from '../../../src/points/remove/purge-versions.ts';
 import { CHUNK_MICROS, chunkOf } from '../../../src/points/write/chunk-rules.ts';
 import { chunksOf, findChunks } from '../../../src/points/write/find-chunks.ts';
 import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../../src/points/write/lock-series.ts';
-import { byKeys, RUN_STEPS, toValues } from '../../../src/points/write/make-way.ts';
 import type { ChunkRuns, Runs } from '../../../src/points/write/stored-runs-rules.ts';
+import { RUN_STEPS, toValues, withNestedLoops } from '../../../src/points/write/supersede-stored.ts';
 import { writePoints } from '../../../src/points/write/write-points.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
 import { addStoredVariables } from '../../support/fixtures/stored-structure.ts';
@@ -139,7 +139,7 @@ describe('what makes way for a write', () => {
           const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
           if (!chunk) throw new Error('no chunk');
           const values = toValues(chunk, runsOf(isSingle));
-          const scans = await byKeys(transaction, () =>
+          const scans = await withNestedLoops(transaction, () =>
             explain(transaction, statement(chunk.target, 'point_version'), values),
           );
           expectByKeys(scans);
@@ -159,7 +159,7 @@ describe('what makes way for a write', () => {
         ...{ variableIds: [ids[0] ?? 0], fromMicros: [start], toMicros: [start + (HOURS - 1) * HOUR] },
         ...{ stepMicros: [HOUR], versionTagIds: [0], versionLimits: [3] },
       };
-      const { rows } = await byKeys(transaction, () =>
+      const { rows } = await withNestedLoops(transaction, () =>
         transaction.query(
           `explain (analyze, timing off, format json) ${step.statement(chunk.target, 'point_version')}`,
           toValues(chunk, run),
@@ -201,7 +201,7 @@ describe('removing', () => {
       const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
       const values = [ids[1], 2, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z'];
       const statement = cutVersions(chunk?.target ?? '');
-      expectByKeys(await byKeys(transaction, () => explain(transaction, statement, values)));
+      expectByKeys(await withNestedLoops(transaction, () => explain(transaction, statement, values)));
     });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AT_BEGINNING, decodeCursor, encodeCursor } from '../../../src/grpc/watch/cursor.ts';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
-import type { Place } from '../../../src/points/read/read-changes.ts';
+import type { ChangePosition } from '../../../src/points/read/read-changes.ts';
 
 const NOW = Date.UTC(2026, 10, 21) * 1000;
 
@@ -10,7 +10,7 @@ const date = fc.oneof(
   fc.constant(Number.POSITIVE_INFINITY),
   fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }),
 );
-const place: fc.Arbitrary<Place> = fc.oneof(
+const place: fc.Arbitrary<ChangePosition> = fc.oneof(
   fc.constant(AT_BEGINNING),
   fc.record({ versionTimestamp: fc.integer({ min: 1, max: 2 * NOW }), dateMicros: date }),
 );
@@ -42,7 +42,7 @@ describe('the cursor of a watch', () => {
 
   test('takes a few bytes of a variable: 500 that were just written fit into 4 KiB', () => {
     const given = new Map(
-      Array.from({ length: 500 }, (_, index): [number, Place] => {
+      Array.from({ length: 500 }, (_, index): [number, ChangePosition] => {
         return [40_000 + index, { versionTimestamp: NOW - index * 1_000_000, dateMicros: Number.POSITIVE_INFINITY }];
       }),
     );

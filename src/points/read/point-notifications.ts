@@ -7,28 +7,28 @@ import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
 import type { PointsWritten } from '../announce-points.ts';
 
-export interface PointNewsOptions {
+export interface PointNotificationOptions {
   readonly redisUrl: string;
   readonly prefix: string;
   readonly log: Log;
 }
 
-export interface PointNewsSender {
+export interface PointPublisher {
   /** Of the relay: tells of what it relays, after its commit. */
   readonly consume: EventConsumer;
   close(): void;
 }
 
-export interface PointNewsListener {
+export interface PointSubscriber {
   close(): void;
 }
 
 // Beyond so many a message would be longer than looking is.
 const MAX_IDS = 20_000;
 
-const channelOf = ({ prefix }: PointNewsOptions): string => `${prefix}:points`;
+const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;
 
-export function openPointNewsSender(options: PointNewsOptions): PointNewsSender {
+export function openPointPublisher(options: PointNotificationOptions): PointPublisher {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });
   return {
@@ -49,10 +49,10 @@ export function openPointNewsSender(options: PointNewsOptions): PointNewsSender 
 const idOf = ({ variableId }: { readonly variableId: number }): number => variableId;
 
 /** @param onWritten undefined: any variable may have been written. */
-export function openPointNewsListener(
-  options: PointNewsOptions,
+export function openPointSubscriber(
+  options: PointNotificationOptions,
   onWritten: (variableIds: readonly number[] | undefined) => void,
-): PointNewsListener {
+): PointSubscriber {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'subscriber', purpose: 'written points, received', log });
   // What was told while the connection was down is not known.

@@ -5,7 +5,7 @@
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
 
-export const NOTE_REWRITES = `
+export const RECORD_REWRITES = `
   insert into point_rewrite (variable_id, version_timestamp, from_date, to_date)
   select variable_id, timestamptz 'epoch' + version_timestamp * interval '1 microsecond',
          timestamptz 'epoch' + from_micros * interval '1 microsecond',
@@ -13,10 +13,10 @@ export const NOTE_REWRITES = `
   from unnest($1::int[], $2::int8[], $3::int8[], $4::int8[]) written (variable_id, version_timestamp, from_micros, to_micros)`;
 
 /** In the transaction of the write. */
-export async function noteRewrites(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
+export async function recordRewrites(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
   const rewritten = written.filter(({ isAppend }) => !isAppend);
   if (rewritten.length === 0) return;
-  await transaction.query(NOTE_REWRITES, [
+  await transaction.query(RECORD_REWRITES, [
     rewritten.map(({ variableId }) => variableId),
     rewritten.map(({ lastVersionTimestamp }) => lastVersionTimestamp),
     rewritten.map(({ fromMicros }) => fromMicros),
@@ -43,6 +43,6 @@ const JOIN = `
   select variable_id, max(version_timestamp), min(from_date), max(to_date) from joined group by variable_id, day`;
 
 /** Keeps the notes few. Whoever reads meanwhile sees them as they were, or joined. */
-export async function joinRewrites(database: Database): Promise<void> {
+export async function compactRewrites(database: Database): Promise<void> {
   await database.query(JOIN);
 }

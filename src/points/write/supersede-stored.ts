@@ -83,17 +83,18 @@ export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = 
   limited: [{ table: 'point_version', statement: limit }],
 };
 
-const PLANNER = 'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off';
-const PLANNER_AGAIN = PLANNER.replaceAll('= off', '= default');
+const NESTED_LOOPS_ONLY =
+  'set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off';
+const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
  * Runs statements whose only good plan is a nested loop over keys: a run is a range, which no other join can use, and the
  * planner does not know how few rows it meets.
  */
-export async function byKeys<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
-  await transaction.query(PLANNER);
+export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
+  await transaction.query(NESTED_LOOPS_ONLY);
   const result = await work();
-  await transaction.query(PLANNER_AGAIN);
+  await transaction.query(DEFAULT_JOINS);
   return result;
 }
 
@@ -101,7 +102,7 @@ export async function byKeys<Result>(transaction: Transaction, work: () => Promi
  * Makes way for the rows of a write.
  * @param stored all chunks that hold dates of `chunks`.
  */
-export async function makeWay(
+export async function supersedeStored(
   transaction: Transaction,
   chunks: ReadonlyMap<number, ChunkRuns>,
   stored: readonly Chunk[],
@@ -125,7 +126,7 @@ async function execute(
   const wanted = [...chunks].filter(([, runs]) => sets.some((set) => runs[set].variableIds.length > 0));
   if (wanted.length === 0) return;
   const stored = known ?? (await findChunks(transaction, spanOfAll(wanted.map(([chunkNumber]) => chunkNumber))));
-  await byKeys(transaction, async () => {
+  await withNestedLoops(transaction, async () => {
     for (const [chunkNumber, runs] of wanted) {
       for (const set of sets.filter((name) => runs[name].variableIds.length > 0)) {
         for (const step of RUN_STEPS[set]) await executeStep(transaction, step, stored, chunkNumber, runs[set]);

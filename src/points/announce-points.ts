@@ -1,4 +1,4 @@
-/** The event every committed write of points leaves in the outbox: what follows from a write follows from it. */
+/** Appends the `DataPointsWritten` event of a write to the outbox. Calculations, webhooks and followers react to it. */
 import type { Transaction } from '../platform/database/database.ts';
 import { appendEvents } from '../platform/database/outbox.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
@@ -12,16 +12,20 @@ export interface PointsWritten {
     readonly to: string;
     readonly count: number;
   }[];
-  /** Id of the event that began the wave of calculations this write belongs to; absent when it begins one. */
+  /** Id of the event that started the wave of calculations this write belongs to; absent when the write starts one. */
   readonly wave?: number;
-  /** Id of the request that led to the write; of several, of the first (R-A10). */
+  /** Id of the request that caused the write; the first one when there are several (R-A10). */
   readonly requestId?: string;
 }
 
-/** Where a write comes from. */
+/** What caused a write. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
-/** Announces what a write changed, in its transaction. */
+/**
+ * Appends one `DataPointsWritten` event in the transaction of the write; nothing when `ranges` is empty.
+ *
+ * @param ranges what the write changed, one range per variable of the account.
+ */
 export async function announcePoints(
   transaction: Transaction,
   accountId: number,

@@ -1,33 +1,33 @@
 /**
- * VersionTags and tag sets are stored once and named by integers in the rows. Both dictionaries belong to an account,
- * only grow, and are filled outside of any transaction: an id handed out stays valid whatever is rolled back.
+ * Dictionaries of VersionTags and tag sets: each text is stored once per account and rows hold its integer id. Entries are
+ * added outside of any transaction and never removed, so a cached id stays valid when a transaction is rolled back.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { PointChunk } from './point.ts';
 
-/** The id that means "none". */
+/** Id of a point without a VersionTag or without tags. */
 export const NO_ID = 0;
 
 const CACHE_ENTRIES = 100_000;
 
 export interface Dictionary {
-  /** Ids of VersionTags, created on first sight (§9.2 rule 2). */
+  /** @returns the id of every VersionTag; unknown ones are created (§9.2 rule 2). */
   readonly versionTagIds: (accountId: number, tags: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
-  /** Ids of tag sets given as canonical JSON, see `canonicalTags` in label-rules. */
+  /** @returns the id of every tag set, given as canonical JSON (`canonicalTags`); unknown ones are created. */
   readonly tagSetIds: (accountId: number, tagSets: Iterable<string>) => Promise<ReadonlyMap<string, number>>;
   /**
-   * The texts behind the ids of some chunks.
-   * @param queryable what to look up by: not a connection that is still sending rows; without it, the pool.
+   * Finds the texts of all ids in some chunks.
+   * @param queryable connection for the query, which must not be streaming rows; defaults to the pool.
    */
   readonly labelsOf: (chunks: readonly CodedLabels[], queryable?: Queryable) => Promise<Labels>;
 }
 
-/** The columns of a chunk that hold ids. */
+/** Columns of a chunk that hold dictionary ids. */
 export type CodedLabels = Pick<PointChunk, 'versionTagIds' | 'tagSetIds'>;
 
-/** Texts by id: null for 0 and for ids that were not among those asked for. */
+/** Texts by id; null for id 0 and for ids that were not requested. */
 export interface Labels {
   readonly versionTag: (id: number) => string | null;
   /** JSON text of an object of strings. */
@@ -56,7 +56,7 @@ const TAG_SETS: Statements = {
   texts: 'select id, tags::text as text from tag_set where id = any($1::int[])',
 };
 
-/** Opens both dictionaries over a pool, with bounded caches of this process. */
+/** Opens both dictionaries of a database, with LRU caches of 100,000 entries in this process. */
 export function openDictionary(database: Database): Dictionary {
   const ids = new LRUCache<string, number>({ max: CACHE_ENTRIES });
   const versionTagCache = new LRUCache<number, string>({ max: CACHE_ENTRIES });
@@ -78,7 +78,7 @@ export function openDictionary(database: Database): Dictionary {
   };
 }
 
-/** @param entries unique key → further column to insert, or null. */
+/** @param entries unique key → text of the second column to insert, or null when there is none. */
 async function findOrCreate(
   database: Database,
   cache: LRUCache<string, number>,
@@ -92,7 +92,7 @@ async function findOrCreate(
     const id = cache.get(prefix + key);
     if (id !== undefined) found.set(key, id);
   }
-  const look = async (): Promise<string[]> => {
+  const findMissing = async (): Promise<string[]> => {
     const missing = [...entries.keys()].filter((key) => !found.has(key));
     if (missing.length === 0) return missing;
     const { rows } = await database.query<{ key: string; id: number }>(statements.find, [accountId, missing]);
@@ -102,12 +102,12 @@ async function findOrCreate(
     }
     return missing.filter((key) => !found.has(key));
   };
-  const missing = await look();
+  const missing = await findMissing();
   if (missing.length > 0) {
     const columns = statements === TAG_SETS ? [missing, missing.map((key) => entries.get(key))] : [missing];
     await database.query(statements.insert, [accountId, ...columns]);
-    // A statement of its own: it also sees what a concurrent writer has just committed.
-    await look();
+    // A separate statement also sees entries that a concurrent writer has just committed.
+    await findMissing();
   }
   return found;
 }
@@ -134,7 +134,7 @@ async function findTexts(
   return found;
 }
 
-/** Neighbours mostly have the same labels: only a change is looked at. */
+/** Adjacent rows mostly share their labels, so only changes are added to the set. */
 function distinctIds(columns: readonly Int32Array[]): ReadonlySet<number> {
   const ids = new Set<number>();
   for (const column of columns) {

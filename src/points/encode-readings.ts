@@ -1,17 +1,17 @@
 /**
- * Readings as they were sent → COPY tuples. Repeats within one body for the same variable, date and VersionTag are
- * settled here, the last wins (R-D5); what leaves is free of them.
+ * Encodes the readings of one body as COPY tuples and removes duplicates: of readings with the same variable, date and
+ * VersionTag the last one wins (R-D5).
  */
 import { encodeTuples } from './copy-codec.ts';
 import type { PointEntry } from './point.ts';
 
-/** @returns tuples in the order of `entries`, less the repeats. */
+/** @returns tuples in the order of `entries`, without duplicates (R-D5). */
 export function encodeReadings(entries: readonly PointEntry[]): Buffer {
   const unordered = findUnordered(entries);
-  return encodeTuples(unordered.size === 0 ? entries : withoutRepeats(entries, unordered));
+  return encodeTuples(unordered.size === 0 ? entries : withoutDuplicates(entries, unordered));
 }
 
-/** Variables whose dates do not strictly ascend: only they can hold a repeat. */
+/** Variables whose dates do not strictly ascend; only they can have duplicates. */
 function findUnordered(entries: readonly PointEntry[]): ReadonlySet<number> {
   const lastDates = new Map<number, number>();
   const unordered = new Set<number>();
@@ -23,11 +23,11 @@ function findUnordered(entries: readonly PointEntry[]): ReadonlySet<number> {
   return unordered;
 }
 
-function withoutRepeats(entries: readonly PointEntry[], unordered: ReadonlySet<number>): readonly PointEntry[] {
-  const lastPlaces = new Map<string, number>();
+function withoutDuplicates(entries: readonly PointEntry[], unordered: ReadonlySet<number>): readonly PointEntry[] {
+  const lastIndexes = new Map<string, number>();
   const keyOf = ({ variableId, dateMicros, versionTagId }: PointEntry) => `${variableId} ${dateMicros} ${versionTagId}`;
-  for (const [place, entry] of entries.entries()) {
-    if (unordered.has(entry.variableId)) lastPlaces.set(keyOf(entry), place);
+  for (const [index, entry] of entries.entries()) {
+    if (unordered.has(entry.variableId)) lastIndexes.set(keyOf(entry), index);
   }
-  return entries.filter((entry, place) => !unordered.has(entry.variableId) || lastPlaces.get(keyOf(entry)) === place);
+  return entries.filter((entry, index) => !unordered.has(entry.variableId) || lastIndexes.get(keyOf(entry)) === index);
 }

@@ -1,8 +1,12 @@
-/** Labels of points as dictionary ids. */
 import { type Dictionary, NO_ID } from './dictionary.ts';
 import type { Labels } from './label-rules.ts';
 
-/** Turns labels into dictionary ids, creating what is new. */
+/**
+ * Finds the dictionary ids of labels and creates unknown entries (§9.2 rule 2).
+ *
+ * @param labels all labels the returned function is called with.
+ * @returns a function from labels to their ids; 0 for an absent version or absent tags.
+ */
 export async function findLabelIds(
   dictionary: Dictionary,
   accountId: number,

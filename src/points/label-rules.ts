@@ -1,22 +1,22 @@
-/** The VersionTag and tags of a point before they become dictionary ids. Used by push, files and calculations. */
+/** VersionTag and tags of a point before they become dictionary ids. Push, files and calculations use it. */
 
 export type Tags = Readonly<Record<string, string>>;
 
 export interface Labels {
   readonly version: string | undefined;
-  /** Canonical JSON, null when there are none. */
+  /** Canonical JSON; null when the point has no tags. */
   readonly tags: string | null;
 }
 
 const VERSION_KEY = 'version';
 
-/** The version is copied into the tags under `version`, unless that key is taken (§9.2 rule 1, R-D3). */
+/** Copies the version into the tags under `version`, unless the tags have that key (§9.2 rule 1, R-D3). */
 export function toLabels(version: string | undefined, tags: Tags): Labels {
   const copied = version === undefined || Object.hasOwn(tags, VERSION_KEY) ? tags : { ...tags, [VERSION_KEY]: version };
   return { version, tags: canonicalTags(copied) };
 }
 
-/** Tags as JSON with sorted keys, so that equal tags have one text; null when there are none. */
+/** @returns tags as JSON with sorted keys, so that equal tags have equal text; null for no tags. */
 export function canonicalTags(tags: Tags): string | null {
   const keys = Object.keys(tags).sort();
   return keys.length === 0 ? null : JSON.stringify(Object.fromEntries(keys.map((key) => [key, tags[key]])));

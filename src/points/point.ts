@@ -1,13 +1,13 @@
 /**
- * The words of this room. A point is one value of a variable at a date; a versioned variable keeps its superseded
- * values too. Instants are microseconds since 1970-01-01 UTC in a JavaScript number (exact until the year 2255).
+ * Types of points. A point is one value of a variable at a date; a versioned variable also keeps its superseded values.
+ * Instants are microseconds since 1970-01-01 UTC in a JavaScript number (exact until the year 2255).
  */
 
 import type { Micros } from '../platform/dates/instant-rules.ts';
 
 export type { Micros };
 
-/** One reading on its way into the store. Ids 0 mean: no VersionTag, no tags. */
+/** One reading to be written. A label id of 0 means no VersionTag or no tags. */
 export interface PointEntry {
   readonly variableId: number;
   readonly dateMicros: Micros;
@@ -16,7 +16,7 @@ export interface PointEntry {
   readonly tagSetId: number;
 }
 
-/** What a committed write changed, per variable. `to` is inclusive. */
+/** Dates of one variable that a write or a removal changed; both ends inclusive. */
 export interface WrittenRange {
   readonly variableId: number;
   readonly fromMicros: Micros;
@@ -24,7 +24,7 @@ export interface WrittenRange {
   readonly count: number;
 }
 
-/** A length of time with civil parts: months and days follow a calendar, microseconds the clock. None is negative. */
+/** A duration: months and days follow a calendar, microseconds the clock. No part is negative. */
 export interface CivilDuration {
   readonly months: number;
   readonly days: number;
@@ -32,25 +32,25 @@ export interface CivilDuration {
 }
 
 /**
- * Which versions of each date are wanted (R-G2). Every member narrows the versions that count; of those that are left
- * the one with the greatest VersionTimestamp is taken, or all of them. Without any member, the latest.
+ * Selects versions of each date (R-G2). All members must hold for a version to match. The result is the matching version
+ * with the greatest VersionTimestamp, or every matching version with `isEvery`. Without members: the latest version.
  */
 export interface VersionChoice {
-  /** Only versions known at this instant (R-F5). */
+  /** Only versions with a VersionTimestamp at or before this instant (R-F5). */
   readonly asOfMicros?: Micros;
-  /** Only versions known at least this long before the date they are for, counted back on the zone's calendar. */
+  /** Only versions known at least this long before their date, subtracted on the zone's calendar. */
   readonly horizon?: { readonly duration: CivilDuration; readonly timeZoneId: string };
-  /** Only versions under one of these VersionTags. */
+  /** Only versions with one of these VersionTags. */
   readonly versionTags?: readonly string[];
-  /** Only versions that carry all of these tags. */
+  /** Only versions that have all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
-  /** All versions left, not only the latest of each date. */
+  /** Every matching version, not only the latest of each date. */
   readonly isEvery?: boolean;
 }
 
 /**
- * `value * factor / divisor + shift`: a conversion of units (R-C8). One of factor and divisor is 1: a thousandth is no
- * binary number, so 9 Wh divided by 1000 is 0.009 kWh, and multiplied by 0.001 is not.
+ * Unit conversion `value * factor / divisor + shift` (R-C8). Factor or divisor is 1: 0.001 has no exact binary form, so
+ * 9 Wh divided by 1000 is 0.009 kWh, but multiplied by 0.001 it is not.
  */
 export interface LinearScale {
   readonly factor: number;
@@ -61,19 +61,19 @@ export interface LinearScale {
 export interface PointSelection {
   readonly variableIds: readonly number[];
   readonly fromMicros?: Micros;
-  /** Exclusive, unless `isToIncluded`. */
+  /** Exclusive unless `isToIncluded`. */
   readonly toMicros?: Micros;
   readonly isToIncluded?: boolean;
   readonly version: VersionChoice;
   readonly order: 'ASC' | 'DESC';
-  /** Conversion of the values of a variable; of those not in it, values stay as stored. */
+  /** Unit conversion by variable id; values of other variables stay as stored. */
   readonly scales?: ReadonlyMap<number, LinearScale>;
   /** Paging within each variable (R-G1). */
   readonly limit?: number;
   readonly offset?: number;
 }
 
-/** Points of one variable as columns of one length. Labels are ids of the dictionary, see `Dictionary.labelsOf`; 0: none. */
+/** Points of one variable as columns of equal length. Labels are dictionary ids (`Dictionary.labelsOf`); 0 means none. */
 export interface PointChunk {
   readonly variableId: number;
   readonly dates: Float64Array;

@@ -1,7 +1,7 @@
 /**
- * Points of a selection by buckets of civil time (R-G1): minutes and hours are as long as the clock makes them, days,
- * weeks (from Monday), months and years begin at local midnight in the zone asked for. Whatever version was chosen, the
- * aggregates are of that. The database adds up; gaps are filled here, as the buckets come.
+ * Aggregates the points of a selection by civil buckets (R-G1): minutes and hours follow the zone's clock; days, weeks
+ * (from Monday), months and years begin at local midnight of the zone. The selection decides which versions count. The
+ * database aggregates; this process fills gaps as buckets arrive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
@@ -23,10 +23,11 @@ const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * Streams the aggregates of a selection, variable by variable; its paging counts buckets, filled ones too.
- * @param transaction as for `readPoints`.
- * @throws DomainError invalid_input when a variable has more gaps than may be filled, or a result is beyond what a
- *   number can hold.
+ * Streams the aggregates of a selection, variable by variable. Paging counts buckets per variable, filled ones included.
+ *
+ * @param transaction a read-only snapshot, as for `readPoints`.
+ * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, or a result exceeds the
+ *   range of a double.
  */
 export async function* aggregatePoints(
   transaction: Transaction,
@@ -44,7 +45,11 @@ export async function* aggregatePoints(
   }
 }
 
-/** As `aggregatePoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+/**
+ * Runs `aggregatePoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
+ *
+ * @param signal ends the read and its statement.
+ */
 export async function* streamAggregates(
   database: Database,
   selection: PointSelection,
@@ -56,8 +61,10 @@ export async function* streamAggregates(
 }
 
 /**
- * Counts the buckets a selection without paging would give, over all its variables. Counting filled ones is work of this
- * process: others are served in between, and it ends with the signal.
+ * Counts the buckets of all variables of a selection, ignoring its paging. Filled buckets are counted in this process,
+ * which yields to the event loop between chunks.
+ *
+ * @param signal ends the count; its reason is thrown.
  */
 export async function countBuckets(
   transaction: Transaction,
@@ -91,12 +98,12 @@ async function countFound(transaction: Transaction, selection: PointSelection, b
 
 interface FunctionGroup {
   readonly aggregate: AggregateFunction;
-  /** What the database works out for it. */
+  /** The function the database computes for it (`unscaledFunction`). */
   readonly computed: AggregateFunction;
   readonly variableIds: readonly number[];
 }
 
-/** Consecutive variables of one function share a statement. */
+/** Consecutive variables with the same function share a statement. */
 function* groupsOfFunction({ variableIds, scales }: PointSelection, { functionOf }: Buckets): Generator<FunctionGroup> {
   for (const group of groupsOf(variableIds)) {
     let current: { aggregate: AggregateFunction; computed: AggregateFunction; variableIds: number[] } | undefined;
@@ -133,11 +140,16 @@ async function* readBuckets(
     }
   } catch (error) {
     const isOverflow = error instanceof Error && 'code' in error && error.code === NUMERIC_VALUE_OUT_OF_RANGE;
-    throw isOverflow ? new DomainError('invalid_input', `a ${aggregate} is beyond what a number can hold`) : error;
+    throw isOverflow
+      ? new DomainError(
+          'invalid_input',
+          `${aggregate} exceeds the range of a double (about 1.8e308); ask for a shorter period`,
+        )
+      : error;
   }
 }
 
-/** Begins of buckets as the database knows them → instants, in place. */
+/** Converts the bucket starts the database returns to instants. */
 function instantsOf(
   { fromMicros }: PointSelection,
   { bucket, startOfDay }: Buckets,

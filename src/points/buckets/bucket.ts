@@ -1,36 +1,36 @@
-/** The words for points by buckets of civil time (R-G1). */
+/** Types of aggregates by civil buckets (R-G1). */
 import type { Micros } from '../point.ts';
 
-/** Kinds of bucket; `all` is one bucket of everything. */
+/** Granularity of buckets; `all` is a single bucket of the whole period. */
 export type Bucket = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'all';
 
 export type AggregateFunction = 'sum' | 'min' | 'max' | 'avg' | 'count' | 'variance' | 'stdev';
 
-/** What stands in a gap: nothing, the value before, what lies on a line between the buckets around it, or no value. */
+/** Value of a gap: no row, the value before, linear interpolation between its neighbours, or a row without a value. */
 export type Fill = 'none' | 'previous' | 'linear' | 'null';
 
 export interface Buckets {
   readonly bucket: Bucket;
-  /** IANA zone whose civil time bounds the buckets. */
+  /** IANA zone whose civil time delimits the buckets. */
   readonly timeZoneId: string;
   readonly functionOf: (variableId: number) => AggregateFunction;
-  /** The first instant of a civil date, given as its local midnight; for days and longer. */
+  /** First instant of a civil date, given as its local midnight. Used for days and longer. */
   readonly startOfDay: (localMidnight: Micros) => Micros;
-  /** A bucket of fewer points counts as a gap; without it, one is enough. */
+  /** Minimum number of points; a bucket with fewer is a gap. Defaults to 1. */
   readonly minCount?: number;
   /**
-   * What stands in the gaps between the bounds of the period, and where it has none, between the first and the last
-   * bucket found. Not of `all`, which has no gaps.
+   * Fills the gaps of the period. Where the period is open, gaps start at the first bucket found or end at the last. `all`
+   * has no gaps.
    */
   readonly fill: Fill;
 }
 
-/** Buckets of one variable, as columns of one length. */
+/** Buckets of one variable as columns of equal length. */
 export interface AggregateChunk {
   readonly variableId: number;
   readonly aggregate: AggregateFunction;
-  /** Begin of each bucket. */
+  /** First instant of each bucket. */
   readonly dates: Float64Array;
-  /** NaN: no value. Of one point, variance and standard deviation are those of a sample: there is none. */
+  /** NaN: no value, as for the sample variance and standard deviation of a single point. */
   readonly values: Float64Array;
 }

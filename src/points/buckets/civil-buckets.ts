@@ -1,6 +1,6 @@
 /**
- * Where buckets of civil time begin, in a zone: minutes and hours on its clock, whose offset they keep; days, weeks from
- * Monday, months and years with the first instant of their first date.
+ * Bounds of civil buckets in a zone. Minutes and hours follow the zone's clock and keep one offset; days, weeks (from
+ * Monday), months and years begin with the first instant of their first date.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Micros } from '../point.ts';
@@ -8,7 +8,7 @@ import type { Bucket } from './bucket.ts';
 import type { BucketSteps } from './fill-rules.ts';
 
 export interface CivilBuckets extends BucketSteps {
-  /** Begin of the bucket an instant is in. */
+  /** First instant of the bucket that holds an instant. */
   readonly startOf: (instant: Micros) => Micros;
 }
 
@@ -20,7 +20,8 @@ const DAYS_AFTER_MONDAY = 3;
 
 /**
  * @param timeZoneId IANA zone.
- * @param startOfDay the first instant of a civil date of the zone, given as its local midnight.
+ * @param startOfDay returns the first instant of a civil date of the zone, given as its local midnight.
+ * @returns functions from one bucket start to the next, in microseconds.
  */
 export function civilBuckets(
   bucket: Exclude<Bucket, 'all'>,
@@ -31,7 +32,7 @@ export function civilBuckets(
   if (bucket === 'minute' || bucket === 'hour') return clockBuckets(LENGTHS[bucket], offsetAt);
   const dateOf = (instant: Micros) => firstDate(bucket, instant + offsetAt(instant));
   const walk = (start: Micros, sign: 1 | -1): Micros => {
-    // Dates that a zone has left out begin with the one after.
+    // A date that the zone skipped begins with the next date.
     for (let date = dateOf(start); ; ) {
       date = addBuckets(bucket, date, sign);
       const found = startOfDay(date);
@@ -53,7 +54,7 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   return {
     startOf,
     next: (start) => {
-      // Where the clock is set back by less than the length, the bucket it comes to is begun anew.
+      // When the clock goes back by less than a bucket, the same local bucket starts a second time.
       for (let instant = start + length; ; instant += length) {
         const found = startOf(instant);
         if (found > start) return found;
@@ -63,7 +64,7 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
 }
 
-/** The first date of the bucket a local time is in, as its local midnight. */
+/** First date of the bucket that holds a local time, as its local midnight. */
 function firstDate(bucket: 'day' | 'week' | 'month' | 'year', local: Micros): Micros {
   const day = Math.floor(local / DAY);
   if (bucket === 'day') return day * DAY;
@@ -80,12 +81,12 @@ function addBuckets(bucket: 'day' | 'week' | 'month' | 'year', date: Micros, cou
   return moved.getTime() * 1000;
 }
 
-/** The fewest microseconds from the begin of a bucket to the begin of the next, changes of the clock aside. */
+/** Minimum distance between two bucket starts in microseconds, ignoring clock changes. */
 export function shortestLength(bucket: Exclude<Bucket, 'all'>): Micros {
   return bucket === 'minute' || bucket === 'hour' ? LENGTHS[bucket] : DAY;
 }
 
-/** The zone's offset from UTC at an instant. Neighbours mostly have the same one, which is looked up once. */
+/** Returns the zone's UTC offset at an instant; caches the span that holds the last instant. */
 function findOffsets(timeZoneId: string): (instant: Micros) => Micros {
   let span = { from: 0, to: 0, offset: 0 };
   return (instant) => {

@@ -1,13 +1,13 @@
-/** Fills the gaps of many variables while their buckets come in (see fill-rules), and pages what comes out of it. */
+/** Fills the gaps of several variables while their buckets arrive (fill-rules) and applies paging to the result. */
 import { DomainError } from '../../platform/errors.ts';
 import type { Micros, PointSelection } from '../point.ts';
 import { BLOCK_ROWS } from '../read/copy-rows.ts';
 import { createFiller, type FilledBucket, type FillOptions } from './fill-rules.ts';
 
-/** Gaps filled of one variable at most. */
+/** Maximum number of gaps filled for one variable. */
 export const MAX_FILLED = 5_000_000;
 
-/** Consecutive buckets of one variable, as columns of one length. */
+/** Consecutive buckets of one variable as columns of equal length. */
 export interface BucketRun {
   readonly variableId: number;
   readonly starts: Float64Array;
@@ -16,9 +16,12 @@ export interface BucketRun {
 }
 
 /**
- * @param variableIds every variable asked for: of one that has no bucket at all, there may be gaps too.
- * @param runs of some of the variables, in their order.
- * @throws DomainError invalid_input when a variable has more gaps than that.
+ * Streams the buckets of all variables with their gaps filled.
+ *
+ * @param variableIds all variables of the selection; one without any bucket may still have gaps.
+ * @param runs buckets found, in the order of `variableIds`; variables may be missing.
+ * @param page counts buckets per variable, filled ones included.
+ * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps.
  */
 export async function* fillBuckets(
   variableIds: readonly number[],
@@ -30,7 +33,7 @@ export async function* fillBuckets(
   let current: VariableFill | undefined;
   const open = (): VariableFill => {
     const variableId = variableIds[place];
-    if (variableId === undefined) throw new Error('buckets of a variable that was not asked for');
+    if (variableId === undefined) throw new Error('received buckets of a variable outside the selection');
     current ??= fillVariable(variableId, options, page);
     return current;
   };
@@ -84,7 +87,7 @@ function fillVariable(
   };
 }
 
-/** Gathers buckets into runs of a size worth handing on. */
+/** Collects buckets into runs of at most `BLOCK_ROWS`. */
 function createColumns(variableId: number) {
   let starts: number[] = [];
   let values: number[] = [];
@@ -105,9 +108,10 @@ function createColumns(variableId: number) {
   };
 }
 
+/** @returns the error for a variable with more than `MAX_FILLED` gaps: invalid_input. */
 export function tooManyGaps(variableId: number): DomainError {
   return new DomainError(
     'invalid_input',
-    `variable ${variableId}: more than ${MAX_FILLED} buckets would have to be filled; ask for a shorter period or a coarser granularity`,
+    `variable ${variableId} has more than ${MAX_FILLED} buckets to fill; ask for a shorter period or a coarser granularity`,
   );
 }

@@ -1,12 +1,12 @@
 /**
- * What stands in the gaps between buckets (R-G1). Buckets are pushed as they are found, ascending or descending; out
- * come all of them, gaps filled, in the same order. Nothing is kept but the last bucket found.
+ * Fills gaps between buckets (R-G1). The caller pushes buckets in ascending or descending order and receives all of them,
+ * with gaps filled, in the same order. The filler keeps only the last bucket.
  *
- *   previous   the value of the nearest bucket before; null before the first
- *   linear     on a line between the begins of the buckets around; null where there is none on one side
+ *   previous   value of the nearest earlier bucket; null before the first
+ *   linear     linear interpolation between the starts of the neighbouring buckets; null without a neighbour on one side
  *   null       no value
  *
- * For `previous` and `linear` a bucket without a value, such as the variance of one point, is a gap too.
+ * `previous` and `linear` also treat a bucket without a value, such as the variance of one point, as a gap.
  */
 
 import type { Micros } from '../point.ts';
@@ -22,7 +22,7 @@ export interface FilledBucket extends FoundBucket {
   readonly isGap: boolean;
 }
 
-/** How buckets follow one another in time. */
+/** Steps from one bucket start to its neighbours. */
 export interface BucketSteps {
   readonly next: (start: Micros) => Micros;
   readonly previous: (start: Micros) => Micros;
@@ -32,19 +32,20 @@ export interface FillOptions {
   readonly fill: Exclude<Fill, 'none'>;
   readonly order: 'ASC' | 'DESC';
   readonly steps: BucketSteps;
-  /** Begin of the earliest bucket wanted; without it, the first found. */
+  /** Start of the earliest bucket of the period; defaults to the first bucket found. */
   readonly first?: Micros | undefined;
-  /** Begin of the latest bucket wanted; without it, the last found. */
+  /** Start of the latest bucket of the period; defaults to the last bucket found. */
   readonly last?: Micros | undefined;
 }
 
 export interface Filler {
-  /** The gap before the bucket, and the bucket. */
+  /** Returns the filled gap before the bucket, then the bucket. */
   push(found: FoundBucket): Generator<FilledBucket>;
-  /** The gap behind the last bucket found. */
+  /** Returns the filled gap after the last bucket. */
   finish(): Generator<FilledBucket>;
 }
 
+/** @returns a filler for the buckets of one variable. */
 export function createFiller({ fill, order, steps, first, last }: FillOptions): Filler {
   const isAscending = order === 'ASC';
   const [begin, end] = isAscending ? [first, last] : [last, first];

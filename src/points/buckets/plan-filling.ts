@@ -1,4 +1,4 @@
-/** What is to be filled of an aggregated read, and how much of it the database has to give for that. */
+/** Plans gap filling of an aggregated read: which buckets it fills and how many the database must return for a page. */
 
 import type { Micros, PointSelection } from '../point.ts';
 import type { AggregateFunction, Buckets } from './bucket.ts';
@@ -8,14 +8,14 @@ import type { FillOptions } from './fill-rules.ts';
 
 export interface Filling {
   readonly options: FillOptions;
-  /** Of the buckets found: pages are counted when gaps are filled. */
+  /** Limit of the statement; the page itself is cut after gaps are filled. */
   readonly pageOf: (aggregate: AggregateFunction) => Pick<PointSelection, 'limit'>;
 }
 
-/** Of one point they are no value: what a gap leads to may be any number of buckets away. */
+/** They have no value for a single point, so the next bucket with a value can be any number of buckets away. */
 const MAY_LACK_VALUES: ReadonlySet<AggregateFunction> = new Set(['variance', 'stdev']);
 
-/** Begin of the latest bucket of a period; of one that holds no instant, before its first. */
+/** Start of the latest bucket of a period; for an empty period, the bucket before its first. */
 function lastBucket(
   steps: CivilBuckets,
   { fromMicros, toMicros, isToIncluded }: { fromMicros: Micros | undefined; toMicros: Micros; isToIncluded: boolean },
@@ -25,8 +25,8 @@ function lastBucket(
 }
 
 /**
- * @returns undefined when nothing is filled.
- * @throws DomainError invalid_input when the period has more buckets than may be filled.
+ * @returns undefined when the request fills no gaps.
+ * @throws {DomainError} invalid_input when the period has more than `MAX_FILLED` buckets and no paging.
  */
 export function planFilling(selection: PointSelection, buckets: Buckets): Filling | undefined {
   const { fill, bucket, timeZoneId, startOfDay } = buckets;
@@ -40,7 +40,7 @@ export function planFilling(selection: PointSelection, buckets: Buckets): Fillin
   }
   return {
     options: { fill, order: selection.order, steps, first, last },
-    // One more than a page can hold shows what a gap at its end leads to.
+    // One bucket beyond the page is the right neighbour of a gap at its end.
     pageOf: (aggregate) => {
       if (limit === undefined || (fill !== 'null' && MAY_LACK_VALUES.has(aggregate))) return {};
       return { limit: offset + limit + 1 };

@@ -1,4 +1,4 @@
-/** The SQL of aggregates: the versions chosen, by buckets of civil time (R-G1). */
+/** SQL of aggregates: the selected versions, grouped by civil buckets (R-G1). */
 
 import type { PointSelection } from '../point.ts';
 import type { ChosenLabels } from '../read/find-chosen-labels.ts';
@@ -28,13 +28,14 @@ export interface BucketSelection {
   readonly labels: ChosenLabels;
   readonly buckets: Buckets;
   readonly aggregate: AggregateFunction;
-  /** Of each variable. */
+  /** Applied per variable. */
   readonly page: Pick<PointSelection, 'limit' | 'offset'>;
 }
 
 /**
- * Rows of variable id, begin of a bucket, value (NaN: none) and number of points. Days and longer begin at a local
- * midnight as if the zone were UTC: which instant that is, the database does not always tell.
+ * @returns a statement with the columns variable id, bucket start, value (NaN: none) and number of points. For days and
+ *   longer the start is the local midnight read as UTC; the caller converts it, because the tz database of the server
+ *   may differ from that of the runtime.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, aggregate, page } = wanted;
@@ -48,16 +49,16 @@ export function selectBuckets(variableIds: readonly number[], wanted: BucketSele
   }
   const order = selection.order === 'DESC' ? 'desc' : 'asc';
   const start = bucketStart(buckets.bucket, offsetSpans(buckets.timeZoneId, selection.fromMicros, selection.toMicros));
-  // The `offset 0` hides what `start` is made of. The planner would take it for as many buckets as there are points,
-  // and sort them all instead of adding each to its bucket as it comes.
+  // `offset 0` hides the expression of `start`. Otherwise the planner expects as many buckets as points and sorts all
+  // points instead of aggregating them by hash.
   const placed = `select ${start} as start, value from (${versions}) version offset 0`;
   const grouped = `select start, ${results} from (${placed}) placed group by start ${having}`;
   return selectOfVariables(variableIds, COLUMNS, `${grouped} order by start ${order}${paging}`);
 }
 
 /**
- * Minutes and hours keep the offset the point has; since only what is left of it after whole ones matters, that of most
- * zones is none. `date::timestamp` is in UTC, as the sessions are, and takes less time than naming it.
+ * Minutes and hours keep the offset of the point. Only the remainder of the offset modulo the bucket length matters, which
+ * is zero in most zones. `date::timestamp` converts in UTC, the zone of all sessions, and is faster than `at time zone`.
  */
 function bucketStart(bucket: Exclude<Bucket, 'all'>, spans: readonly OffsetSpan[]): string {
   if (bucket !== 'minute' && bucket !== 'hour') {

@@ -1,14 +1,13 @@
 /**
- * How far a zone's clock is ahead of UTC, as spans of time: by the tz database of the runtime, which also says where days
- * begin. The database has one of its own, and the two differ: when a country has just decided to change its clock
- * otherwise, and for many zones before 1970.
+ * UTC offsets of a zone as spans of time, from the tz database of the runtime, which also defines where days begin. The
+ * tz database of PostgreSQL differs from it for recently changed rules and for many zones before 1970.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 
 export interface OffsetSpan {
-  /** Its first instant; of the first span, any before. */
+  /** First instant of the span; the first span also covers all earlier instants. */
   readonly from: Micros;
   readonly offset: Micros;
 }
@@ -18,8 +17,10 @@ const MICROS_PER_MILLI = 1000;
 const wholeSpans = new Map<string, readonly OffsetSpan[]>();
 
 /**
- * Spans in their order, at least one; they reach from `from` to `to`.
- * @throws RangeError for an unknown zone.
+ * @param from first instant to cover, inclusive.
+ * @param to last instant to cover, inclusive.
+ * @returns at least one span, ascending. Offsets are in microseconds ahead of UTC.
+ * @throws {RangeError} for an unknown zone.
  */
 export function offsetSpans(
   timeZoneId: string,
@@ -35,7 +36,7 @@ export function offsetSpans(
   });
 }
 
-/** Neighbours of the same offset, once `offsetOf` has made them so, as one. */
+/** Joins adjacent spans that have the same offset after `offsetOf`. */
 export function mergeSpans(
   spans: readonly OffsetSpan[],
   offsetOf: (offset: Micros) => Micros = (offset) => offset,

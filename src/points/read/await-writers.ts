@@ -1,7 +1,7 @@
 /**
- * What makes as-of reads repeatable (R-F1, R-F5): a write is visible only after its VersionTimestamp was given, so a
- * reader of the state at T first waits for the writes under way that may carry a VersionTimestamp of T or earlier.
- * Writers announce themselves by an advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
+ * Makes as-of reads repeatable (R-F1, R-F5). A write becomes visible after its VersionTimestamp is assigned, so a reader of
+ * the state at T first waits for open writes that may have a VersionTimestamp at or before T. Writers hold a shared
+ * advisory lock (sql/functions/begin_point_write.sql) and never wait for readers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -19,7 +19,7 @@ const WRITERS = `
   select virtualtransaction as writer from pg_locks
   where locktype = 'advisory' and mode = 'ShareLock' and objsubid = 1 and classid = $1::int8::oid
     and database = (select oid from pg_database where datname = current_database())`;
-// The key holds the second in which the write began, rounded down.
+// The lock key holds the second in which the write began, rounded down.
 const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
@@ -44,13 +44,12 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits until no write to points of the account is under way that began at or before `asOfMicros`. Writes that begin
- * meanwhile are not waited for: their VersionTimestamps are later than this call, and so than an instant in the past.
+ * Waits for all open writes of an account that began at or before `asOfMicros`. It does not wait for writes that begin
+ * later: their VersionTimestamps are later than this call, hence later than an instant in the past.
  *
- * @param queryable must not be inside the reader's snapshot: what was waited for becomes visible to snapshots taken
- *   after this call.
- * @throws DomainError `dependency_unavailable` when such a write goes on for longer than `waitMs`; the reason of
- *   `signal` when it is aborted.
+ * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
+ * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
+ * @throws the reason of `signal` when it is aborted.
  */
 export async function awaitWriters(
   queryable: Queryable,
@@ -63,7 +62,10 @@ export async function awaitWriters(
   let writers = await findWriters(queryable, WRITERS_UNTIL, accountId, Math.floor(asOfMicros / MICROS_PER_SECOND));
   for (let pauseMs = FIRST_PAUSE_MS; writers.length > 0; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {
     if (performance.now() > deadline) {
-      throw new DomainError('dependency_unavailable', 'a write of that time has not ended yet; try again');
+      throw new DomainError(
+        'dependency_unavailable',
+        'a write that began before this instant is still open; try again',
+      );
     }
     await pause(pauseMs);
     signal?.throwIfAborted();

@@ -1,26 +1,26 @@
 /**
- * The bytes a COPY TO STDOUT sends, without a piece of memory for each row. PostgreSQL wraps every row into a message, and
- * pg-copy-streams makes a Buffer of each: a third more of the processor (220 ms for a million rows, here 165), and garbage
- * that made the heap of a process grow by 80 MB. Here the rows of what the socket gives are moved together where they are.
+ * Reads the bytes of a COPY TO STDOUT without allocating per row. PostgreSQL wraps every row in a message and
+ * pg-copy-streams creates a Buffer for each: 220 ms of CPU for a million rows instead of 165, and garbage that grew the
+ * heap by 80 MB. This stream compacts the rows of each socket read in place.
  *
  * Protocol: https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY
  */
 import { Readable } from 'node:stream';
 import type { Connection, Submittable } from 'pg';
 
-/** How messages begin: a letter, and the length of the rest with its own four bytes. */
+/** Message header: a type byte and the length of the rest, including its own four bytes. */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 const [COPY_DATA, COPY_DONE] = [0x64, 0x63];
-// CopyOutResponse, and what may come between rows: ParameterStatus, NoticeResponse, NotificationResponse.
+// CopyOutResponse, and messages that may arrive between rows: ParameterStatus, NoticeResponse, NotificationResponse.
 const SKIPPED: ReadonlySet<number> = new Set([0x48, 0x53, 0x4e, 0x41]);
 
-/** To be given to `query` of a client of pg. What the database refuses is an `error`, and so is a connection that breaks. */
+/** Pass it to `query` of a pg client. Emits `error` when the statement fails or the connection breaks. */
 export class CopyOut extends Readable implements Submittable {
   readonly #statement: string;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
-  /** Bytes still to come of the message that has begun, and whether they are of rows. */
+  /** Remaining bytes of the current message, and whether it is a row. */
   #rest = 0;
   #isRow = false;
   #isWanted = false;
@@ -32,11 +32,11 @@ export class CopyOut extends Readable implements Submittable {
     this.#statement = statement;
   }
 
-  /** Called by the driver when it is this statement's turn. From now on the socket is read here. */
+  /** Called by the driver when the statement starts. From then on this stream reads the socket. */
   submit(connection: Connection): void {
     const { stream } = connection;
     const [handler, ...others] = stream.listeners('data');
-    if (!handler || others.length > 0) throw new Error('the connection is not read by the driver alone');
+    if (!handler || others.length > 0) throw new Error('expected the driver to be the only reader of the connection');
     const driver = handler as (bytes: Buffer) => void;
     stream.removeListener('data', driver);
     stream.pause();
@@ -94,7 +94,7 @@ export class CopyOut extends Readable implements Submittable {
       this.#rest -= count;
     }
     if (size === 0) return;
-    // Whoever asks for more while it is pushed is not forgotten.
+    // Reset before `push`: a consumer may ask for more during the call.
     this.#isWanted = false;
     if (this.push(piece.subarray(0, size))) this.#isWanted = true;
   }
@@ -105,7 +105,7 @@ export class CopyOut extends Readable implements Submittable {
     return at;
   }
 
-  /** @returns false for a message that ends the copying. */
+  /** @returns false for the message that ends the COPY. */
   #beginMessage(): boolean {
     const kind = this.#head[0] ?? 0;
     this.#isRow = kind === COPY_DATA;
@@ -114,7 +114,7 @@ export class CopyOut extends Readable implements Submittable {
     return true;
   }
 
-  /** The last rows, and the socket back to the driver, with what it has to know. */
+  /** Emits the last rows and returns the socket to the driver with the bytes it has to process. */
   #end(rows: Buffer, rest: Buffer): void {
     const isDone = this.#head[0] === COPY_DONE;
     if (rows.length > 0 && isDone) this.push(rows);

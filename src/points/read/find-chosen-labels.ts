@@ -1,21 +1,21 @@
-/** The labels a reader chooses by (R-G2) as ids of the dictionaries, found before the rows are read. */
+/** Finds the dictionary ids of the VersionTags and tags of a selection (R-G2) before its rows are read. */
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import type { PointSelection, VersionChoice } from '../point.ts';
 
-/** Undefined: any will do. */
+/** Undefined members do not restrict the rows. */
 export interface ChosenLabels {
   readonly versionTagIds: readonly number[] | undefined;
-  /** As text of an array, `{1,2}`: there may be very many. */
+  /** PostgreSQL array text such as `{1,2}`; it can be very long. */
   readonly tagSetIds: string | undefined;
 }
 
-/** Whether the choice can have no result at all. */
+/** Whether no row can match. */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }
 
-/** All variables of a selection are of one account. */
+/** @param selection all its variables belong to one account. */
 export async function findChosenLabels(
   queryable: Queryable,
   { version, variableIds: [variableId = 0] }: PointSelection,
@@ -41,7 +41,7 @@ async function findVersionTagIds(
   return rows.map(({ id }) => id);
 }
 
-/** Tag sets that have all of the tags. A text that cannot be stored is in nobody's, nor are two values of one key. */
+/** Finds tag sets that have all tags. None has two values of one key, or a text that cannot be stored. */
 async function findTagSetIds(
   queryable: Queryable,
   variableId: number,

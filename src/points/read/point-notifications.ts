@@ -1,6 +1,6 @@
 /**
- * Tells processes that points of variables were committed, so that they look at once. Redis may lose a message: whoever
- * listens looks by itself now and then.
+ * Notifies processes by Redis pub/sub that points of variables were committed, so that followers read at once. Redis may
+ * lose a message; subscribers therefore also poll.
  */
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
@@ -14,7 +14,7 @@ export interface PointNotificationOptions {
 }
 
 export interface PointPublisher {
-  /** Of the relay: tells of what it relays, after its commit. */
+  /** Consumer for the outbox relay: publishes the variables of relayed writes after its commit. */
   readonly consume: EventConsumer;
   close(): void;
 }
@@ -23,11 +23,12 @@ export interface PointSubscriber {
   close(): void;
 }
 
-// Beyond so many a message would be longer than looking is.
+// Above this, polling is cheaper than the message; an empty message means any variable.
 const MAX_IDS = 20_000;
 
 const channelOf = ({ prefix }: PointNotificationOptions): string => `${prefix}:points`;
 
+/** Opens the publishing side. Errors of Redis are logged and never fail the relay. */
 export function openPointPublisher(options: PointNotificationOptions): PointPublisher {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });
@@ -37,7 +38,7 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
       const ids = new Set(written.flatMap(({ payload }) => (payload as PointsWritten).variables.map(idOf)));
       if (ids.size === 0) return undefined;
       return async () => {
-        // Without waiting for a Redis that is away: readers look by themselves.
+        // Does not wait for an unavailable Redis: followers poll.
         if (redis.status !== 'ready') return;
         await redis.publish(channelOf(options), ids.size > MAX_IDS ? '' : [...ids].join());
       };
@@ -48,14 +49,18 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
 
 const idOf = ({ variableId }: { readonly variableId: number }): number => variableId;
 
-/** @param onWritten undefined: any variable may have been written. */
+/**
+ * Opens the subscribing side.
+ *
+ * @param onWritten receives the ids of written variables; undefined means any variable, as after a reconnect.
+ */
 export function openPointSubscriber(
   options: PointNotificationOptions,
   onWritten: (variableIds: readonly number[] | undefined) => void,
 ): PointSubscriber {
   const { redisUrl, log } = options;
   const redis = openRedis({ redisUrl, use: 'subscriber', purpose: 'written points, received', log });
-  // What was told while the connection was down is not known.
+  // Notifications sent while the connection was down are lost.
   redis.on('ready', () => onWritten(undefined));
   redis.on('message', (_channel, text) => onWritten(text === '' ? undefined : text.split(',').map(Number)));
   // The connection subscribes again by itself when it is back.

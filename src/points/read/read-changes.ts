@@ -1,14 +1,12 @@
 /**
- * What was committed to variables since a reader looked last (R-J1), in order of VersionTimestamp, superseded versions that
- * are kept included. A reader's place in a variable is the VersionTimestamp and date up to which it has everything: writers
- * of a variable follow one another under its lock, each with a later VersionTimestamp, so whatever is not visible yet is
- * later than all that is, and no commit can slip in behind a place. No clock is relied on, and places outlive the database's
- * restarts.
+ * Reads what was committed to variables since a follower's last read (R-J1), by VersionTimestamp, including superseded
+ * versions that are kept. A follower's position in a variable is the VersionTimestamp and date up to which it has
+ * everything. Writers of a variable are serialized by its lock and have increasing VersionTimestamps, so every commit that
+ * is not visible yet lies after the position. Positions do not depend on clocks and survive database restarts.
  *
- * Where to look is known without a search: dates that were only appended lie behind the last date that was there before,
- * for every row at or behind an appended one was written with it or later; all other writes leave a note
- * (write/record-rewrites.ts). Both hold as well for a place in the middle of a write that only appended; a write that gave a
- * date several versions leaves a note.
+ * Changed dates are found without an index of VersionTimestamps: appended dates lie after the last date that existed
+ * before, and every other write records its dates (write/record-rewrites.ts). Both also hold for a position in the middle
+ * of an appending write; a write that gives a date several versions leaves a record.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, Micros, PointChunk } from '../point.ts';
@@ -20,37 +18,37 @@ import { streamFromIndexes } from './select-of-variables.ts';
 import { ALL_COLUMNS } from './select-versions.ts';
 import { instantArrayLiteral, instantBound, instantLiteral, integerArrayLiteral } from './sql-literal.ts';
 
-/** Everything is known up to a VersionTimestamp, and with that one itself up to a date; both inclusive, infinite for none or all. */
+/** The follower has all versions before `versionTimestamp`, and those at it up to `dateMicros`, inclusive. May be infinite. */
 export interface ChangePosition {
   readonly versionTimestamp: Micros;
   readonly dateMicros: Micros;
 }
 
-/** Dates, both ends inclusive. */
+/** Range of dates, both ends inclusive. */
 interface Period {
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
 }
 
-/** A variable with something new, and where that can be. */
+/** A variable with new versions, and the periods that can hold them. */
 export interface ChangedVariable {
   readonly variableId: number;
   readonly since: ChangePosition;
-  /** Ascending, apart from one another. */
+  /** Ascending and disjoint. */
   readonly periods: readonly Period[];
-  /** Greatest VersionTimestamp it was given. */
+  /** Greatest VersionTimestamp assigned to the variable. */
   readonly lastVersionTimestamp: Micros;
 }
 
-// Each is a walk of its own through the indexes; beyond so many they are looked through as one.
+// Each period is a separate index scan; above this number they are read as one.
 const MAX_PERIODS = 100;
 
 const MICROS = (instant: string) =>
   `case when isfinite(${instant}) then (extract(epoch from ${instant}) * 1000000)::int8 end`;
 
-// Without a VersionTimestamp seen there is no last date seen either: all dates are later.
+// A follower that has seen no VersionTimestamp has seen no date: all dates are new.
 export const FIND_CHANGES = `
-  select wanted.id as "variableId", ${MICROS('series.last_version_timestamp')} as "lastVersionTimestamp", look.periods
+  select wanted.id as "variableId", ${MICROS('series.last_version_timestamp')} as "lastVersionTimestamp", changed.periods
   from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) wanted (id, seen, seen_date)
   join series on series.variable_id = wanted.id
     and (series.last_version_timestamp > wanted.seen or wanted.seen_date < 'infinity')
@@ -71,7 +69,7 @@ export const FIND_CHANGES = `
           and (version_timestamp > wanted.seen or wanted.seen_date < 'infinity')
       ) writes
     )) period
-  ) look`;
+  ) changed`;
 
 interface ChangeRow {
   readonly variableId: number;
@@ -80,21 +78,23 @@ interface ChangeRow {
 }
 
 /**
- * Which of the variables have something new behind the reader's places.
- * @param queryable for `readChanges`, its transaction.
+ * Finds the variables with versions after a follower's positions.
+ *
+ * @param queryable the snapshot that `readChanges` will use.
+ * @param positions by variable id.
  */
 export async function findChanges(
   queryable: Queryable,
-  places: ReadonlyMap<number, ChangePosition>,
+  positions: ReadonlyMap<number, ChangePosition>,
 ): Promise<readonly ChangedVariable[]> {
-  const seen = [...places.values()];
+  const seen = [...positions.values()];
   const { rows } = await queryable.query<ChangeRow>(FIND_CHANGES, [
-    [...places.keys()],
+    [...positions.keys()],
     seen.map(({ versionTimestamp }) => instantBound(versionTimestamp)),
     seen.map(({ dateMicros }) => instantBound(dateMicros)),
   ]);
   return rows.flatMap(({ variableId, lastVersionTimestamp, periods }) => {
-    const since = places.get(variableId);
+    const since = positions.get(variableId);
     if (!since || lastVersionTimestamp === null) return [];
     return { variableId, since, lastVersionTimestamp, periods: joinMany(periods.map(toPeriod)) };
   });
@@ -116,7 +116,7 @@ function hullOf(periods: readonly Period[]): Period {
   };
 }
 
-/** Variables whose news lie in the same chunks: one statement, which plans no others. */
+/** Groups variables whose changes lie in the same chunks; each group is one statement that plans no other chunks. */
 export function groupChanges(changes: readonly ChangedVariable[]): readonly (readonly ChangedVariable[])[] {
   const groups = new Map<string, ChangedVariable[]>();
   for (const change of changes) {
@@ -130,8 +130,10 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 }
 
 /**
- * Streams the news of a group, variable by variable, each by VersionTimestamp and date.
- * @param transaction the snapshot in which they were found. It can do nothing else while this runs.
+ * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date.
+ *
+ * @param transaction the snapshot `findChanges` used; busy until the stream ends.
+ * @param scales unit conversion by variable id.
  */
 export async function* readChanges(
   transaction: Transaction,
@@ -139,7 +141,7 @@ export async function* readChanges(
   scales?: ReadonlyMap<number, LinearScale>,
 ): AsyncGenerator<PointChunk> {
   await streamFromIndexes(transaction);
-  // Unlike dates, VersionTimestamps are not in the order of an index.
+  // No index has the order of VersionTimestamps.
   await transaction.query('set local enable_sort = on');
   for await (const block of copyRows(transaction, selectChanges(group), POINT_LAYOUT)) {
     for (const run of runsOf(block)) yield toPointChunk(block, run, scales?.get(run.variableId));
@@ -179,7 +181,7 @@ export function selectChanges(group: readonly ChangedVariable[]): string {
   ) wanted`;
 }
 
-/** Up to which VersionTimestamp each variable has been written; none where nothing ever was. */
+/** @returns the last VersionTimestamp by variable id; variables without any write are left out. */
 export async function findLastVersions(
   queryable: Queryable,
   variableIds: readonly number[],

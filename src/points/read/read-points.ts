@@ -1,6 +1,6 @@
 /**
- * The one reader of points, for REST, gRPC and the inputs of calculations. It walks the variables in the order asked
- * for and streams each as chunks of columns in one snapshot: memory does not grow with the answer.
+ * The only reader of points, used by REST, gRPC and the inputs of calculations. It reads the variables in the order of the
+ * selection and streams chunks of columns from one snapshot, so memory does not grow with the answer.
  */
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
@@ -23,7 +23,7 @@ import { scaleValues } from './scale-values.ts';
 import { groupsOf, selectOfVariables, streamFromIndexes, VARIABLE } from './select-of-variables.ts';
 import { ALL_COLUMNS, orderOf, pagingClause, selectVersions } from './select-versions.ts';
 
-// The variable's id comes from the row, so that every column of it is read (see `selectVersions`).
+// The variable's id comes from the row, so that all columns are read (see `selectVersions`).
 export const POINT_COLUMNS =
   'wanted.variable_id, wanted.date, wanted.value, wanted.version_timestamp, wanted.version_tag_id, wanted.tag_set_id';
 export const POINT_LAYOUT: RowLayout = rowLayout([
@@ -38,11 +38,12 @@ const [DATE, VALUE, VERSION_TIMESTAMP, VERSION_TAG_ID, TAG_SET_ID] = [1, 2, 3, 4
 
 /**
  * Streams the points of a selection, variable by variable.
- * @param transaction a read-only, repeatable-read transaction of the caller: one snapshot for all variables. It can do
- *   nothing else while this runs; when this is left before its end, its connection is broken.
- * @returns chunks of at most `BLOCK_ROWS` points by date, the versions of one date by VersionTimestamp; none for a
- *   variable without points.
- * @throws DomainError invalid_input when a converted value is beyond what a double holds.
+ *
+ * @param transaction a read-only, repeatable-read transaction: one snapshot for all variables. It is busy until the stream
+ *   ends; leaving the stream early breaks its connection.
+ * @returns chunks of at most `BLOCK_ROWS` points by date, versions of one date by VersionTimestamp; no chunk for a variable
+ *   without points.
+ * @throws {DomainError} invalid_input when a converted value exceeds the range of a double (R-C8).
  */
 export async function* readPoints(transaction: Transaction, selection: PointSelection): AsyncGenerator<PointChunk> {
   const labels = await findChosenLabels(transaction, selection);
@@ -56,7 +57,11 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
   }
 }
 
-/** As `readPoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+/**
+ * Runs `readPoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
+ *
+ * @param signal ends the read and its statement.
+ */
 export async function* streamPoints(
   database: Database,
   selection: PointSelection,
@@ -66,7 +71,7 @@ export async function* streamPoints(
   yield* streamInSnapshot(database, (transaction) => readPoints(transaction, selection), signal);
 }
 
-/** Counts the points a selection without paging would give, over all its variables. */
+/** @returns the number of points of all variables of a selection, ignoring its paging. */
 export async function countPoints(transaction: Transaction, selection: PointSelection): Promise<number> {
   const labels = await findChosenLabels(transaction, selection);
   if (isNothingChosen(labels)) return 0;
@@ -86,12 +91,12 @@ export async function countPoints(transaction: Transaction, selection: PointSele
 /** The statement of `readPoints` for some variables. */
 export function selectPoints(selection: PointSelection, variableIds: readonly number[], labels: ChosenLabels): string {
   const versions = selectVersions(selection, VARIABLE, labels, ALL_COLUMNS);
-  // Without an order of its own the page could be taken from rows in any order.
+  // Without its own order, the page could be cut from rows in any order.
   const page = `select * from (${versions}) version order by ${orderOf(selection)}${pagingClause(selection)}`;
   return selectOfVariables(variableIds, POINT_COLUMNS, page);
 }
 
-/** Rows of `POINT_COLUMNS` as columns. */
+/** Decodes rows of `POINT_COLUMNS` into columns; converts values with `scale`. */
 export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {
   const values = readDoubles(block, run, VALUE);
   if (scale) scaleValues(values, scale, run.variableId);

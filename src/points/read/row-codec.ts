@@ -1,15 +1,15 @@
 /**
- * Rows of COPY TO … BINARY, decoded by column straight into typed arrays. No column is ever null, so all rows of a
- * statement have the same length: a row is the number of its columns (2 bytes), then each column as its length (4 bytes)
- * and its content; all integers are big-endian. The first column is always the variable's id.
+ * Decodes rows of COPY TO … BINARY by column into typed arrays. Columns are never null, so all rows of a statement have the
+ * same length: the number of columns (2 bytes), then for each column its length (4 bytes) and content. Integers are
+ * big-endian. The first column is the variable's id.
  */
 import { POSTGRES_EPOCH_MICROS } from '../../platform/dates/instant-rules.ts';
 
-/** Bytes of the contents: `int4`, and `int8`, `float8`, `timestamp` and `timestamptz`. */
+/** Content widths: 4 bytes for `int4`; 8 for `int8`, `float8`, `timestamp` and `timestamptz`. */
 export const FOUR_BYTES = 4;
 export const EIGHT_BYTES = 8;
 
-/** Where the contents of the columns begin in a row, and how long a row is. */
+/** Byte offsets of the column contents in a row, and the length of a row. */
 export interface RowLayout {
   readonly rowBytes: number;
   readonly offsets: readonly number[];
@@ -34,7 +34,7 @@ export function rowLayout(widths: readonly number[]): RowLayout {
   return { rowBytes: end, offsets };
 }
 
-/** Whole rows in one piece of memory, which is used again for the next rows. */
+/** Whole rows in a buffer that is reused for the next block. */
 export interface RowBlock {
   readonly view: DataView;
   readonly rowCount: number;
@@ -48,7 +48,7 @@ export interface RowRun {
   readonly end: number;
 }
 
-/** Cuts a block where the variable changes. */
+/** Splits a block where the variable changes. */
 export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Generator<RowRun> {
   for (let start = 0; start < rowCount; ) {
     const variableId = view.getInt32(start * rowBytes + VARIABLE_ID);
@@ -59,7 +59,7 @@ export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Gen
   }
 }
 
-/** A column of `timestamp` or `timestamptz`, in microseconds since 1970. */
+/** Decodes a column of `timestamp` or `timestamptz` into microseconds since 1970. */
 export function readInstants(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const micros = new Float64Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -70,7 +70,7 @@ export function readInstants(block: RowBlock, { start, end }: RowRun, column: nu
   return micros;
 }
 
-/** A column of `float8`. */
+/** Decodes a column of `float8`. */
 export function readDoubles(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const values = new Float64Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -80,7 +80,7 @@ export function readDoubles(block: RowBlock, { start, end }: RowRun, column: num
   return values;
 }
 
-/** A column of `int4`. */
+/** Decodes a column of `int4`. */
 export function readIntegers(block: RowBlock, { start, end }: RowRun, column: number): Int32Array {
   const integers = new Int32Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -92,6 +92,6 @@ export function readIntegers(block: RowBlock, { start, end }: RowRun, column: nu
 
 function columnOffset({ layout }: RowBlock, row: number, column: number): number {
   const offset = layout.offsets[column];
-  if (offset === undefined) throw new Error(`a row has no column ${column}`);
+  if (offset === undefined) throw new Error(`column ${column} is not in the row layout`);
   return row * layout.rowBytes + offset;
 }

@@ -1,25 +1,28 @@
-/** Conversion of units (R-C8) on columns of values: of points, and of what was made of points. */
+/** Unit conversion (R-C8) of columns of point values and of aggregates. */
 import { DomainError } from '../../platform/errors.ts';
 import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { LinearScale } from '../point.ts';
 
 /**
- * `value * factor / divisor + shift` in place; NaN, no value, stays.
- * @throws DomainError invalid_input when a result is beyond what a number can hold.
+ * Converts values in place: `value * factor / divisor + shift`. NaN (no value) stays.
+ *
+ * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleValues(values: Float64Array, scale: LinearScale, variableId: number): void {
   convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
 }
 
-/** What the database has to work out: below a negative factor the greatest value is the least. */
+/** @returns the function the database must compute: a negative factor swaps min and max. */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
   return aggregate === 'min' ? 'max' : aggregate === 'max' ? 'min' : aggregate;
 }
 
 /**
- * Aggregates of values as aggregates of the converted values, in place.
- * @param points how many there are in each bucket.
+ * Converts aggregates of stored values to aggregates of converted values, in place.
+ *
+ * @param points number of points of each bucket, as long as `values`.
+ * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleAggregates(
   values: Float64Array,
@@ -32,7 +35,7 @@ export function scaleAggregates(
   convert(values, variableId, (value, index) => toScaled(value, points[index] ?? 0));
 }
 
-/** A shift counts once for every point of a sum, and not at all for how far points are apart. */
+/** A sum includes the shift once per point; variance and deviation do not depend on it. */
 function conversionOf(aggregate: AggregateFunction, scale: LinearScale): (value: number, points: number) => number {
   switch (aggregate) {
     case 'count':
@@ -59,7 +62,7 @@ function convert(values: Float64Array, variableId: number, toScaled: (value: num
     const value = values[index] ?? Number.NaN;
     const scaled = toScaled(value, index);
     if (!Number.isFinite(scaled) && !Number.isNaN(value)) {
-      const problem = 'in the unit asked for is beyond what a number can hold';
+      const problem = 'exceeds the range of a double in the requested unit';
       throw new DomainError('invalid_input', `variable ${variableId}: ${value} ${problem}`);
     }
     values[index] = scaled;

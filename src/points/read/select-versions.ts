@@ -1,10 +1,10 @@
 /**
- * The SQL of a selection: which rows of which version of one variable (R-F5, R-G2). Whatever version is chosen, rows come
- * straight from the indexes in the order asked for, without a sort that grows with the period:
+ * SQL of a selection: the rows and versions of one variable (R-F5, R-G2). Rows always come from the indexes in the
+ * requested order, without a sort that grows with the period:
  *
- *   latest            point
- *   every version     point and history, merged by date and VersionTimestamp
- *   a version chosen  the same, narrowed, of each date the first by descending VersionTimestamp
+ *   latest            `point` alone
+ *   every version     `point` and history, merged by date and VersionTimestamp
+ *   chosen versions   the same with conditions; the first row of each date by descending VersionTimestamp
  */
 
 import { instantOfLocal, offsetAtInstant } from '../buckets/civil-sql.ts';
@@ -13,14 +13,15 @@ import type { Micros, PointSelection } from '../point.ts';
 import type { ChosenLabels } from './find-chosen-labels.ts';
 import { instantLiteral, integerArrayLiteral, integerLiteral, intervalLiteral, textLiteral } from './sql-literal.ts';
 
-/** The columns of `point`, for whoever reads all of them. */
+/** All columns of `point`. */
 export const ALL_COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';
 
 /**
- * Rows in the order of `orderOf`.
- * @param variable an SQL expression: the id of the variable.
- * @param columns those that are read, date among them. One too many costs a step per row that takes it out again: a third
- *   of an as-of read (measured: 73 ms against 49).
+ * @param variable SQL expression of the variable's id.
+ * @param labels ids of the selection's labels (`findChosenLabels`).
+ * @param columns columns to read, including `date`. An unused column costs a projection per row, a third of an as-of read
+ *   (73 ms against 49).
+ * @returns a subquery with rows in the order of `orderOf`.
  */
 export function selectVersions(
   selection: PointSelection,
@@ -55,13 +56,13 @@ function withOrdering(columns: string): string {
   return columns.includes('version_timestamp') ? columns : `${columns}, version_timestamp`;
 }
 
-/** How the rows of a variable follow one another: by date, the versions of a date by VersionTimestamp. */
+/** @returns the SQL order of a variable's rows: by date, versions of one date by VersionTimestamp. */
 export function orderOf({ order, version }: PointSelection): string {
   const direction = order === 'DESC' ? 'desc' : 'asc';
   return version.isEvery ? `date ${direction}, version_timestamp ${direction}` : `date ${direction}`;
 }
 
-/** ` limit … offset …` for the end of a statement. */
+/** @returns ` limit … offset …` for the end of a statement; empty without paging. */
 export function pagingClause({ limit, offset }: Pick<PointSelection, 'limit' | 'offset'>): string {
   const limitClause = limit === undefined ? '' : ` limit ${integerLiteral(limit)}`;
   return offset ? `${limitClause} offset ${integerLiteral(offset)}` : limitClause;
@@ -92,7 +93,7 @@ interface Merging {
   readonly columns: string;
 }
 
-/** Each table is ordered by itself, by its index; merging keeps that order. */
+/** Each table is read in index order; merging keeps that order. */
 function mergeTables({ current, superseded, ordered, columns }: Merging): string {
   const from = (table: string, where: string) => `(select ${columns} from ${table} where ${where} order by ${ordered})`;
   const both = `${from('point', current)} union all ${from('point_version', superseded)}`;
@@ -100,16 +101,16 @@ function mergeTables({ current, superseded, ordered, columns }: Merging): string
 }
 
 /**
- * History is wanted where the current version is not: every date has one, and nothing is newer than that. Most states of
- * the past differ from the latest in a part of the period at most, which two looks at the current versions tell. They are
- * not worth it where a page is asked for, such as the last point of many variables.
+ * Limits history to the dates between the first and the last whose current version does not match; every date has a current
+ * version and it is the newest. Most past states differ from the latest only in a part of the period. The two extra
+ * queries do not pay off for a page, such as the last point of many variables.
  */
 function whereCurrentFails(period: readonly string[], narrowing: readonly string[]): string {
   const failing = `from point where ${period.join(' and ')} and not (${narrowing.join(' and ')})`;
   return `date >= (select min(date) ${failing}) and date <= (select max(date) ${failing})`;
 }
 
-/** The `offset 0` keeps the condition out of the scans: every chunk would carry a copy of what may be a long list. */
+/** `offset 0` keeps the condition out of the scans, where every chunk would carry a copy of a possibly long list. */
 function withTagSets(merged: string, tagSetIds: string, columns: string): string {
   return `select ${columns} from (${merged} offset 0) version where tag_set_id = any(${textLiteral(tagSetIds)}::int[])`;
 }
@@ -117,9 +118,9 @@ function withTagSets(merged: string, tagSetIds: string, columns: string): string
 const DAY: Micros = 86_400_000_000;
 const MOST_DAYS_OF_MONTH = 31;
 
-/** The instant by which a version of a date had to be known: months and days back on the zone's calendar, the rest on the clock. */
+/** @returns SQL of the latest VersionTimestamp a horizon allows: the date less months and days on the calendar, the rest on the clock. */
 function horizonBefore({ version: { horizon }, fromMicros, toMicros }: PointSelection): string {
-  if (!horizon) throw new Error('there is no horizon');
+  if (!horizon) throw new Error('the selection has no horizon');
   const { duration, timeZoneId } = horizon;
   const { months, days, micros } = duration;
   const clock = intervalLiteral(micros);

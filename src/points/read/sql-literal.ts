@@ -1,21 +1,21 @@
 /**
- * Values as text of a statement, where the protocol takes no parameters (COPY). Nothing else in this room writes a value
- * into SQL; whatever is no number goes through the quoting of the driver.
+ * SQL literals for statements that take no parameters (COPY). Only this file writes values into SQL; texts are quoted by the
+ * driver.
  */
 import pg from 'pg';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 
-/** @throws Error unless it is a whole number that a JavaScript number holds exactly. */
+/** @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
-  // In brackets: after another minus, one of its own would begin a comment.
+  if (!Number.isSafeInteger(value)) throw new Error(`must be an integer, got ${value}`);
+  // Parentheses: after another minus, its own minus would begin a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 
-/** @throws Error unless it is finite. */
+/** @throws {Error} unless the value is finite. */
 export function doubleLiteral(value: number): string {
-  if (!Number.isFinite(value)) throw new Error(`${value} is no finite number`);
+  if (!Number.isFinite(value)) throw new Error(`must be finite, got ${value}`);
   return `float8 '${value}'`;
 }
 
@@ -23,7 +23,7 @@ export function textLiteral(text: string): string {
   return pg.escapeLiteral(text);
 }
 
-/** An instant as a constant, so that the planner sees which chunks it leaves out. Beyond all dates it is infinite. */
+/** Writes an instant as a constant, so that the planner can exclude chunks. Dates outside 1700 to 2199 become infinite. */
 export function instantLiteral(micros: Micros): string {
   return `timestamptz '${instantBound(micros)}'`;
 }
@@ -32,13 +32,13 @@ export function instantArrayLiteral(instants: readonly Micros[]): string {
   return `'{${instants.map(instantBound).join(',')}}'::timestamptz[]`;
 }
 
-/** An instant as the text of a value. Beyond all dates it is infinite. */
+/** @returns an instant as text; dates outside 1700 to 2199 become infinite. */
 export function instantBound(micros: Micros): string {
   if (micros < MIN_DATE_MICROS) return '-infinity';
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);
 }
 
-/** A length of time. @throws Error unless it is a whole number. */
+/** @param micros duration in microseconds. @throws {Error} unless it is a safe integer. */
 export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
 }

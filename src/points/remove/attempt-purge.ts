@@ -1,6 +1,6 @@
 /**
- * Purges that wait for the background, each a variable. They are tried in the order of their requests; one that fails is put
- * off, longer each time, so that it does not keep the others waiting.
+ * Queue of background purges, one entry per variable, processed in the order of request. A purge that fails is retried
+ * after a growing delay (one minute to one day), so it does not hold up the others.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 
@@ -13,17 +13,18 @@ const takeFrom = (table: PurgeTable) => `
   order by greatest(requested_date, next_attempt_date), variable_id limit 1 for update skip locked`;
 
 // A minute after the first failure, a day at most.
-const putOff = (table: PurgeTable) => `
+const postpone = (table: PurgeTable) => `
   update ${table}
   set attempt_count = attempt_count + 1,
       next_attempt_date = clock_timestamp() + least(interval '1 minute' * 2 ^ least(attempt_count, 20), interval '1 day')
   where variable_id = $1`;
 
 /**
- * Does a part of the purge whose turn it is, in one transaction.
- * @param work returns whether the purge is done; it is forgotten then.
- * @returns whether there was one.
- * @throws what `work` throws; the purge is put off then.
+ * Runs one step of the next due purge in a transaction of its own.
+ *
+ * @param work returns true when the purge is complete; its queue entry is deleted then.
+ * @returns false when no purge is due.
+ * @throws the error of `work`; the purge is postponed.
  */
 export async function attemptPurge(
   database: Database,
@@ -40,7 +41,7 @@ export async function attemptPurge(
   try {
     await withTransaction(database, attempt, { statementTimeoutMs: PURGE_TIMEOUT_MS });
   } catch (error) {
-    if (taken !== undefined) await database.query(putOff(table), [taken]);
+    if (taken !== undefined) await database.query(postpone(table), [taken]);
     throw error;
   }
   return taken !== undefined;

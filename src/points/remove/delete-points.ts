@@ -1,4 +1,4 @@
-/** Removes points for good, history included (R-G5); and tells what would be removed. */
+/** Deletes points with their history (R-G5), or counts what a deletion would remove. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros, WrittenRange } from '../point.ts';
@@ -8,9 +8,9 @@ import { lockSeries } from '../write/lock-series.ts';
 
 export interface Removal {
   readonly variableIds: readonly number[];
-  /** Inclusive; without it from the first date on. */
+  /** Inclusive; defaults to the first date. */
   readonly fromMicros?: Micros;
-  /** Exclusive, unless `isToIncluded`; without it to the last date. */
+  /** Exclusive unless `isToIncluded`; defaults to the last date, inclusive. */
   readonly toMicros?: Micros;
   readonly isToIncluded?: boolean;
 }
@@ -21,17 +21,19 @@ const RANGES = `
   select variable_id as "variableId", (extract(epoch from min(date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
-/** Of a chunk: its dates by variable. @param target name of the chunk. */
+/** Counts the dates of one chunk by variable. @param target quoted name of the chunk. */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
+/** Deletes superseded versions from one chunk. */
 export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
+/** Deletes current values from one chunk and returns their dates by variable. */
 export const deleteCurrent = (target: string) => `
   with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
   ${RANGES} from removed group by variable_id`;
 
-// What is removed up to the end lowers the high-water mark, so that new points are appended again; where nothing is left,
-// nothing is known of versions any more. VersionTimestamps go on from the last one given (R-F1).
+// A removal up to the last date lowers the high-water mark, so that new points are appended again; a removal of everything
+// also resets what is known of versions. VersionTimestamps continue from the last one assigned (R-F1).
 const SAVE_REMOVAL = `
   update series
   set purge_count = purge_count + 1,
@@ -45,9 +47,10 @@ const SAVE_REMOVAL = `
   where series.variable_id = removal.variable_id`;
 
 /**
- * Removes all versions at the dates of a period.
- * @returns per variable that had points there, by ascending id: first and last date removed and how many, to be announced
- *   in the same transaction.
+ * Deletes all versions of all dates of a period.
+ *
+ * @returns the range removed per variable that had points, by ascending id; `count` counts dates. The caller announces
+ *   them in the same transaction.
  */
 export async function deletePoints(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
@@ -62,14 +65,14 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
   return ranges;
 }
 
-/** What `deletePoints` would remove and return. Nobody writes these variables until the end of the transaction. */
+/** Returns what `deletePoints` would return. The variables stay locked against writers until the transaction ends. */
 export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
   const chunks = await findChunks(transaction, spanOfRemoval(removal));
   return collect(transaction, removal, chunks, countDates);
 }
 
-/** Waits for the writers of the variables and keeps others off. */
+/** Waits for writers of the variables and blocks new ones. */
 async function lock(transaction: Transaction, { variableIds }: Removal): Promise<void> {
   await lockSeries(
     transaction,
@@ -77,7 +80,7 @@ async function lock(transaction: Transaction, { variableIds }: Removal): Promise
   );
 }
 
-/** What a statement finds of each variable in the chunks of current values, together. */
+/** Runs a statement on every chunk of current values and joins the ranges of each variable. */
 async function collect(
   transaction: Transaction,
   removal: Removal,
@@ -102,7 +105,7 @@ function spanOfRemoval({ fromMicros = -Infinity, toMicros = Infinity, isToInclud
   return { fromMicros, toMicros: toMicros + (isToIncluded ? 1 : 0) };
 }
 
-/** Values of a statement on one chunk, which may be met by way of its hypertable. */
+/** Parameters of a statement on one chunk. Its bounds are among them, because the target may be the hypertable. */
 function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   const { fromMicros, toMicros } = spanOfRemoval(removal);
   return [
@@ -112,7 +115,7 @@ function valuesOf(removal: Removal, chunk: Chunk): unknown[] {
   ];
 }
 
-/** Beyond all dates it is infinite. */
+/** Dates outside 1700 to 2199 become infinite. */
 function boundOf(micros: Micros): string {
   if (micros < MIN_DATE_MICROS) return '-infinity';
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);

@@ -1,10 +1,10 @@
-/** Removes the points of deleted variables, in the background (R-C7): a variable's points may be millions. */
+/** Removes the points of deleted variables in the background (R-C7), a few chunks per transaction. */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { type Chunk, findChunks } from '../write/find-chunks.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
-/** Of each table, in one transaction: a bound for what it locks. */
+/** Chunks of each table per transaction; bounds the number of locks. */
 const CHUNKS_AT_ONCE = 32;
 
 const FIND_PROGRESS = `
@@ -15,13 +15,14 @@ const removeFrom = (target: string) =>
   `delete from ${target} where variable_id = $1 and date >= $2::timestamptz and date < $3::timestamptz`;
 
 /**
- * Purges some chunks of a deleted variable.
- * @returns whether there was one: call again then.
+ * Purges up to 32 chunks of the next deleted variable.
+ *
+ * @returns false when no purge is due; call again while it returns true.
  */
 export function purgeDeletedVariable(database: Database): Promise<boolean> {
   return attemptPurge(database, 'point_purge', async (transaction, variableId) => {
-    // A writer under way holds the row of `series`, or has just inserted it: inserting it too waits for either, and none
-    // begins without it while this transaction has it; afterwards none finds the variable any more.
+    // A running writer holds the row of `series` or has just inserted it. This insert waits for it and blocks new writers
+    // until the commit; afterwards writers no longer find the variable.
     await transaction.query('insert into series (variable_id) values ($1) on conflict do nothing', [variableId]);
     await transaction.query('delete from series where variable_id = $1', [variableId]);
     await transaction.query('delete from point_rewrite where variable_id = $1', [variableId]);

@@ -1,7 +1,7 @@
 /**
- * Cuts the stored versions of variables to the limit that holds now (R-F7). A write does so at the dates it writes; a
- * lowered limit reaches all other dates by this, which an operator asks for and the background does. A variable that is
- * not versioned any more keeps what it has until the next write at each date (R-C6).
+ * Reduces the stored versions of variables to their current limit (R-F7). A write does this for the dates it writes; this
+ * purge applies a lowered limit to all other dates, on request and in the background. A variable that is no longer
+ * versioned keeps its versions until the next write at each date (R-C6).
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -11,7 +11,8 @@ import { withNestedLoops } from '../write/supersede-stored.ts';
 import type { Series } from '../write/survey-rows-rules.ts';
 import { attemptPurge } from './attempt-purge.ts';
 
-// Counted from the newest of each kind; the current version is the newest of its kind, and of the other kind none.
+// Counts tagged and untagged versions separately, newest first. The current version is the newest of its kind.
+/** Deletes surplus versions from one chunk of history. @param target quoted name of the chunk. */
 export const cutVersions = (target: string) => `
   with surplus as materialized (
     select date, version_timestamp
@@ -38,7 +39,7 @@ const SAVE_PURGE = `
   set version_bound = least(version_bound, $2), purge_count = purge_count + $3::int
   where variable_id = $1`;
 
-/** @returns how many versions were removed, per variable that exists. */
+/** @returns the number of versions removed by variable id; variables that do not exist are left out. */
 export async function purgeVersions(
   transaction: Transaction,
   variableIds: readonly number[],
@@ -68,7 +69,7 @@ async function purgeSeries(transaction: Transaction, series: Series): Promise<nu
   return removed;
 }
 
-/** Has the versions of variables purged in the background. One that waits already is not added again. */
+/** Queues variables for a background purge of their versions. A queued variable is not added again. */
 export async function requestVersionPurge(transaction: Transaction, variableIds: readonly number[]): Promise<void> {
   await transaction.query(
     `insert into version_purge (variable_id) select id from unnest($1::int[]) id order by id on conflict do nothing`,
@@ -76,7 +77,7 @@ export async function requestVersionPurge(transaction: Transaction, variableIds:
   );
 }
 
-/** Does the request whose turn it is, one variable in one transaction. @returns whether there was one. */
+/** Purges the versions of the next queued variable in one transaction. @returns false when none is due. */
 export function purgeRequestedVersions(database: Database): Promise<boolean> {
   return attemptPurge(database, 'version_purge', async (transaction, variableId) => {
     await purgeVersions(transaction, [variableId]);

@@ -1,11 +1,11 @@
-/** The write state of variables: what a writer locks, learns and leaves behind in `series`. */
+/** Locks, reads and saves the write state of variables (table `series`). */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Micros } from '../point.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
 import type { Series } from './survey-rows-rules.ts';
 
-// Missing rows are added before any is locked, and both in ascending order: a writer that waits for a row another has
-// just added holds no row that the other can want, so writers never wait for each other in a circle.
+// Missing rows are inserted before any is locked, both in ascending order. A writer that waits for a row another has just
+// inserted holds no row that the other needs, so writers cannot deadlock.
 export const ADD_SERIES = `
   insert into series (variable_id)
   select id from variable
@@ -21,7 +21,7 @@ export const LOCK_SERIES = `
               then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
   from series where variable_id = any($1::int[]) order by variable_id for update`;
 
-// Read when the locks are held: what was changed or deleted before then counts.
+// Read after the locks are acquired, so that earlier changes and deletions apply.
 export const FIND_SETTINGS = `
   select variable_id as "variableId", account_id as "accountId", is_versioned as "isVersioned",
          version_limit as "versionLimit"
@@ -46,7 +46,12 @@ type State = Pick<Series, 'variableId' | 'hasHistory' | 'lastVersionTagId' | 've
 };
 type Settings = Pick<Series, 'variableId' | 'accountId' | 'isVersioned' | 'versionLimit'>;
 
-/** Locks the write state of those variables that exist, until the end of the transaction. */
+/**
+ * Locks the write state of variables until the transaction ends.
+ *
+ * @param variableIds ascending.
+ * @returns state and settings by variable id, without variables that do not exist.
+ */
 export async function lockSeries(
   transaction: Transaction,
   variableIds: readonly number[],
@@ -72,15 +77,20 @@ function toSeries(state: State, setting: Settings): Series {
   };
 }
 
-/** Announces the write to readers (await-writers.ts) and gives its VersionTimestamp. Call with the series locked. */
+/**
+ * Registers the write with readers (await-writers.ts) and assigns its VersionTimestamp. Call it with the series locked.
+ *
+ * @returns the database clock in microseconds (R-F1).
+ */
 export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {
   const accountIds = [...new Set(Array.from(series, ({ accountId }) => accountId))];
   const { rows } = await transaction.query<{ now: Micros }>(BEGIN_WRITE, [accountIds]);
   const now = rows[0]?.now;
-  if (now === undefined) throw new Error('the database gave no VersionTimestamp');
+  if (now === undefined) throw new Error('the database returned no VersionTimestamp');
   return now;
 }
 
+/** Saves the write state that a plan computed. */
 export async function saveSeries(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
   if (written.length === 0) return;
   await transaction.query(SAVE_SERIES, [

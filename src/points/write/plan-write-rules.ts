@@ -1,7 +1,7 @@
 /**
- * Decides what a write does, before it does anything. Rows go by COPY straight into `point`; what is stored at the dates
- * of a variable up to its high-water mark is named as runs and makes way first. Rows of a variable whose dates do not
- * strictly ascend are settled among themselves; the others stay where they are in their batch.
+ * Plans a write before any statement runs. New rows go into `point` by COPY. Dates up to the high-water mark of a variable
+ * may be stored already; the plan lists them as runs, which are superseded first. Rows of a variable whose dates do not
+ * strictly ascend are resolved among themselves; all other rows stay in their batch.
  */
 
 import { eachTuple, TUPLE_BYTES, versionTagIdOf } from '../copy-codec.ts';
@@ -19,37 +19,38 @@ import {
 } from './stored-runs-rules.ts';
 import { type Series, surveyRows, type VariableSurvey } from './survey-rows-rules.ts';
 
-/** What a write changes of a variable and of its write state. */
+/** Result of a write for one variable: the range written and its new write state. */
 export interface WrittenSeries extends WrittenRange {
   readonly lastVersionTimestamp: Micros;
   readonly hasHistory: boolean;
   readonly lastVersionTagId: number;
   readonly versionBound: number;
-  /** All dates are later than any stored before, and each was written once. */
+  /** All dates are later than every stored date, and each date was written once. */
   readonly isAppend: boolean;
 }
 
 export interface WritePlan {
-  /** Tuples for `point`: no two of one variable and date. */
+  /** Tuples for `point`, at most one per variable and date. */
   readonly current: readonly Buffer[];
-  /** Tuples for `point_version`: rows superseded by others of this write. */
+  /** Tuples for `point_version`: rows superseded by later rows of this write. */
   readonly earlier: readonly Buffer[];
-  /** Stored dates that are written again, by number of their chunk. */
+  /** Dates that may be stored already, by chunk number. */
   readonly chunks: ReadonlyMap<number, ChunkRuns>;
-  /** Per known variable with rows. */
+  /** One entry per existing variable with rows. */
   readonly written: readonly WrittenSeries[];
 }
 
-// Fits the column; what is above every limit needs no more precision.
+// Keeps the column in range; a bound above every possible limit needs no precision.
 const MAX_VERSION_BOUND = 1_000_000;
 
-/** What a write is about, before anything is known of its variables. */
+/** Variables and chunks of a write. */
 export interface WriteTargets {
   /** Ascending. */
   readonly variableIds: readonly number[];
   readonly chunkNumbers: ReadonlySet<number>;
 }
 
+/** @param batches COPY tuples. */
 export function targetsOf(batches: readonly Buffer[]): WriteTargets {
   const ids = new Set<number>();
   const chunkNumbers = new Set<number>();
@@ -69,9 +70,11 @@ export function targetsOf(batches: readonly Buffer[]): WriteTargets {
 }
 
 /**
- * @param batches COPY tuples in the order they take effect; VersionTimestamps are put into them.
- * @param series of the variables that exist; rows of others are left out.
- * @param now the VersionTimestamp of the write.
+ * Plans a write by the rules of §9.2 (R-F1 to R-F4).
+ *
+ * @param batches COPY tuples in the order they take effect; their VersionTimestamps are set in place.
+ * @param series write state of the existing variables, locked; rows of other variables are dropped.
+ * @param now VersionTimestamp of the write, microseconds.
  */
 export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): WritePlan {
   const { variables, hasUnknown } = surveyRows(batches, series, now);
@@ -98,7 +101,7 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
 
 const isFilled = (tuples: Buffer) => tuples.length > 0;
 
-/** Dates of ordered variables that may be stored. */
+/** Adds runs for the dates of ordered variables that may be stored. */
 function findRuns(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,
@@ -181,7 +184,7 @@ function addsVersions({ fromMicros, series }: VariableSurvey, maxKept: number): 
   return fromMicros <= series.maxDateMicros || maxKept > 1;
 }
 
-/** Settles the rows of each variable among themselves. */
+/** Resolves the rows of each unordered variable among themselves. */
 function settleAll(
   batches: readonly Buffer[],
   variables: ReadonlyMap<number, VariableSurvey>,
@@ -205,7 +208,7 @@ function settleAll(
   return settled;
 }
 
-/** The tuples of some variables, in their order. */
+/** Copies the tuples of the selected variables, in order. */
 function takeTuples(batches: readonly Buffer[], isTaken: (variableId: number) => boolean): Buffer {
   const taken = Buffer.allocUnsafe(batches.reduce((bytes, tuples) => bytes + tuples.length, 0));
   let length = 0;

@@ -1,9 +1,7 @@
 /**
- * Makes chunks that a write needs, before it writes and outside of its transaction. TimescaleDB holds a lock on the whole
- * hypertable from the making of a chunk to the end of the transaction: two writers of different variables that both need
- * a new chunk, even different ones, would wait for each other's commit. Made here, they wait for milliseconds.
- *
- * Nothing depends on it: a chunk that could not be made is made by the write itself.
+ * Creates the chunks a write needs before the write, on a connection of its own. TimescaleDB locks the whole hypertable
+ * from the creation of a chunk until the commit, so two writers that both need a new chunk would wait for each other's
+ * commit. Created here, they wait for milliseconds. This is an optimization: the write creates missing chunks itself.
  */
 import pg from 'pg';
 import type { Transaction } from '../../platform/database/database.ts';
@@ -14,20 +12,25 @@ import { findChunks, type PointTable } from './find-chunks.ts';
 const CONNECTION_TIMEOUT_MS = 2000;
 const LOCK_TIMEOUT_MS = 2000;
 
-// In one transaction with the insert, so that others never see it.
+// Runs in one transaction with the insert, so other sessions never see the changed length.
 const SET_LENGTH = `select set_chunk_time_interval($1::regclass, $2::int8 * interval '1 microsecond')`;
 
-// There is no variable 0. Only an insert makes a chunk, and it stays when the row goes.
+// Variable 0 does not exist. Only an insert creates a chunk; the chunk stays after the row is deleted.
 const insertInto = (table: string) => `
   insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select timestamptz 'epoch' + $1::int8 * interval '1 microsecond', 0, 'epoch', 0, 0, 0 on conflict do nothing`;
 const deleteFrom = (table: string) => `
   delete from ${table} where variable_id = 0 and date = timestamptz 'epoch' + $1::int8 * interval '1 microsecond'`;
 
-/** Chunks this process has seen, by database, hypertable and number. */
+/** Chunks known to exist, by database, hypertable and number. */
 const seenChunks = new Set<string>();
 
-/** @param chunkNumbers see `chunkOf`. */
+/**
+ * Creates missing chunks and the gaps between chunks of other lengths. Failures are ignored.
+ *
+ * @param transaction identifies the database; the work runs on another connection.
+ * @param chunkNumbers as `chunkOf` returns them.
+ */
 export async function prepareChunks(
   transaction: Transaction,
   table: PointTable,
@@ -45,7 +48,7 @@ export async function prepareChunks(
   for (const chunk of unseen) seenChunks.add(nameOf(chunk));
 }
 
-/** First dates of what is not there of some chunks: of all of a chunk, or of gaps between chunks of other lengths. */
+/** @returns the first date of every missing chunk and of every gap between chunks of other lengths. */
 async function findMissing(
   transaction: Transaction,
   table: PointTable,
@@ -82,13 +85,13 @@ async function makeChunks(transaction: Transaction, table: PointTable, missing: 
   }
 }
 
-/** Makes the chunk of a date. TimescaleDB fits it in between others that are there. */
+/** Creates the chunk of a date. TimescaleDB cuts it to fit between existing chunks. */
 async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micros): Promise<void> {
   const lengthMicros = lengthOf(chunkOf(dateMicros));
   const isLong = lengthMicros !== CHUNK_MICROS;
   await client.query('begin');
   if (isLong) {
-    // Chunks are made one at a time anyway; here from before their length is looked up.
+    // Chunk creation is serialized anyway; this lock starts before the chunk length is read.
     await client.query(`lock table ${table} in share update exclusive mode`);
     await client.query(SET_LENGTH, [table, lengthMicros]);
   }
@@ -98,7 +101,7 @@ async function makeChunk(client: pg.Client, table: PointTable, dateMicros: Micro
   await client.query('commit');
 }
 
-/** Which database a connection speaks to, and as whom. */
+/** Connection settings of a transaction's database. */
 function identityOf(transaction: Transaction) {
   const { host, port, database, user, password, ssl } = transaction as unknown as pg.Client;
   return { host, port, database, user, password, ssl };

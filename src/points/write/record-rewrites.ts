@@ -1,6 +1,6 @@
 /**
- * What a write leaves for those who follow a variable (read-changes.ts): which dates it wrote, unless all it did was to append
- * later ones, each once, which are found without a note.
+ * Records which dates a write changed, for followers of a variable (read-changes.ts). A write that only appends later
+ * dates, each once, needs no record.
  */
 import type { Database, Transaction } from '../../platform/database/database.ts';
 import type { WrittenSeries } from './plan-write-rules.ts';
@@ -12,7 +12,7 @@ export const RECORD_REWRITES = `
          timestamptz 'epoch' + to_micros * interval '1 microsecond'
   from unnest($1::int[], $2::int8[], $3::int8[], $4::int8[]) written (variable_id, version_timestamp, from_micros, to_micros)`;
 
-/** In the transaction of the write. */
+/** Inserts one row per rewritten variable, in the transaction of the write. */
 export async function recordRewrites(transaction: Transaction, written: readonly WrittenSeries[]): Promise<void> {
   const rewritten = written.filter(({ isAppend }) => !isAppend);
   if (rewritten.length === 0) return;
@@ -24,8 +24,8 @@ export async function recordRewrites(transaction: Transaction, written: readonly
   ]);
 }
 
-// The latest hour stays as it is, for those who follow; of a day there is one for those who come back, and of all before
-// 32 days one. A wider period is looked through for nothing, but nothing is missed.
+// Records of the last hour stay; older ones are joined by day, those older than 32 days into one. A joined record covers a
+// wider period: followers read more, but miss nothing.
 const JOIN = `
   with aged as (
     select variable_id, version_timestamp,
@@ -42,7 +42,7 @@ const JOIN = `
   insert into point_rewrite (variable_id, version_timestamp, from_date, to_date)
   select variable_id, max(version_timestamp), min(from_date), max(to_date) from joined group by variable_id, day`;
 
-/** Keeps the notes few. Whoever reads meanwhile sees them as they were, or joined. */
+/** Joins old records, so that their number per variable stays bounded. Concurrent readers see either state. */
 export async function compactRewrites(database: Database): Promise<void> {
   await database.query(JOIN);
 }

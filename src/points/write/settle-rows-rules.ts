@@ -1,8 +1,7 @@
 /**
- * Rows of one variable that came out of order or more than once for a date → at most one row per date for `point`, in
- * the order of dates, and the versions they supersede among themselves. Of one VersionTag at one date the last is kept
- * (R-F2), of a variable that is not versioned the last of all (R-F4); the k-th kept row of a date is given k - 1
- * microseconds more (R-F1).
+ * Resolves the rows of one variable that arrive out of order or several times per date: at most one row per date for
+ * `point`, sorted by date, and the earlier versions. Of equal VersionTags at a date the last row wins (R-F2); without
+ * versioning the last row of the date wins (R-F4). The k-th kept row of a date gets k - 1 additional microseconds (R-F1).
  */
 import { patchVersionTimestamp, TUPLE_BYTES, toVersionStamp, versionTagIdOf } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
@@ -16,7 +15,7 @@ export interface VariableRows {
 export interface SettledRows {
   /** The last row of every date, by ascending dates. */
   readonly current: Buffer;
-  /** Rows superseded by later ones of the same write. */
+  /** Rows superseded by later rows of the same write. */
   readonly earlier: Buffer;
   /** As `current`. */
   readonly dates: readonly DateRows[];
@@ -30,7 +29,7 @@ export interface DateRows {
   readonly earlierTagIds: readonly number[];
 }
 
-/** @param versionTimestamp of the first row of every date. */
+/** @param versionTimestamp of the first row of every date, microseconds. */
 export function settleRows(
   { tuples, dates }: VariableRows,
   isVersioned: boolean,
@@ -56,7 +55,7 @@ export function settleRows(
   return { current: pick(tuples, current), earlier: pick(tuples, earlier), dates: settled, maxKept };
 }
 
-/** Places of the rows of each date in their order; dates ascend. */
+/** Yields the row indexes of each date in row order; dates ascend. */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   const dateOf = (place: number) => dates[place] ?? 0;
   const places = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);
@@ -71,7 +70,7 @@ function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
   if (group.length > 0) yield group;
 }
 
-/** Every row without a VersionTag, and of each VersionTag the last. */
+/** Keeps every row without a VersionTag, and the last row of each VersionTag. */
 function lastOfEachTag(tuples: Buffer, places: readonly number[]): readonly number[] {
   if (places.length === 1) return places;
   const tagOf = (place: number) => versionTagIdOf(tuples, place * TUPLE_BYTES);

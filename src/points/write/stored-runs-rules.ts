@@ -1,49 +1,49 @@
 /**
- * Dates that are written again, as runs: a first date, a last date and the step between. A million quarter-hours of a
- * thousand variables are a thousand runs, which the database finds by a thousand index ranges; what follows no step is a
- * run of one date. Runs are kept per chunk.
+ * Compresses dates into runs of first date, last date and step. A million quarter-hours of a thousand variables are a
+ * thousand runs, which the database finds by a thousand index ranges. A date without a regular step is a run of its own.
+ * Runs are grouped by chunk.
  */
 
 import type { Micros } from '../point.ts';
 import { chunkOf } from './chunk-rules.ts';
 
 /**
- * Longer steps make runs of one date each: between dates far apart may lie many stored ones, and passing over them
- * costs more than looking up each date.
+ * Dates with a longer step become runs of one date: many stored dates may lie between them, and skipping those costs more
+ * than one lookup per date.
  */
 const MAX_STEP_MICROS = 3_600_000_000;
 
-/** Columns of one length: row i is one run. */
+/** Columns of equal length; row i is one run. */
 export interface Runs {
   readonly variableIds: number[];
   readonly fromMicros: Micros[];
   /** Inclusive. */
   readonly toMicros: Micros[];
-  /** Positive; of a run of one date 1. */
+  /** Positive; 1 for a run of one date. */
   readonly stepMicros: Micros[];
-  /** VersionTag written at every date of the run; 0 when none. */
+  /** VersionTag id written at every date of the run; 0 when none. */
   readonly versionTagIds: number[];
   /** Versions kept per date and kind. */
   readonly versionLimits: number[];
 }
 
-/** What a write meets in one chunk. A run is in every set it needs. */
+/** Runs of one chunk by what happens to the stored rows. A run can be in several sets. */
 export interface ChunkRuns {
-  /** Not versioned: the stored row goes. */
+  /** Not versioned: the stored row is deleted. */
   readonly overwritten: Runs;
-  /** Not versioned, but was: stored history goes too. */
+  /** No longer versioned: stored history is deleted too. */
   readonly forgotten: Runs;
   /** Versioned: the stored row becomes history. */
   readonly superseded: Runs;
-  /** The VersionTag may be in history: that version goes. */
+  /** The VersionTag may be in history: that version is deleted. */
   readonly replaced: Runs;
-  /** There may be more versions than the limit allows. */
+  /** The date may exceed the version limit. */
   readonly limited: Runs;
 }
 
 export type ChunkRunsByNumber = Map<number, ChunkRuns>;
 
-/** The dates of one variable, given in ascending order, become runs in the sets named. */
+/** Collects the ascending dates of one variable into runs. */
 export interface RunWriter {
   add(dateMicros: Micros, versionTagId: number): void;
   /** Closes the last run. */
@@ -53,10 +53,11 @@ export interface RunWriter {
 export interface RunTarget {
   readonly variableId: number;
   readonly versionLimit: number;
-  /** Sets for a run with this VersionTag. */
+  /** Sets that a run with this VersionTag id belongs to. */
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 
+/** @param chunks receives the runs. */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {
   let chunk: number | undefined;
   let [from, to, step, tag] = [0, 0, 0, 0];
@@ -80,6 +81,7 @@ export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): Run
   return { add, end };
 }
 
+/** @param stepMicros 0 for a run of one date. */
 export function addRun(
   runs: Runs,
   { variableId, versionLimit }: RunTarget,
@@ -96,6 +98,7 @@ export function addRun(
   runs.versionLimits.push(versionLimit);
 }
 
+/** @returns the runs of a chunk, empty ones when it has none yet. */
 export function getOrAdd(chunks: ChunkRunsByNumber, chunk: number): ChunkRuns {
   let runs = chunks.get(chunk);
   if (!runs) {

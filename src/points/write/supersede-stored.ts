@@ -1,8 +1,8 @@
 /**
- * What stored rows become when their dates are written again: they go (not versioned) or become history (versioned).
- * Each statement takes runs of dates (stored-runs-rules.ts) of one chunk and looks every run up in the key of that chunk.
- * Measured on a million quarter-hours of 1,000 variables (2026-11): delete and COPY take 2.5 s where `update … from` takes
- * 4.3 s and `insert … on conflict` 5.5 s.
+ * Clears stored rows whose dates are written again: they are deleted (not versioned) or moved to history (versioned). Each
+ * statement takes the runs of dates (stored-runs-rules.ts) of one chunk and finds each run in the chunk's key. Measured on
+ * a million quarter-hours of 1,000 variables (2026-11): delete and COPY take 2.5 s, `update … from` 4.3 s and `insert … on
+ * conflict` 5.5 s.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -10,8 +10,8 @@ import { spanOfAll } from './chunk-rules.ts';
 import { type Chunk, chunksOf, findChunks, insertTargetOf, type PointTable } from './find-chunks.ts';
 import type { ChunkRuns, Runs } from './stored-runs-rules.ts';
 
-// "offset 0": instants are made once per run, not once per row met. $7 and $8 are the bounds of the chunk, for one that
-// is compressed and met by way of its hypertable.
+// `offset 0`: instants are computed once per run, not once per stored row. $7 and $8 are the bounds of the chunk, needed
+// when a compressed chunk is accessed through its hypertable.
 const RUNS = `(
     select variable_id, timestamptz 'epoch' + from_micros * interval '1 microsecond' as from_date,
            timestamptz 'epoch' + to_micros * interval '1 microsecond' as to_date,
@@ -29,8 +29,8 @@ const isInRun = (table: string) => `${table}.variable_id = run.variable_id
 
 const removeRuns = (target: string) => `delete from ${target} stored using ${RUNS} where ${isInRun('stored')}`;
 
-// What carries the VersionTag that is written now does not become history: it is replaced (R-F2). The rows are then
-// overwritten: taking them from a `delete … returning` is slower, it keeps them on disk in between.
+// A row with the VersionTag that is being written is replaced and does not become history (R-F2). The rows are deleted by
+// the next statement: `delete … returning` is slower, because it materializes them on disk.
 const supersede = (target: string, history: string) => `
   insert into ${history} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
   select stored.date, stored.value, stored.version_timestamp, stored.variable_id, stored.version_tag_id,
@@ -41,8 +41,8 @@ const supersede = (target: string, history: string) => `
 
 const replace = (target: string) => `${removeRuns(target)} and stored.version_tag_id = run.version_tag_id`;
 
-// Counted from the newest; the version written now, of the run's kind, is the first of its kind (R-F3). Materialized: the
-// planner would meet every stored version first and count those of its run again for each.
+// Counts versions from the newest; the version being written is the first of its kind (R-F3). Materialized: otherwise the
+// planner visits every stored version and counts those of its run again for each.
 const limit = (target: string) => `
   with surplus as materialized (
     select run.variable_id, version.date, version.version_timestamp
@@ -65,13 +65,13 @@ const limit = (target: string) => `
 interface RunStep {
   readonly table: PointTable;
   /**
-   * @param target name of a chunk of the table.
-   * @param history where rows of its dates become history.
+   * @param target quoted name of a chunk of the table.
+   * @param history table that receives superseded rows.
    */
   readonly statement: (target: string, history: string) => string;
 }
 
-/** By the set of runs each is for, in the order they are executed. */
+/** Statements by set of runs, in the order of execution. */
 export const RUN_STEPS: Readonly<Record<keyof ChunkRuns, readonly RunStep[]>> = {
   overwritten: [{ table: 'point', statement: removeRuns }],
   forgotten: [{ table: 'point_version', statement: removeRuns }],
@@ -88,8 +88,8 @@ const NESTED_LOOPS_ONLY =
 const DEFAULT_JOINS = NESTED_LOOPS_ONLY.replaceAll('= off', '= default');
 
 /**
- * Runs statements whose only good plan is a nested loop over keys: a run is a range, which no other join can use, and the
- * planner does not know how few rows it meets.
+ * Runs statements with nested loops over keys as the only allowed join. A run is a range, which no other join can use, and
+ * the planner overestimates the rows it matches.
  */
 export async function withNestedLoops<Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> {
   await transaction.query(NESTED_LOOPS_ONLY);
@@ -99,8 +99,10 @@ export async function withNestedLoops<Result>(transaction: Transaction, work: ()
 }
 
 /**
- * Makes way for the rows of a write.
- * @param stored all chunks that hold dates of `chunks`.
+ * Deletes the stored rows a write overwrites, and moves those it supersedes to history (§9.2, R-F2, R-F4).
+ *
+ * @param chunks runs by chunk number.
+ * @param stored all chunks that overlap `chunks`.
  */
 export async function supersedeStored(
   transaction: Transaction,
@@ -108,11 +110,11 @@ export async function supersedeStored(
   stored: readonly Chunk[],
 ): Promise<void> {
   await execute(transaction, chunks, ['overwritten', 'forgotten', 'superseded'], stored);
-  // What was superseded may have made chunks of history, and hold a VersionTag that is written again.
+  // Superseded rows may have created chunks of history and may hold a VersionTag that is written again.
   await execute(transaction, chunks, ['replaced']);
 }
 
-/** Cuts history to the limit of each variable at the dates written, once the rows of the write are there. */
+/** Applies the version limit of each variable at the dates written (R-F3). Call it after the new rows are inserted. */
 export async function limitVersions(transaction: Transaction, chunks: ReadonlyMap<number, ChunkRuns>): Promise<void> {
   await execute(transaction, chunks, ['limited']);
 }
@@ -148,7 +150,7 @@ async function executeStep(
   }
 }
 
-/** Values of a run statement. */
+/** @returns the eight parameters of a run statement: six arrays and the bounds of the chunk. */
 export function toValues({ fromMicros, toMicros }: Pick<Chunk, 'fromMicros' | 'toMicros'>, runs: Runs): string[] {
   const columns = [
     runs.variableIds,

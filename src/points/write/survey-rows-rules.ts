@@ -1,4 +1,4 @@
-/** First look at the rows of a write: what each variable gets, and its VersionTimestamp put into every row. */
+/** First pass over the rows of a write: summarizes the rows of each variable and sets their VersionTimestamps. */
 
 import {
   clearVersionTag,
@@ -10,50 +10,53 @@ import {
 } from '../copy-codec.ts';
 import type { Micros } from '../point.ts';
 
-/** Write state and settings of a variable, locked by the writer. */
+/** Write state and settings of a variable that the writer has locked. */
 export interface Series {
   readonly variableId: number;
   readonly accountId: number;
   readonly isVersioned: boolean;
-  /** Versions kept per date, of the tagged and of the untagged ones each (R-F3). */
+  /** Maximum number of tagged and of untagged versions per date, counted separately (R-F3). */
   readonly versionLimit: number;
-  /** High-water mark: no stored date is later; -Infinity when none is stored. */
+  /** High-water mark: no stored date is later; -Infinity when no point is stored. */
   readonly maxDateMicros: Micros;
-  /** Greatest VersionTimestamp given; -Infinity when none was. */
+  /** Greatest VersionTimestamp assigned; -Infinity when none was. */
   readonly lastVersionTimestamp: Micros;
-  /** False: `point_version` holds nothing of it. */
+  /** False: `point_version` has no rows of the variable. */
   readonly hasHistory: boolean;
-  /** Greatest VersionTag id written: a greater one replaces nothing. */
+  /** Greatest VersionTag id written; a greater id cannot be stored yet. */
   readonly lastVersionTagId: number;
-  /** No date has more versions of one kind, tagged or untagged. */
+  /** Upper bound of the tagged and of the untagged versions at any date. */
   readonly versionBound: number;
 }
 
 /** Rows of one variable in a write. */
 export interface VariableSurvey {
   readonly series: Series;
-  /** Of the first row of every date. */
+  /** VersionTimestamp of the first row of every date. */
   readonly versionTimestamp: Micros;
   readonly stamp: VersionStamp;
   count: number;
   fromMicros: Micros;
   toMicros: Micros;
-  /** Date of the row looked at last. */
+  /** Date of the last row visited. */
   lastMicros: Micros;
-  /** Whether the dates strictly ascend: then none is repeated. */
+  /** The dates strictly ascend, so no date occurs twice. */
   isOrdered: boolean;
   maxVersionTagId: number;
 }
 
 export interface Survey {
-  /** Known variables with rows. */
+  /** Existing variables with rows. */
   readonly variables: ReadonlyMap<number, VariableSurvey>;
   readonly hasUnknown: boolean;
 }
 
 /**
- * Gives every row of a known variable its VersionTimestamp, in place: `now`, but never at or before one its variable has
- * had (R-F1), whatever others had. A variable that is not versioned keeps no VersionTag (R-F4).
+ * Sets the VersionTimestamp of every row of an existing variable, in place: `now`, or the microsecond after the variable's
+ * last VersionTimestamp when that is later (R-F1). Clears the VersionTags of variables that are not versioned (R-F4).
+ *
+ * @param batches COPY tuples.
+ * @param now microseconds.
  */
 export function surveyRows(batches: readonly Buffer[], series: ReadonlyMap<number, Series>, now: Micros): Survey {
   const variables = new Map<number, VariableSurvey>();

@@ -1,6 +1,6 @@
 /**
- * The one writer of points: used by push, files and calculations. It runs inside the caller's transaction, so what the
- * caller records of the batch is committed with its points or not at all.
+ * The only writer of points, used by push, files and calculations. It runs in the caller's transaction, so the caller's
+ * records of a batch are committed together with its points.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../copy-codec.ts';
@@ -15,36 +15,36 @@ import { recordRewrites } from './record-rewrites.ts';
 import { limitVersions, supersedeStored } from './supersede-stored.ts';
 
 export interface WriteResult {
-  /** What changed, per variable. Rows of variables that no longer exist are not written. */
+  /** Range written per variable. Rows of variables that no longer exist are dropped. */
   readonly ranges: readonly WrittenRange[];
   /**
-   * VersionTimestamp of the first entry of every date in this write; later for variables that had that one or a later
-   * one already.
+   * VersionTimestamp of the first row of every date. A variable that already has this or a later one gets a later
+   * VersionTimestamp (R-F1).
    */
   readonly versionTimestamp: Micros;
 }
 
-// Looking a chunk up takes 1 ms, which is what copying 500 rows takes; rows go to a known chunk up to a fifth faster.
+// Finding chunks takes 1 ms, as long as copying 500 rows; inserting into a chunk directly is up to a fifth faster.
 const MIN_ROWS_TO_FIND_CHUNKS = 5000;
 
 /**
- * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in their order; the same VersionTag
- * again at the same date replaces the first.
+ * Writes encoded readings by the rules of §9.2. Rows of one variable take effect in order; a row replaces an earlier one
+ * with the same date and VersionTag (R-F2).
  *
- * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are patched in place.
- * @returns the ranges written, to be announced in the caller's transaction.
+ * @param batches COPY tuples (`encodeTuples`); their VersionTimestamps are set in place.
+ * @returns the ranges written; the caller announces them in the same transaction (`announcePoints`).
  */
 export async function writePoints(transaction: Transaction, batches: readonly Buffer[]): Promise<WriteResult> {
   const { variableIds, chunkNumbers } = targetsOf(batches);
-  // Before anything is locked: dates decades apart may need many.
+  // Before the series are locked: dates decades apart may need many chunks.
   await prepareChunks(transaction, 'point', chunkNumbers);
   const series = await lockSeries(transaction, variableIds);
   const versionTimestamp = await beginWrite(transaction, series.values());
   const plan = planWrite(batches, series, versionTimestamp);
   await prepareChunks(transaction, 'point_version', historyChunks(plan));
   const span = spanOfAll(chunkNumbers);
-  const isWorthLooking = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
-  const stored = isWorthLooking ? await findChunks(transaction, span) : [];
+  const isWorthFinding = plan.chunks.size > 0 || countTuples(plan.current) >= MIN_ROWS_TO_FIND_CHUNKS;
+  const stored = isWorthFinding ? await findChunks(transaction, span) : [];
   await supersedeStored(transaction, plan.chunks, stored);
   await copyTuples(transaction, 'point_version', plan.earlier);
   await copyTuples(transaction, insertTargetOf(stored, 'point', span), plan.current);
@@ -61,7 +61,7 @@ function countTuples(batches: readonly Buffer[]): number {
   return batches.reduce((bytes, tuples) => bytes + tuples.length, 0) / TUPLE_BYTES;
 }
 
-/** Chunks of history that superseded rows go to. */
+/** Numbers of the history chunks that receive superseded rows. */
 function historyChunks({ chunks }: WritePlan): readonly number[] {
   return [...chunks].flatMap(([chunk, { superseded }]) => (superseded.variableIds.length > 0 ? [chunk] : []));
 }

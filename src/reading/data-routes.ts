@@ -1,6 +1,6 @@
 /**
- * `GET /data` and `POST /data` (R-G1–G4): points of variables, of the versions chosen, raw or aggregated by civil
- * buckets, as JSON, CSV or Arrow.
+ * Routes `GET /data` and `POST /data` (R-G1–G4): points of variables, raw or aggregated by civil buckets, of selected
+ * versions, as JSON, CSV, Arrow or an Excel workbook.
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
@@ -25,13 +25,14 @@ import { streamAnswer } from './stream-answer.ts';
 
 export interface ReadingServices {
   readonly database: Database;
-  /** The pool answers are streamed from, a connection each for as long as its reader takes. */
+  /** Pool of streamed answers; each holds a connection until its reader has received everything. */
   readonly readDatabase: Database;
   readonly dictionary: Dictionary;
   readonly readMetrics: ReadMetrics;
   readonly log: Log;
 }
 
+/** Mount at `/data`. */
 export function dataRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>()
     .get('/', (c) => answerRead(services, c, parseReadQuery(c.req.url)))
@@ -58,7 +59,7 @@ async function answerRead(
   );
 }
 
-/** As rows are read: it ends with the client that asked, and waits for what they wait for. */
+/** Counts rows under the rules of reading them: waits for the same writers and ends when the client leaves. */
 async function countRows(
   database: Database,
   selection: PointSelection,

@@ -1,4 +1,4 @@
-/** `DELETE /data` (R-G5): removes the points of a period for good, every version of them, or tells what that would be. */
+/** Route `DELETE /data` (R-G5): deletes the points of a period with all versions, or counts them with `whatIf`. */
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
@@ -17,10 +17,10 @@ import { placeInBody } from '../selection/read-query.ts';
 import { resolveSelection } from '../selection/selection.ts';
 
 const MAX_VARIABLES = 10_000;
-// Years of many variables take their time; below what makes the server cut the connection.
+// Years of many variables take minutes. Stays below the server's request time-out.
 const TIMEOUT_MS = 280_000;
 
-/** UTC where it has no zone: the members say so. */
+/** A date without a zone is UTC, as the member names say. */
 const dateSchema = z
   .string()
   .meta({ description: MOMENT_RULE })
@@ -31,7 +31,7 @@ const dateSchema = z
     return z.NEVER;
   });
 
-/** What `DELETE /data` reads. */
+/** Body of `DELETE /data`. */
 export const deleteSchema = lenientObject({
   variableIds: z.array(idSchema).min(1, 'must name at least one variable').max(MAX_VARIABLES),
   fromDateUtc: dateSchema.nullish(),
@@ -46,7 +46,7 @@ interface Parts {
   readonly audit: WriteAuditEntry<'PointsDeleted'>;
 }
 
-/** To be mounted at `/data`. For MANAGER and ADMIN: what is removed cannot be brought back. */
+/** Mount at `/data`. Requires MANAGER or ADMIN, because a deletion cannot be undone. */
 export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
     const request = parseInput(deleteSchema, await readJsonBody(c.req.raw));
@@ -54,10 +54,10 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   });
 }
 
-/** What of a selection does not matter here. */
+/** Members of a read request that a deletion does not use. */
 const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, placeOf } as const;
 
-/** What reading calls `from` and `to` has other names in this body. */
+/** Maps the parameters `from` and `to` to the member names of this body. */
 function placeOf(name: string): Place {
   return placeInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
 }
@@ -69,13 +69,13 @@ interface Span {
 
 interface RemovedPoints {
   readonly variableId: number;
-  /** Dates, however many versions each had. */
+  /** Number of dates; versions of one date count once. */
   readonly datapointCount: number;
 }
 
 /**
- * @returns one result per variable, in the order asked for.
- * @throws DomainError not_found when one is not the caller's to see: nothing is removed then.
+ * @returns one result per variable, in the order of the request.
+ * @throws {DomainError} not_found when the caller may not see a variable; nothing is deleted then.
  */
 async function removePoints(
   { database, audit }: Parts,
@@ -104,7 +104,7 @@ async function removePoints(
   return distinctIds.map((variableId) => ({ variableId, datapointCount: counts.get(variableId) ?? 0 }));
 }
 
-/** One act, however many variables; a single one is what it was done to. */
+/** One audit entry for all variables; a single variable is its target. */
 function toAct(removed: readonly WrittenRange[], { fromMicros, toMicros }: Partial<Span>) {
   const [only, ...others] = removed.map(({ variableId }) => String(variableId));
   return {

@@ -1,4 +1,4 @@
-/** Points and aggregates as the rows readers get (R-G3), whatever the format. */
+/** Builds the rows of points and aggregates (R-G3), independent of the format. */
 
 import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
@@ -15,7 +15,10 @@ export interface RowShape {
 
 const UNIT: Column = { name: 'unitId', kind: 'id' };
 
-/** `variableId, date, rawValue, unitId, version, versionTimestamp, tags`, or the first three. */
+/**
+ * @returns rows of `variableId, date, rawValue, unitId, version, versionTimestamp, tags`; the first three for the level
+ *   `ValueVariableDate`.
+ */
 export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictionary, shape: RowShape): Table {
   const isNormal = shape.level === 'Normal';
   const start: readonly Column[] = [...rowStart(shape), { name: 'rawValue', kind: 'number' }];
@@ -34,9 +37,9 @@ export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictio
 }
 
 /**
- * `variableId, date, <member>, unitId`: the member is `sumValue`, `avgValue`, … Variables of different aggregates have
- * a member each; a row has the one of its variable.
- * @param functionOf what each variable is aggregated by.
+ * @param functionOf aggregate function of each variable.
+ * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in use
+ *   has a column; a row fills the one of its variable.
  */
 export function aggregateTable(
   chunks: AsyncIterable<AggregateChunk>,

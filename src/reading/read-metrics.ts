@@ -1,19 +1,23 @@
-/** What is counted of points being read over REST (R-A9). */
+/** Metrics of reads over REST (R-A9). */
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface ReadMetrics {
-  /** Points or buckets handed to the writers of formats. */
+  /** Points or buckets passed to the format writers. */
   readonly points: Count;
-  /** Of the answers, before compression. */
+  /** Bytes of answers before compression. */
   readonly bytes: Count;
-  /** An answer begins to be written; call what is returned, once, when it is over. */
+  /** Counts an open answer until the returned function is called. */
   openStream(): () => void;
 }
 
+/** Registers the metrics of reads. */
 export function createReadMetrics(metrics: Metrics): ReadMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   let open = 0;
-  metrics.gauge({ name: 'tidemark_read_open_streams', help: 'Answers of points being streamed.' }, () => open);
+  metrics.gauge(
+    { name: 'tidemark_read_open_streams', help: 'Answers with points that are being streamed.' },
+    () => open,
+  );
   return {
     points: counter('tidemark_read_points_total', 'Points or buckets streamed to readers over REST.'),
     bytes: counter('tidemark_read_bytes_total', 'Bytes of these answers, before compression.'),
@@ -26,7 +30,7 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   };
 }
 
-/** Counts an answer and what passes of it, piece by piece. */
+/** Passes the pieces of an answer on; counts the open answer and its bytes. */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,
   metrics: ReadMetrics,
@@ -42,7 +46,7 @@ export async function* countedPieces(
   }
 }
 
-/** Counts what passes, chunk by chunk. */
+/** Passes chunks on and counts their points. */
 export async function* countedChunks<Chunk extends { readonly dates: { readonly length: number } }>(
   chunks: AsyncIterable<Chunk>,
   points: Count,

@@ -1,4 +1,4 @@
-/** The description of reading, comparing and removing points (R-A9, R-G1–G6). */
+/** OpenAPI operations of reading, comparing and deleting points (R-A9, R-G1–G6). */
 import { z } from 'zod';
 import { XLSX_TYPE } from '../platform/http/workbook-writer.ts';
 import {
@@ -23,12 +23,12 @@ const row = z
   .object({
     variableId: idSchema,
     date: instantSchema,
-    rawValue: value.optional().meta({ description: 'Of points that are not aggregated.' }),
+    rawValue: value.optional().meta({ description: 'Value of a point that is not aggregated.' }),
     ...Object.fromEntries(
       ['sum', 'min', 'max', 'avg', 'count', 'stdev', 'variance'].map((name) => [`${name}Value`, value.optional()]),
     ),
     unitId: idSchema.nullable().optional(),
-    version: z.string().optional().meta({ description: 'VersionTag, where there is one.' }),
+    version: z.string().optional().meta({ description: 'VersionTag of the version; absent without one.' }),
     versionTimestamp: instantSchema.optional(),
     tags: z.record(z.string(), z.string()).optional(),
   })
@@ -37,18 +37,22 @@ const row = z
 const WORKBOOK =
   'An Excel workbook with the columns of CSV; dates are ISO 8601 text. Rows beyond 1,048,576 continue on a further sheet.';
 
-/** The same rows in each format. */
+/** The answer with rows in every format. */
 function answersRows(description: string, schema: z.ZodType): Answer {
   const types = {
     'application/json': schema,
-    [CSV_TYPE]: z.string().meta({ description: 'The columns are the members; the first row names them.' }),
+    [CSV_TYPE]: z.string().meta({ description: 'One column per member; the first row holds the names.' }),
     [ARROW_TYPE]: z.unknown().meta({ contentMediaType: ARROW_TYPE, description: 'An Arrow IPC stream.' }),
     [XLSX_TYPE]: z.unknown().meta({ contentMediaType: XLSX_TYPE, description: WORKBOOK }),
   };
-  return { status: 200, description: `${description} Chosen by \`Accept\`; streamed in each.`, types };
+  return {
+    status: 200,
+    description: `${description} The header \`Accept\` chooses the format; every format is streamed.`,
+    types,
+  };
 }
 
-/** A body has the names of the query; lists are arrays, and tags may be an object. */
+/** The body has the names of the query; lists are arrays, and tags may be an object. */
 const readBody = z
   .object({
     ...Object.fromEntries(
@@ -70,17 +74,17 @@ const compared = z
     unitId: idSchema.nullable(),
     rows: z.array(z.object({ date: instantSchema, leftValue: value, rightValue: value, difference: value })),
     summary: z.object({
-      points: z.int().meta({ description: 'Dates that have a value in either version.' }),
-      changed: z.int().meta({ description: 'Of those in both, how many have another value.' }),
-      added: z.int().meta({ description: 'Only on the right.' }),
-      removed: z.int().meta({ description: 'Only on the left.' }),
+      points: z.int().meta({ description: 'Dates with a value in either version.' }),
+      changed: z.int().meta({ description: 'Dates in both versions with different values.' }),
+      added: z.int().meta({ description: 'Dates only in the right version.' }),
+      removed: z.int().meta({ description: 'Dates only in the left version.' }),
       meanAbsoluteDifference: z.number().nullable(),
     }) satisfies z.ZodType<CompareSummary>,
   })
   .meta({ id: 'Comparison' });
 
 const VERSION_HINT =
-  'The newest version of each date, unless `version`, `asOf`, `relativeVersion`, `horizon`, `versions` or `tags` say which. `pageNumber=0&itemsPerPage=1&pagingOrder=DESC` gives the last point of each variable.';
+  'Returns the newest version of each date unless `version`, `asOf`, `relativeVersion`, `horizon`, `versions` or `tags` select others. `pageNumber=0&itemsPerPage=1&pagingOrder=DESC` returns the last point of each variable.';
 
 export const READING_OPERATIONS: readonly Operation[] = [
   {
@@ -88,16 +92,16 @@ export const READING_OPERATIONS: readonly Operation[] = [
     description: VERSION_HINT,
     query: READ_QUERY,
     isListing: true,
-    answers: [answersRows('The points, or their aggregates: variable by variable, by date.', z.array(row))],
+    answers: [answersRows('Points or aggregates, variable by variable, ordered by date.', z.array(row))],
     errors: ['not_found'],
   },
   {
     ...{ method: 'post', path: '/data', operationId: 'queryPoints', tag, access: ALL_USERS },
-    summary: 'Read points, asked for in a body',
-    description: `The names are those of the query of \`GET /data\`. ${VERSION_HINT}`,
+    summary: 'Read points with parameters in a body',
+    description: `Takes the parameters of \`GET /data\` as members. ${VERSION_HINT}`,
     isListing: true,
     body: jsonBody(readBody),
-    answers: [answersRows('As of `GET /data`.', z.array(row))],
+    answers: [answersRows('The rows of `GET /data`.', z.array(row))],
     errors: ['not_found'],
   },
   {
@@ -105,18 +109,16 @@ export const READING_OPERATIONS: readonly Operation[] = [
     summary: 'Compare two versions of a variable, date by date',
     query: COMPARE_QUERY,
     isListing: true,
-    answers: [
-      answersRows('Rows, and a summary of all of them; CSV, Arrow and workbooks have only the rows.', compared),
-    ],
+    answers: [answersRows('Rows and a summary of all rows. CSV, Arrow and workbooks have only the rows.', compared)],
     errors: ['not_found'],
   },
   {
     ...{ method: 'delete', path: '/data', operationId: 'deletePoints', tag, access: MANAGERS },
-    summary: 'Remove the points of a period for good, every version of them',
+    summary: 'Delete the points of a period with all versions',
     body: jsonBody(deleteSchema.meta({ id: 'PointsDeleted' })),
     answers: [
       answersJson(
-        'How many dates each variable lost, or with `whatIf` would lose.',
+        'Number of dates deleted per variable, or with `whatIf` the number that would be.',
         z.object({ results: z.array(z.object({ variableId: idSchema, datapointCount: z.int().min(0) })) }),
       ),
     ],

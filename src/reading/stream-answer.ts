@@ -1,7 +1,7 @@
 /**
- * Answers that are written while they are read (R-G4): the first piece is waited for, so that a query that fails at once
- * is answered with its error; what fails later breaks the transfer, never ends it as if it were whole. A client that
- * goes away ends the query.
+ * Streams an answer while its rows are read (R-G4). It waits for the first piece, so a query that fails at once gets an
+ * error answer. A later failure breaks the connection, so a truncated answer never looks complete. The query ends when the
+ * client disconnects.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -12,8 +12,9 @@ import type { Log } from '../platform/log.ts';
 import { countedPieces, type ReadMetrics } from './read-metrics.ts';
 
 /**
- * @param write begins the writing; the signal aborts when the client has left, or the answer is not wanted any more.
- *   Of a HEAD request only the headers are answered, and nothing is begun.
+ * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which are
+ *   answered with the headers alone.
+ * @throws the error of the first piece.
  */
 export async function streamAnswer(
   c: Context<CallerEnv>,
@@ -29,13 +30,13 @@ export async function streamAnswer(
   const pieces = countedPieces(write(leaving.signal), readMetrics);
   const end = (): void => {
     leaving.abort();
-    // What the abort makes fail, fails for nobody.
+    // Errors caused by the abort have no recipient.
     pieces.return(undefined).catch(() => {});
   };
-  // A client that is gone before the answer begins: nobody reads the stream then, and nobody cancels it.
+  // When the client leaves before the answer begins, the stream is never read nor cancelled.
   const { signal } = c.req.raw;
   signal.addEventListener('abort', end, { once: true });
-  // One that has left already will not be heard of again.
+  // No event follows when the client has already left.
   if (signal.aborted) end();
   const first = await pieces.next();
   if (signal.aborted) end();
@@ -56,15 +57,15 @@ function toStream(
       try {
         const piece = next ?? (await pieces.next());
         next = undefined;
-        // Rows that have already arrived would otherwise be written one batch after the other, and nobody else served.
+        // Yields to other requests; buffered rows would otherwise be written batch after batch without a pause.
         await nextTurn();
         if (isLeft) return;
         if (piece.done) controller.close();
         else controller.enqueue(piece.value);
       } catch (error) {
         if (isLeft || c.req.raw.signal.aborted) return;
-        log.error({ err: error, requestId: c.get('requestId') }, 'an answer broke off');
-        breakOff(c, controller);
+        log.error({ err: error, requestId: c.get('requestId') }, 'streaming an answer failed');
+        breakConnection(c, controller);
       }
     },
     cancel: () => {
@@ -75,11 +76,11 @@ function toStream(
 }
 
 /**
- * Cuts the connection. The server below would show the error's text to the client when nothing has been sent yet, and
- * print it to the console; a stream that ends with its connection is simply cancelled.
+ * Destroys the connection. An error on the stream instead would make the HTTP server send the error's text to the client
+ * when nothing has been sent yet, and print it to the console.
  */
-function breakOff(c: Context, controller: ReadableStreamDefaultController): void {
+function breakConnection(c: Context, controller: ReadableStreamDefaultController): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
   if (outgoing) outgoing.destroy();
-  else controller.error(new Error('the answer broke off'));
+  else controller.error(new Error('streaming the answer failed'));
 }

@@ -1,11 +1,14 @@
-/** Granularity and aggregation as asked for (R-G1, R-C8) → buckets to aggregate by. */
+/** Turns granularity and aggregation of a request into buckets (R-G1, R-C8). */
 import type { Buckets } from '../points/buckets/bucket.ts';
 import { BUCKETS, FUNCTIONS } from '../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../structure/catalogue/time-zones.ts';
 import type { BucketRequest } from './read-request.ts';
 import type { ReadVariable } from './selection.ts';
 
-/** @returns undefined for raw points. */
+/**
+ * @param variables the resolved variables; their aggregate is the default of `aggregate`.
+ * @returns undefined for raw points.
+ */
 export function findBuckets(
   { granularity, aggregate, fill, minCount, timeZoneId = 'UTC' }: BucketRequest,
   variables: ReadonlyMap<number, ReadVariable>,

@@ -1,4 +1,4 @@
-/** Lengths of time as readers write them (R-G2): ISO 8601 durations, and `last 3 days` for a relative version. */
+/** Parses durations of readers (R-G2): ISO 8601, and `last 3 days` for a relative version. */
 import type { CivilDuration } from '../points/point.ts';
 
 /** What a duration must look like, for messages. */
@@ -23,13 +23,14 @@ const CLOCK_PART = `(?:T((?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?))?`;
 const ISO_DURATION = new RegExp(`^P(?=.)${CIVIL_PART}${CLOCK_PART}$`, 'i');
 const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s?$/i;
 
-/** What `parseRelative` makes of `Current`: no going back at all. */
+/** Result of `parseRelative` for `Current`: the latest state. */
 export const CURRENT = 'current';
 
 /**
- * An ISO 8601 duration: years and months are months, weeks and days are days, the rest is of the clock; only the last
- * of hours, minutes and seconds may have a fraction, rounded to microseconds.
- * @returns undefined for anything else, a negative one included, and for what is longer than 100 years.
+ * Parses an ISO 8601 duration. Years count as 12 months and weeks as 7 days; hours, minutes and seconds are clock time.
+ * Only the last of these three may have a fraction, which is rounded to microseconds.
+ *
+ * @returns undefined for other text, negative durations, and parts of more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
   const match = ISO_DURATION.exec(text.trim());
@@ -45,8 +46,9 @@ export function parseDuration(text: string): CivilDuration | undefined {
 }
 
 /**
- * How far back a relative version goes: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one), `P3D`, …
- * @returns undefined for anything else.
+ * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or an ISO 8601 duration.
+ *
+ * @returns undefined for other text.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {
   const trimmed = text.trim();
@@ -65,7 +67,7 @@ function counted(count: number, unit: string): CivilDuration {
   return { ...none, micros: count * 3600 * MICROS_PER_SECOND };
 }
 
-/** `1H30M`, `1.5H`. @returns undefined for nothing at all and for a fraction before another part. */
+/** Parses `1H30M` or `1.5H`. @returns undefined for empty text and for a fraction that is not in the last part. */
 function parseClock(text: string): number | undefined {
   const parts = [...text.matchAll(/([\d.,]+)([HMS])/g)];
   if (parts.length === 0 || parts.slice(0, -1).some(([, number = '']) => /[.,]/.test(number))) return undefined;

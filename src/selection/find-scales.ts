@@ -1,4 +1,4 @@
-/** Conversion of the values of variables into the unit asked for (R-C8). */
+/** Finds the conversion of each variable's unit into the requested unit (R-C8). */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../platform/errors.ts';
 import { type Place, placeError } from '../platform/http/input-place.ts';
@@ -9,9 +9,10 @@ import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
 const MAX_DETAILS = 100;
 
 /**
- * @returns the scale of each variable whose unit is another.
- * @throws DomainError invalid_input for a unit that does not exist, and naming every variable that has no unit, one
- *   that is not in the catalogue, or one of another family.
+ * @param unitId the requested unit.
+ * @returns the conversion by variable id, for variables whose unit differs.
+ * @throws {DomainError} invalid_input when the unit does not exist, with one detail per variable whose unit is missing, not
+ *   in the catalogue, or of another family.
  */
 export async function findScales(
   queryable: Queryable,

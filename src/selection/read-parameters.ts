@@ -1,4 +1,4 @@
-/** Query parameters of reads (R-G1, R-G2, R-G6), for parsing and for OpenAPI; a body of `POST /data` has the same names. */
+/** Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` takes them in its body. */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../platform/dates/date-rules.ts';
 import { type Place, placeError } from '../platform/http/input-place.ts';
@@ -21,10 +21,10 @@ import type { TagPair } from './read-query.ts';
 
 const text = (...examples: string[]) => z.string().meta({ examples });
 
-/** An instant, a civil date and time, or a date alone. An unescaped `+` of an offset arrives as a blank. */
+/** An instant, a civil date and time, or a date alone. An unescaped `+` of an offset arrives as a space. */
 export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return parsedParameter(
-    `${description} Without a zone it is on the clock of \`timeZoneId\`, else UTC; a date alone is where its day begins.`,
+    `${description} A date without a zone is local time of \`timeZoneId\`, or UTC without it. A date without a time is the first instant of that day.`,
     text('2026-03-01', '2026-03-01T00:15:00Z'),
     (given) => parseMoment(given.replace(/ (\d{2}:?\d{2})$/, '+$1')),
     MOMENT_RULE,
@@ -32,27 +32,27 @@ export function momentParameter(description: string): QueryParameter<ParsedMomen
 }
 
 const timeZoneId = parsedParameter(
-  'Dates are written on the clock of this zone, IANA or Windows; civil buckets are its days.',
+  'IANA or Windows time zone in which dates are written and civil buckets are computed. Default: UTC.',
   text('Europe/Brussels'),
   findTimeZone,
   'must be an IANA or Windows time zone',
 );
 const relativeVersion = parsedParameter(
-  'The same, so long ago.',
+  'Reads the state known this long ago.',
   text('Current', 'last 3 days', 'P1M'),
   parseRelative,
   RELATIVE_RULE,
 );
 const horizon = parsedParameter(
-  'Of every date what was known so long before it, as an ISO 8601 duration.',
+  'Reads for every date the version known this long before it. An ISO 8601 duration.',
   text('PT24H', 'P1D'),
   parseDuration,
   DURATION_RULE,
 );
 
-/** `key:value`: the first colon splits, so values may hold colons, and keys only in the object of a body. */
+/** `key:value`, split at the first colon. Keys with a colon need an object in a body. */
 const tags: QueryParameter<readonly TagPair[]> = {
-  description: 'Only values with these tags, each as `key:value`.',
+  description: 'Only versions with all of these tags, each as `key:value`.',
   schema: z.array(z.string()),
   read: (values, placeOf) =>
     values.flatMap(({ text }, index): readonly TagPair[] => {
@@ -64,68 +64,73 @@ const tags: QueryParameter<readonly TagPair[]> = {
 };
 
 export const PERIOD = {
-  from: momentParameter('First date.'),
-  to: momentParameter('Where the period ends, not included.'),
-  includeToBoundary: flagParameter('Takes `to` in.'),
+  from: momentParameter('Start of the period, inclusive.'),
+  to: momentParameter('End of the period, exclusive.'),
+  includeToBoundary: flagParameter('Makes `to` inclusive.'),
 };
 export const SHAPE = {
-  unitId: integerParameter('Converts values into this unit of the same family.', { min: 1 }),
+  unitId: integerParameter('Converts values into this unit, which must be of the same family.', { min: 1 }),
   timeZoneId,
-  pagingOrder: choiceParameter('By date.', ['ASC', 'DESC'], 'ASC'),
+  pagingOrder: choiceParameter('Order by date.', ['ASC', 'DESC'], 'ASC'),
   ...PAGING,
 };
 
 /** The query of `GET /data`. */
 export const READ_QUERY = declareQuery({
-  variableId: idsParameter('Variables.'),
-  variableIds: idsParameter('Variables.'),
-  sourceId: integerParameter('Every variable of this source.', { min: 1 }),
+  variableId: idsParameter('Ids of variables to read.'),
+  variableIds: idsParameter('Ids of variables to read.'),
+  sourceId: integerParameter('Reads every variable of this source.', { min: 1 }),
   ...PERIOD,
-  version: textsParameter('Only values under these VersionTags.'),
-  asOf: momentParameter('What was known then: of each date the newest version not younger.'),
+  version: textsParameter('Only versions with one of these VersionTags.'),
+  asOf: momentParameter('Reads the state known at this instant: for each date the newest version not after it.'),
   relativeVersion,
   horizon,
-  versions: choiceParameter('Every stored version, or the newest that is meant.', ['latest', 'all'], 'latest'),
+  versions: choiceParameter(
+    '`all` returns every matching version, `latest` only the newest of each date.',
+    ['latest', 'all'],
+    'latest',
+  ),
   tags,
   granularity: enumerationParameter(
-    'Length of the buckets; civil ones from days on, weeks from Monday.',
+    'Length of the buckets. Days and longer follow the calendar of `timeZoneId`; weeks begin on Monday.',
     GRANULARITY,
     'Raw',
   ),
   aggregation: enumerationParameter(
-    'How a bucket is put together; without it by the aggregate of each variable.',
+    'Aggregate function of buckets. Default: the aggregate of each variable.',
     AGGREGATE,
   ),
-  fill: choiceParameter('What stands in empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
-  minCount: integerParameter('Values a bucket must have to count.', { min: 1 }),
+  fill: choiceParameter('Value of empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
+  minCount: integerParameter('Minimum number of points of a bucket; a bucket with fewer counts as empty.', { min: 1 }),
   displayLevel: choiceParameter(
-    'Whether rows have all members, or variable, date and value alone.',
+    '`ValueVariableDate` limits rows to variable, date and value.',
     ['Normal', 'ValueVariableDate'],
     'Normal',
   ),
   ...SHAPE,
 });
 
-/** A time zone outside of a query. @throws {DomainError} invalid_input at the place. */
+/** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the place. */
 export function parseTimeZone(name: string | undefined, place: Place): string | undefined {
   return readText(timeZoneId, name, place);
 }
 
 /**
- * A relative version outside of a query.
- * @returns undefined for `Current` too: the latest is what is read anyway.
+ * Parses a relative version given outside of a query.
+ *
+ * @returns undefined when absent, and for `Current`, which is the default.
  * @throws {DomainError} invalid_input at the place.
  */
 export function parseRelativeVersion(given: string | undefined, place: Place): CivilDuration | undefined {
   return durationOf(readText(relativeVersion, given, place));
 }
 
-/** `Current` reads the latest, as no relative version does. */
+/** @returns undefined for `Current`, which reads the latest state, as no relative version does. */
 export function durationOf(relative: CivilDuration | typeof CURRENT | undefined): CivilDuration | undefined {
   return relative === CURRENT ? undefined : relative;
 }
 
-/** A horizon outside of a query. @throws {DomainError} invalid_input at the place. */
+/** Parses a horizon given outside of a query. @throws {DomainError} invalid_input at the place. */
 export function parseHorizon(given: string | undefined, place: Place): CivilDuration | undefined {
   return readText(horizon, given, place);
 }

@@ -7,7 +7,7 @@ import type { GivenValue, QuerySource } from '../platform/http/query.ts';
 export type TagPair = readonly [key: string, value: string];
 
 export interface BodySource extends QuerySource {
-  /** Tags given as members of an object, which only a body can. */
+  /** Tags given as members of an object in a body. */
   readonly tagPairs: readonly TagPair[];
 }
 
@@ -19,10 +19,11 @@ const TAGS = 'tags';
 const ROOT = '$';
 
 /**
- * Reads names in any case and with any prefix up to a dot, members of nested objects under
- * their own name, arrays as repeated values, null as absent. `tags` may be an object of texts.
- * What is an object and asked for as a value throws DomainError invalid_input then.
- * @throws DomainError invalid_input for a tag whose value is no text.
+ * Reads parameters from a JSON body. Names match in any case and with any prefix up to a dot; members of nested objects
+ * count under their own name, arrays as repeated values, null as absent. `tags` may be an object of strings.
+ *
+ * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value is an object
+ *   throws it too.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();
@@ -46,7 +47,7 @@ export function sourceOfBody(body: unknown): BodySource {
   collect('', body, ROOT);
   const given = (name: string): readonly Given[] => {
     const object = objects.get(name.toLowerCase());
-    if (object !== undefined) throw placeError(placeInBody(object), 'must be a value, got an object');
+    if (object !== undefined) throw placeError(placeInBody(object), 'must be a single value, got an object');
     return values.get(name.toLowerCase()) ?? [];
   };
   return {
@@ -57,12 +58,12 @@ export function sourceOfBody(body: unknown): BodySource {
   };
 }
 
-/** Without an index that of the list, if it is one. */
+/** JSON path of one value, or of the whole list without an index. */
 function pathOf(given: readonly Given[], index: number | undefined): string | undefined {
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/** In a body the path says it all. */
+/** @returns a place in a body: its JSON path is also the subject of messages. */
 export function placeInBody(path: string): Place {
   return { subject: path, path };
 }

@@ -1,4 +1,4 @@
-/** The query of `GET /data` and the body of `POST /data` (R-G1, R-G2): the same names, leniently read (R-A3). */
+/** Parses the parameters of `GET /data` and `POST /data` (R-G1, R-G2): same names in both, read leniently (R-A3). */
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
 import { parseMembers } from '../platform/http/input-place.ts';
@@ -13,23 +13,23 @@ import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
 import type { PlaceOf, ReadName, ReadRequest } from './selection.ts';
 
-/** Which members a row has. */
+/** Which members rows have. */
 export type RowLevel = 'Normal' | 'ValueVariableDate';
 
-/** How points are put into buckets. */
+/** How points are aggregated. */
 export interface BucketRequest {
   readonly granularity: Granularity;
-  /** Undefined takes each variable's own. */
+  /** Undefined: the default aggregate of each variable. */
   readonly aggregate: Aggregate | undefined;
   readonly fill: Fill;
   readonly minCount: number | undefined;
-  /** Civil buckets are bounded on this zone's clock; undefined is UTC. */
+  /** Zone of civil buckets; undefined is UTC. */
   readonly timeZoneId: string | undefined;
 }
 
 export interface RestReadRequest extends ReadRequest, BucketRequest {
   readonly level: RowLevel;
-  /** Dates are written on this zone's clock too. */
+  /** Zone of written dates and of civil buckets; undefined is UTC. */
   readonly timeZoneId: string | undefined;
 }
 
@@ -83,20 +83,20 @@ function toBuckets(
   return buckets;
 }
 
-/** @throws DomainError invalid_input for gap filling or completeness of raw points: they have no axis. */
+/** @throws {DomainError} invalid_input for `fill` or `minCount` without a granularity: raw points have no buckets. */
 export function assertBuckets(
   { granularity, fill, minCount }: Omit<BucketRequest, 'timeZoneId'>,
   placeOf: PlaceOf,
 ): void {
   if (granularity === 'Raw' && fill !== 'none') {
-    throw contradiction(placeOf, ['fill', 'granularity'], 'raw points have no buckets that could be empty');
+    throw contradiction(placeOf, ['fill', 'granularity'], 'gap filling needs a granularity other than Raw');
   }
   if (granularity === 'Raw' && minCount !== undefined) {
-    throw contradiction(placeOf, ['minCount', 'granularity'], 'raw points are not counted in buckets');
+    throw contradiction(placeOf, ['minCount', 'granularity'], 'counting points needs a granularity other than Raw');
   }
 }
 
-/** `from`, `to` and whether that is included. */
+/** Converts `from`, `to` and `includeToBoundary` to a period. */
 export function toPeriod({
   from,
   to,
@@ -110,8 +110,8 @@ export function toPeriod({
 }
 
 /**
- * The instant of a moment. One without a zone is on the clock of `timeZoneId`, else UTC; a date alone is the first
- * instant of that day there.
+ * Converts a moment to an instant. A moment without a zone is local time of `timeZoneId`, or UTC without it; a date alone is
+ * the first instant of that day.
  */
 export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | undefined): Micros | undefined {
   if (!moment?.isLocal || timeZoneId === undefined) return moment?.micros;
@@ -119,12 +119,12 @@ export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | 
   return isDay ? startOfDay(timeZoneId)(micros) : localClock(timeZoneId)(micros).micros;
 }
 
-/** The error for an instant together with a relative version. */
+/** @returns the error for `asOf` together with `relativeVersion`: invalid_input. */
 export function twoStates(placeOf: PlaceOf): DomainError {
-  return contradiction(placeOf, ['asOf', 'relativeVersion'], 'both say which state is meant');
+  return contradiction(placeOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give one of them');
 }
 
-/** The error for two parameters that cannot both be meant. */
+/** @returns the error for two parameters that exclude each other, with a detail for each. */
 function contradiction(placeOf: PlaceOf, names: readonly [ReadName, ReadName], why: string): DomainError {
   const places = names.map((name) => placeOf(name));
   const subjects = places.map(({ subject }) => subject).join(' and ');

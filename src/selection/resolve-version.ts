@@ -1,4 +1,4 @@
-/** Which versions a reader asks for (R-G2) → the choice the store understands: what is relative becomes an instant. */
+/** Resolves the version parameters of a reader (R-G2) into a `VersionChoice`; a relative version becomes an instant. */
 import { Temporal } from 'temporal-polyfill';
 import type { Queryable } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/database/storable-text.ts';
@@ -9,18 +9,18 @@ const MICROS_PER_MILLI = 1000;
 export interface VersionRequest {
   readonly versionTags: readonly string[];
   readonly asOfMicros?: Micros | undefined;
-  /** The state known so long ago; not together with `asOfMicros`. */
+  /** Reads the state known this long ago; excludes `asOfMicros`. */
   readonly relative?: CivilDuration | undefined;
-  /** Only versions known at least so long before the date they are for. */
+  /** Only versions known at least this long before their date. */
   readonly horizon?: CivilDuration | undefined;
-  /** Tags that must all be there. */
+  /** Only versions with all of these tags. */
   readonly tags?: readonly (readonly [key: string, value: string])[];
   readonly isEveryVersion?: boolean;
-  /** Calendar of `relative` and `horizon`; undefined is UTC. */
+  /** Zone whose calendar applies to `relative` and `horizon`; undefined is UTC. */
   readonly timeZoneId?: string | undefined;
 }
 
-/** Which versions count; a relative version becomes the instant it means now. */
+/** @param queryable its clock is the reference of a relative version, as it assigns VersionTimestamps. */
 export async function resolveVersion(
   queryable: Queryable,
   { versionTags, tags = [], ...request }: VersionRequest,
@@ -30,14 +30,14 @@ export async function resolveVersion(
   return {
     ...(asOfMicros !== undefined && { asOfMicros }),
     ...(horizon && { horizon: { duration: horizon, timeZoneId } }),
-    // A text that cannot be stored is nobody's VersionTag.
+    // A text that cannot be stored matches no VersionTag.
     ...(versionTags.length > 0 && { versionTags: versionTags.filter(isStorableText) }),
     ...(tags.length > 0 && { tags }),
     ...(request.isEveryVersion && { isEvery: true }),
   };
 }
 
-/** Now, by the clock that VersionTimestamps are from, less months and days on the zone's calendar and the rest of time. */
+/** Subtracts months and days on the zone's calendar and the rest on the clock from the current time of the database. */
 async function findInstantBefore(
   queryable: Queryable,
   { months, days, micros }: CivilDuration,
@@ -50,7 +50,7 @@ async function findInstantBefore(
   if (months === 0 && days === 0) return now - micros;
   const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(now / MICROS_PER_MILLI));
   const local = instant.toZonedDateTimeISO(timeZoneId).toPlainDateTime().subtract({ months, days });
-  // A local time that comes twice is the later one, one that is skipped is moved forward by the gap (R-D4).
+  // A repeated local time is the later instant; a skipped one moves forward by the gap (R-D4).
   const { epochMilliseconds } = local.toZonedDateTime(timeZoneId, { disambiguation: 'later' });
   return epochMilliseconds * MICROS_PER_MILLI + (now % MICROS_PER_MILLI) - micros;
 }

@@ -1,6 +1,6 @@
 /**
- * What a reader asks for (R-G1, R-G2) → a selection of points the caller may see. The same words mean the same on REST
- * and gRPC; only how they are spelled on the wire differs.
+ * Resolves a read request (R-G1, R-G2) into a selection of points the caller may see. REST and gRPC share it: parameters
+ * mean the same in both and only their names differ.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
@@ -19,7 +19,7 @@ import { findScales } from './find-scales.ts';
 import type { READ_QUERY } from './read-parameters.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
-/** Where a parameter was given, by its name on REST. */
+/** Finds the place of a parameter in the request, by its REST name. */
 export type PlaceOf = (name: ReadName) => Place;
 
 export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
@@ -31,7 +31,7 @@ export interface ReadRequest extends VersionRequest {
   readonly fromMicros?: Micros | undefined;
   readonly toMicros?: Micros | undefined;
   readonly isToIncluded: boolean;
-  /** Values are converted into this unit. */
+  /** Converts values into this unit. */
   readonly unitId?: number | undefined;
   readonly order: 'ASC' | 'DESC';
   /** Paging within each variable. */
@@ -45,17 +45,19 @@ export interface ResolvedSelection {
   readonly variables: ReadonlyMap<number, ReadVariable>;
 }
 
-/** What a reader of a variable's points has to know of it. */
+/** Properties of a variable that readers of its points need. */
 export interface ReadVariable {
-  /** Null when none is set. */
+  /** Unit of the values after conversion; null when none is set. */
   readonly unitId: number | null;
-  /** What its points are aggregated by when nothing else is asked for (R-C8). */
+  /** Default aggregate (R-C8). */
   readonly aggregate: Aggregate;
 }
 
 /**
- * @throws DomainError not_found for a variable or source that does not exist or is not the caller's to see;
- *   invalid_input when nothing is asked for, the period ends before it begins, or a unit cannot be converted.
+ * @returns the selection, and its variables in the order of the selection.
+ * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see.
+ * @throws {DomainError} invalid_input when neither variables nor a source are given, the period ends before it begins, or a
+ *   unit cannot be converted.
  */
 export async function resolveSelection(
   queryable: Queryable,
@@ -89,7 +91,7 @@ function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros, placeOf
   }
 }
 
-/** The variables as they are read: in the unit asked for, if one is. */
+/** Adds unit conversions when a unit is requested. */
 async function convertUnits(
   queryable: Queryable,
   stored: ReadonlyMap<number, ReadVariable>,
@@ -103,7 +105,7 @@ async function convertUnits(
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
-/** The variables asked for: those named, in the order named, then those of the source by id. */
+/** Finds the requested variables: those named, in that order, then those of the source by id. */
 async function findVisible(
   queryable: Queryable,
   caller: Caller,
@@ -157,7 +159,7 @@ function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadV
   return { unitId, aggregate: own ?? defaultAggregate(nameOf(QUANTITY_TYPE, quantityType)) };
 }
 
-/** A source without variables is read as empty; one the caller may not see does not exist. */
+/** A source without variables is empty; a source the caller may not see counts as missing. */
 async function assertSourceVisible(queryable: Queryable, caller: Caller, sourceId: number): Promise<void> {
   const { rowCount } = await queryable.query(
     `select from source where id = $1 and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,

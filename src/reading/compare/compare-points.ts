@@ -1,14 +1,14 @@
 /**
- * Two versions of one variable side by side (R-G6), in one snapshot and in flat memory: a page of the left is held while
- * the right streams by over the same period. One connection reads one statement at a time, so the two cannot stream at
- * once.
+ * Merges two versions of one variable by date (R-G6), in one snapshot and with bounded memory: it holds a page of the left
+ * version while the right one streams over the same period. A connection runs one statement at a time, so both cannot
+ * stream at once.
  */
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
 import { awaitWritersOf } from '../../points/read/await-writers.ts';
 import { readPoints } from '../../points/read/read-points.ts';
 
-/** Dates that either version has, as columns of one length. NaN: that version has no value there. */
+/** Dates that either version has, as columns of equal length. NaN: that version has no value at the date. */
 export interface ComparedChunk {
   readonly dates: Float64Array;
   readonly left: Float64Array;
@@ -22,13 +22,13 @@ interface Column {
   readonly values: number[];
 }
 
-/** Points of the left held at once; a few statements for ten years at 15 minutes. */
+/** Points of the left version held at once; ten years at 15 minutes take four pages. */
 const PAGE_POINTS = 100_000;
 const CHUNK_ROWS = 10_000;
 
 /**
- * @param left and `right` are of the same one variable, period and order, without paging.
- * @param pagePoints how many points of the left are held at once.
+ * @param left one variable, without paging; `right` has the same variable, period and order.
+ * @param pagePoints maximum points of the left version held at once.
  */
 export async function* comparePoints(
   transaction: Transaction,
@@ -52,7 +52,11 @@ export async function* comparePoints(
   }
 }
 
-/** As `comparePoints`, in a snapshot of its own, which ends with the signal. As-of, it is the same whenever it is read. */
+/**
+ * Runs `comparePoints` in a new snapshot, after the writers both sides depend on have ended (R-F5).
+ *
+ * @param signal ends the read and its statement.
+ */
 export async function* streamCompared(
   database: Database,
   left: PointSelection,
@@ -63,12 +67,12 @@ export async function* streamCompared(
   yield* streamInSnapshot(database, (transaction) => comparePoints(transaction, left, right), signal);
 }
 
-/** The part of a period that ends with a date. */
+/** The part of a period up to a date, inclusive. */
 function upTo(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, toMicros: date, isToIncluded: true } : { ...period, fromMicros: date };
 }
 
-/** The part of a period that begins after a date. */
+/** The part of a period after a date. */
 function beyond(period: Period, date: Micros, order: PointSelection['order']): Period {
   return order === 'ASC' ? { ...period, fromMicros: date + 1 } : { ...period, toMicros: date, isToIncluded: false };
 }
@@ -109,7 +113,7 @@ async function* merge(
   if (!rows.isEmpty) yield rows.take();
 }
 
-/** Rows of a chunk being filled. */
+/** Buffer of the next chunk. */
 class Rows {
   #dates = new Float64Array(CHUNK_ROWS);
   #left = new Float64Array(CHUNK_ROWS);
@@ -131,7 +135,7 @@ class Rows {
     this.#count++;
   }
 
-  /** What was pushed, as columns of their own. */
+  /** Returns the buffered rows as new columns and empties the buffer. */
   take(): ComparedChunk {
     const count = this.#count;
     this.#count = 0;

@@ -1,4 +1,4 @@
-/** The query of `GET /data/compare` (R-G6). */
+/** Parses the query of `GET /data/compare` (R-G6). */
 
 import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
 import { parseMembers, placeError } from '../../platform/http/input-place.ts';
@@ -12,23 +12,24 @@ import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
 export interface CompareRequest {
-  /** What is read on the left; its paging is of the rows written, not of what is compared. */
+  /** The left side, without paging. */
   readonly left: ReadRequest;
-  /** Without tag and instant, the latest. */
+  /** The right side; without VersionTag and instant the latest version. */
   readonly right: VersionRequest;
+  /** Pages the rows of the answer, not the comparison. */
   readonly limit: number | undefined;
   readonly offset: number;
-  /** Dates are written on this zone's clock; undefined is UTC. */
+  /** Zone of written dates; undefined is UTC. */
   readonly timeZoneId: string | undefined;
 }
 
 export const COMPARE_QUERY = declareQuery({
-  variableId: { ...idsParameter(''), description: 'The one variable.', schema: idSchema, isRequired: true },
-  variableIds: idsParameter('The same: one id in both together.'),
-  leftVersion: textsParameter('VersionTag of the left; it, or `leftAsOf`, must be given.'),
-  leftAsOf: momentParameter('The left as it was known then.'),
-  rightVersion: textsParameter('VersionTag of the right; without it and `rightAsOf` the right is the latest.'),
-  rightAsOf: momentParameter('The right as it was known then.'),
+  variableId: { ...idsParameter(''), description: 'The variable to compare.', schema: idSchema, isRequired: true },
+  variableIds: idsParameter('Alternative name of `variableId`; together they must name one variable.'),
+  leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
+  leftAsOf: momentParameter('Compares the state known at this instant as the left version.'),
+  rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
+  rightAsOf: momentParameter('Compares the state known at this instant as the right version.'),
   ...PERIOD,
   ...SHAPE,
 });
@@ -37,7 +38,7 @@ type Given = ReturnType<typeof COMPARE_QUERY.parse>;
 
 const { placeOf } = COMPARE_QUERY;
 
-/** @throws {DomainError} invalid_input naming what is wrong; one variable and something for the left must be given. */
+/** @throws {DomainError} invalid_input; exactly one variable and a left version are required. */
 export function parseCompareRequest(address: string): CompareRequest {
   const given = COMPARE_QUERY.parse(address);
   const { unitId, pagingOrder: order, timeZoneId } = given;
@@ -52,13 +53,13 @@ export function parseCompareRequest(address: string): CompareRequest {
 function toVariableId(given: Given): readonly number[] {
   const variableIds = [...new Set([...given.variableId, ...given.variableIds])];
   if (variableIds.length === 1) return variableIds;
-  throw placeError(placeOf('variableId'), `must name the one variable to compare, got ${variableIds.length}`);
+  throw placeError(placeOf('variableId'), `must name exactly one variable to compare, got ${variableIds.length}`);
 }
 
 function toLeft({ leftVersion, leftAsOf, timeZoneId }: Given): VersionRequest {
   if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, timeZoneId);
   const { subject } = placeOf('leftAsOf');
-  throw placeError(placeOf('leftVersion'), `must be given, or ${subject}: what the right is compared with`);
+  throw placeError(placeOf('leftVersion'), `must be given, or ${subject}; it chooses the version to compare with`);
 }
 
 function toSide(

@@ -1,4 +1,4 @@
-/** `GET /data/compare` (R-G6): two versions of a variable, both values and their difference, and a summary. */
+/** Route `GET /data/compare` (R-G6): both values of two versions of a variable, their difference, and a summary. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
@@ -17,7 +17,7 @@ import { type ComparedChunk, streamCompared } from './compare-points.ts';
 import { type CompareRequest, parseCompareRequest } from './compare-request.ts';
 import { type CompareCounter, compareCounter } from './compare-rules.ts';
 
-/** To be mounted at `/data/compare`. */
+/** Mount at `/data/compare`. */
 export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>().get('/', (c) => answerCompare(services, c));
 }
@@ -44,7 +44,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   );
 }
 
-/** Dates that either version has. */
+/** @returns the number of dates that either version has. */
 async function countCompared(
   database: Database,
   left: PointSelection,
@@ -59,7 +59,7 @@ async function countCompared(
   return count;
 }
 
-/** The rows of the page asked for; all there are go through the counter. */
+/** Rows of the requested page; the counter sees all rows. */
 function compareTable(
   chunks: AsyncGenerator<ComparedChunk>,
   counter: CompareCounter,
@@ -95,7 +95,7 @@ async function* pageOf(
   }
 }
 
-/** `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, when all rows have gone by. */
+/** `{"variableId":…,"unitId":…,"rows":[…],"summary":{…}}`: the summary comes last, because it counts all rows. */
 async function* writeCompared(head: string, table: Table, counter: CompareCounter): AsyncGenerator<Uint8Array> {
   let start = Buffer.from(`${head.slice(0, -1)},"rows":`);
   for await (const piece of writeJson(table)) {

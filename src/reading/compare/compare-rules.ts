@@ -1,24 +1,25 @@
 /** The summary of two versions of a variable, date by date (R-G6). */
 
 export interface CompareSummary {
-  /** Dates that have a value in either version. */
+  /** Dates with a value in either version. */
   readonly points: number;
-  /** Of those in both, how many have another value. */
+  /** Dates in both versions with different values. */
   readonly changed: number;
-  /** Only on the right. */
+  /** Dates only in the right version. */
   readonly added: number;
-  /** Only on the left. */
+  /** Dates only in the left version. */
   readonly removed: number;
-  /** Of the dates in both; null when there is none. */
+  /** Mean over the dates in both versions; null when there are none. */
   readonly meanAbsoluteDifference: number | null;
 }
 
 export interface CompareCounter {
-  /** Two columns of one length; NaN: no value at that date. */
+  /** @param left and `right` have equal length; NaN means no value at that date. */
   add(left: Float64Array, right: Float64Array): void;
   summary(): CompareSummary;
 }
 
+/** @returns a counter for one comparison. */
 export function compareCounter(): CompareCounter {
   let [points, changed, added, removed, absoluteSum] = [0, 0, 0, 0, 0];
   return {

@@ -1,7 +1,7 @@
 /**
- * A table as an Arrow IPC stream, a record batch per batch. Texts are dictionary-encoded; a batch whose texts are not
- * all in the dictionary last sent brings one of its own, which replaces that (allowed in streams, not in files): a
- * dictionary that only grew would grow with the answer.
+ * Writes a table as an Arrow IPC stream, one record batch per batch. Texts are dictionary-encoded. A batch with texts that
+ * are not in the last dictionary sends a replacement (allowed in streams, not in files), because a growing dictionary would
+ * grow with the answer.
  */
 import {
   AsyncByteQueue,
@@ -25,7 +25,7 @@ import type { Batch, Cells, Column, Table } from './table.ts';
 
 const TWO_32 = 2 ** 32;
 
-/** Bytes as soon as they are written, instead of a queue that is read some time. */
+/** Sink that returns written bytes synchronously. */
 class Pieces extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -40,7 +40,7 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-/** Pieces of the stream, one per batch; the schema comes with the first. */
+/** Yields one piece per batch; the schema is in the first piece. */
 export async function* writeArrow({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const encoders = columns.map(columnEncoder);
   const schema = new Schema(encoders.map(({ field }) => field));
@@ -106,7 +106,7 @@ function encodeInstants(type: TimestampMicrosecond, cells: Cells, rowCount: numb
   return makeData({ type, length: rowCount, nullCount: 0, data: toInt64(cells.values) });
 }
 
-/** Texts of one column, with the dictionary that was sent last. */
+/** Encodes the texts of one column; keeps the dictionary sent last. */
 function textEncoder() {
   const type = new Dictionary(new Utf8(), new Int32());
   let codeOf = new Map<number, number>();
@@ -132,7 +132,7 @@ function textEncoder() {
   return { type, encode };
 }
 
-/** Built by hand: the library's builders take ten times as long. */
+/** Built from buffers: the builders of apache-arrow take ten times as long. */
 function textVector(texts: readonly string[]): Vector<Utf8> {
   const valueOffsets = new Int32Array(texts.length + 1);
   for (const [index, text] of texts.entries()) {
@@ -153,7 +153,7 @@ function allNull(type: DataType, data: Int32Array | Float64Array | BigInt64Array
   });
 }
 
-/** One bit a row, the first the lowest: whether it has a value. */
+/** Validity bitmap: one bit per row, least significant first. */
 function validity(
   rowCount: number,
   hasValue: (row: number) => boolean,
@@ -167,7 +167,7 @@ function validity(
   return { nullBitmap, nullCount };
 }
 
-/** Whole numbers below 2^53 as 64-bit integers, without a BigInt each. */
+/** Converts integers below 2^53 to 64 bits without a BigInt per value. */
 function toInt64(values: Float64Array): BigInt64Array {
   const halves = new Int32Array(values.length * 2);
   for (let index = 0; index < values.length; index++) {

@@ -1,7 +1,6 @@
 /**
- * A table as CSV (RFC 4180) with a header row. Texts are written as they are: what begins with `=` or `+` is not made
- * harmless for spreadsheets, because `-5` is a value, `+1d` may be a VersionTag, and a reader that is a program has to
- * get back what was pushed.
+ * Writes a table as CSV (RFC 4180) with a header row. Texts are not escaped against formula injection in spreadsheets:
+ * `-5` is a value, `+1d` may be a VersionTag, and programs must read back what was pushed. Workbooks keep texts as texts.
  */
 import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';
@@ -11,7 +10,7 @@ const NEEDS_QUOTES = /[",\r\n]/;
 
 const TEXTS: CellTexts = { none: '', text: quote };
 
-/** Pieces of the text, of small batches several together; the header comes with the first. */
+/** Yields pieces of the text; small batches share a piece. The header is in the first piece. */
 export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();

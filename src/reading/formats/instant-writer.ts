@@ -1,6 +1,6 @@
 /**
- * Instants as ASCII bytes, many of them: the same texts as `formatInstant` and `formatLocalInstant`, an order of
- * magnitude faster on series, because what neighbours have in common, the day and the offset, is made once.
+ * Writes instants as ASCII bytes, with the text of `formatInstant` and `formatLocalInstant`. Caching the day and the offset
+ * makes it ten times faster on series.
  */
 import { formatInstant, formatOffset, MICROS_PER_MINUTE } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../../points/point.ts';
@@ -12,16 +12,19 @@ const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 const DAY_CHARACTERS = '2026-03-01T'.length;
 const [ZERO, COLON, DOT] = [0x30, 0x3a, 0x2e];
 
-/** The longest: `2026-03-01T01:15:00.000001+01:00`. */
+/** Maximum length, as in `2026-03-01T01:15:00.000001+01:00`. */
 export const INSTANT_BYTES = 32;
 
-/** A writer of `2026-03-01T00:15:00Z`. Each keeps the last day it wrote. */
+/** @returns a writer of instants in UTC: `2026-03-01T00:15:00Z`. */
 export function instantWriter(): InstantWriter {
   const writeClock = clockWriter();
   return (bytes, at, micros) => writeAscii(bytes, writeClock(bytes, at, micros), 'Z');
 }
 
-/** A writer of `2026-03-01T01:15:00+01:00`. @param offsetAt of the zone from UTC, in microseconds. */
+/**
+ * @param offsetAt the zone's offset from UTC at an instant, in microseconds.
+ * @returns a writer of local instants: `2026-03-01T01:15:00+01:00`.
+ */
 export function localInstantWriter(offsetAt: (micros: Micros) => number): InstantWriter {
   const writeClock = clockWriter();
   const dailyOffsetAt = rememberDay(offsetAt);
@@ -39,7 +42,7 @@ export function localInstantWriter(offsetAt: (micros: Micros) => number): Instan
   };
 }
 
-/** Asks once a day where the clock is not changed that day: no zone changes it there and back within one. */
+/** Looks the offset up once per day without a clock change; no zone changes its clock twice within a day. */
 function rememberDay(offsetAt: (micros: Micros) => number): (micros: Micros) => number {
   let lastDay = Number.NaN;
   let ofDay: number | undefined;
@@ -85,7 +88,7 @@ function writeTwoDigits(bytes: Uint8Array, at: number, value: number): number {
   return at + 2;
 }
 
-/** A point and six digits without trailing zeros. */
+/** Writes a dot and six digits without trailing zeros. */
 function writeFraction(bytes: Uint8Array, at: number, micros: number): number {
   bytes[at] = DOT;
   let rest = micros;

@@ -1,4 +1,4 @@
-/** A table as one JSON array of objects (R-G3). */
+/** Writes a table as one JSON array of objects (R-G3). */
 import { type CellTexts, instantWriters, joinParts, type Part, partOf, RowBytes } from './row-bytes.ts';
 import type { Batch, Column, InstantWriter, Table } from './table.ts';
 
@@ -9,7 +9,7 @@ const TEXTS: CellTexts = {
 
 const [COMMA, OPEN_BRACKET] = [0x2c, 0x5b];
 
-/** Pieces of the array, of small batches several together. */
+/** Yields pieces of the array; small batches share a piece. */
 export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();
@@ -24,7 +24,7 @@ export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Ui
   yield opened(rows.take(), isBegun);
 }
 
-/** Every row begins with the comma behind the one before it: of the first one it becomes the bracket. */
+/** Every row begins with a comma; the comma of the first row becomes the opening bracket. */
 function opened(piece: Buffer, isBegun: boolean): Buffer {
   if (isBegun) return piece;
   if (piece[0] !== COMMA) return Buffer.concat([Buffer.of(OPEN_BRACKET), piece]);
@@ -37,7 +37,7 @@ function rowParts(columns: readonly Column[], batch: Batch, writers: readonly In
   return joinParts([Buffer.from(',\n{'), ...members, Buffer.from('}')]);
 }
 
-/** A member with the comma before it; the first of a row is always there, labels only where there is one. */
+/** A member with its leading comma. The first member is always present; label members only when there is a label. */
 function memberParts(
   column: Column,
   { cells }: Batch,

@@ -1,6 +1,6 @@
 /**
- * Numbers as ASCII bytes, the same texts as `String(value)`. What has up to six decimals and 15 digits, as nearly all that is
- * measured, is written digit by digit: a text for each of 5 million values is garbage that makes the heap grow.
+ * Writes numbers as ASCII bytes, with the text of `String(value)`. Numbers of up to six decimals and 15 digits, as most
+ * measurements are, are written digit by digit: a string for each of 5 million values would grow the heap.
  */
 
 const MAX_DECIMALS = 6;
@@ -9,10 +9,10 @@ const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 
-/** The longest is such as -0.0000010067770038988751: up to six zeros come before an exponent is written. */
+/** Maximum length, as in -0.0000010067770038988751: exponents start after six zeros. */
 export const NUMBER_BYTES = 25;
 
-/** @param value finite. @returns the place after it. */
+/** @param value finite. @returns the offset after the number. */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   const size = Math.abs(value);
   const decimals = findDecimals(size);
@@ -22,15 +22,15 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   return writeDecimal(bytes, start, Math.round(size * 10 ** decimals), decimals);
 }
 
-/** Writes a short text of ASCII characters. @returns the place after it. */
+/** Writes a short ASCII text. @returns the offset after it. */
 export function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;
 }
 
 /**
- * Decimals of a number that has few. Two texts of at most 15 digits never mean the same number, so the one that means this
- * is its shortest.
+ * @returns the number of decimals; undefined when there are more than six or more than 15 digits. Up to 15 digits, each
+ *   double has at most one decimal text, so this text is the shortest.
  */
 function findDecimals(size: number): number | undefined {
   let power = 1;
@@ -42,11 +42,11 @@ function findDecimals(size: number): number | undefined {
   return undefined;
 }
 
-/** Writes `digits` with a point before the last `decimals` of them, from the right to the left. */
+/** Writes `digits` from right to left with a dot before the last `decimals`. */
 function writeDecimal(bytes: Uint8Array, at: number, digits: number, decimals: number): number {
   const count = Math.max(countDigits(digits), decimals + 1);
   const end = at + count + (decimals > 0 ? 1 : 0);
-  // Two halves, each a small integer.
+  // Split into two small integers.
   let rest = digits % BEYOND_LOW;
   const high = (digits - rest) / BEYOND_LOW;
   let place = end;

@@ -1,23 +1,23 @@
 /**
- * Rows written as bytes straight into memory, without a text per cell: what texts leave behind makes the heap grow by
- * 200 MB on a long answer, and takes half of the time. What JSON and CSV have in common.
+ * Writes rows as bytes into a buffer without a string per cell, for JSON and CSV. Strings would take twice the time and
+ * grow the heap by 200 MB on a long answer.
  */
 import { zoneOffset } from '../../structure/catalogue/time-zones.ts';
 import { INSTANT_BYTES, instantWriter, localInstantWriter } from './instant-writer.ts';
 import { NUMBER_BYTES, writeAscii, writeNumber } from './number-writer.ts';
 import type { Cells, Column, InstantWriter } from './table.ts';
 
-/** What stands in each row: the same bytes, or what a writer makes of the row. */
+/** Part of every row: constant bytes, or a writer that depends on the row. */
 export type Part = Uint8Array | PartWriter;
 
 export interface PartWriter {
-  /** Bytes it writes at most. */
+  /** Maximum bytes written. */
   readonly maxBytes: number;
-  /** @returns the place after what it wrote. */
+  /** @returns the offset after the written bytes. */
   readonly write: (bytes: Uint8Array, at: number, row: number) => number;
 }
 
-/** How a format writes texts, and what stands for nothing. */
+/** How a format writes texts and missing values. */
 export interface CellTexts {
   readonly none: string;
   readonly text: (text: string, column: Column) => string;
@@ -25,7 +25,7 @@ export interface CellTexts {
 
 const FIRST_CAPACITY = 1 << 16;
 
-/** Grows as rows are written; handed over batch by batch. */
+/** Growing buffer of rows, emptied batch by batch. */
 export class RowBytes {
   #bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
   #size = 0;
@@ -49,15 +49,15 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
-  /** Whether so much was written that it is worth sending. */
+  /** The buffer holds enough bytes to send. */
   get isPiece(): boolean {
     return this.#size >= FIRST_CAPACITY;
   }
 
-  /** All that was written since the last time, in memory of its own. */
+  /** Returns the bytes written since the last call and continues in a new buffer. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#size);
-    // As large as the last one was: batches are alike.
+    // Batches are alike, so the next buffer is about as large as the last.
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(FIRST_CAPACITY, this.#size + (this.#size >> 3)));
     this.#size = 0;
     return taken;
@@ -72,14 +72,14 @@ export class RowBytes {
   }
 }
 
-/** The writers of instants of a table's columns, each with its memory. */
+/** @returns one instant writer per column; each caches its last day. */
 export function instantWriters(columns: readonly Column[]): readonly InstantWriter[] {
   return columns.map(({ timeZoneId }) =>
     timeZoneId === undefined ? instantWriter() : localInstantWriter(zoneOffset(timeZoneId)),
   );
 }
 
-/** The part of a column's cells in one batch; of labels, with `before` in front where there is one. */
+/** @param before bytes in front of each label that exists. @returns the part that writes a column's cells of one batch. */
 export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter, texts: CellTexts, before = ''): Part {
   switch (cells.kind) {
     case 'absent':
@@ -100,7 +100,7 @@ export function partOf(column: Column, cells: Cells, writeInstant: InstantWriter
   }
 }
 
-/** Neighbouring bytes as one. */
+/** Joins adjacent constant parts. */
 export function joinParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -111,7 +111,7 @@ export function joinParts(parts: readonly Part[]): readonly Part[] {
   return joined.filter((part) => 'maxBytes' in part || part.length > 0);
 }
 
-/** What is not finite, no value or one that a conversion pushed out of range, has no number in JSON. */
+/** Writes `none` for NaN and infinite values, which JSON cannot represent. */
 function numberPart(values: Float64Array, none: string): PartWriter {
   const write: PartWriter['write'] = (bytes, at, row) => {
     const value = values[row] ?? Number.NaN;
@@ -142,7 +142,7 @@ function codePart(ids: Int32Array, textOf: (id: number) => string): PartWriter {
   return { maxBytes, write };
 }
 
-/** Short pieces are copied faster one by one than by a call. */
+/** A loop copies short pieces faster than `set`. */
 function copyInto(bytes: Uint8Array, at: number, piece: Uint8Array): number {
   const { length } = piece;
   if (length > 64) bytes.set(piece, at);

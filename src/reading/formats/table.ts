@@ -1,20 +1,17 @@
-/**
- * Rows on their way to a reader, as columns: what every format (JSON, CSV, Arrow) writes. A table is read once, batch by
- * batch, so that memory does not grow with it.
- */
+/** Rows of an answer as columns, the input of every format writer. A table is read once, batch by batch. */
 import type { Micros } from '../../points/point.ts';
 
 export interface Column {
   readonly name: string;
-  /** `id`: a whole number; `text`: any text; `json`: text that is JSON itself. */
+  /** `id`: an integer; `text`: any text; `json`: JSON text. */
   readonly kind: 'id' | 'number' | 'instant' | 'text' | 'json';
-  /** Of an instant: it is written on this zone's clock; absent is UTC. */
+  /** Zone in which instants are written; absent is UTC. */
   readonly timeZoneId?: string;
 }
 
 /** The cells of one column in one batch. */
 export type Cells =
-  /** Nothing at all: a JSON row leaves the member out. */
+  /** No values; a JSON row omits the member. */
   | { readonly kind: 'absent' }
   /** One id for all rows. */
   | { readonly kind: 'constant'; readonly value: number | null }
@@ -22,12 +19,12 @@ export type Cells =
   | { readonly kind: 'numbers'; readonly values: Float64Array }
   /** Instants in microseconds since 1970-01-01 UTC. */
   | { readonly kind: 'instants'; readonly values: Float64Array }
-  /** Texts by id; where there is none a JSON row leaves the member out. */
+  /** Texts by id; a JSON row omits the member when its text is null. */
   | { readonly kind: 'codes'; readonly ids: Int32Array; readonly textOf: (id: number) => string | null };
 
 export interface Batch {
   readonly rowCount: number;
-  /** As many as the table has columns, in their order. */
+  /** One per column of the table, in their order. */
   readonly cells: readonly Cells[];
 }
 
@@ -37,5 +34,5 @@ export interface Table {
   readonly batches: AsyncGenerator<Batch>;
 }
 
-/** Writes an instant as ASCII text into `bytes` from `at` on. @returns the place after it. */
+/** Writes an instant as ASCII text into `bytes` at offset `at`. @returns the offset after it. */
 export type InstantWriter = (bytes: Uint8Array, at: number, micros: Micros) => number;

@@ -1,4 +1,4 @@
-/** Aggregates against the same worked out point by point, around the changes of the clock of any zone (R-G1). */
+/** Compares aggregates of the store with aggregates computed point by point, around clock changes of any zone (R-G1). */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const MILLIS = { from: Date.UTC(1990, 0, 1), to: Date.UTC(2025, 0, 1) };
 
 type Point = readonly [micros: number, value: number];
 
-/** Points some minutes apart, from two days before the first change of the clock after a date. */
+/** Points some minutes apart, starting two days before the first clock change after a date. */
 const history = fc
   .record({
     zone: fc.constantFrom(...ZONES),
@@ -58,7 +58,7 @@ const history = fc
     return { zone, points };
   });
 
-test('what the database adds up is what every point by itself adds up to, minute to year (R-G1)', async () => {
+test('points: aggregates from minute to year equal those computed point by point (R-G1)', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom(...FUNCTIONS), async ({ zone, points }, aggregate) => {
       const variableId = await store.addVariable({ isVersioned: false });
@@ -115,7 +115,7 @@ function aggregateByHand(
 function startOf(micros: number, bucket: Exclude<Bucket, 'all'>, zone: string): number {
   const date = Temporal.Instant.fromEpochMilliseconds(micros / 1000).toZonedDateTimeISO(zone);
   if (bucket === 'minute') return micros;
-  // An hour of the clock, on the offset the point has.
+  // An hour of the clock, with the offset of the point.
   if (bucket === 'hour') return micros - date.minute * MINUTE;
   const day = date.toPlainDate();
   const first = {

@@ -38,8 +38,8 @@ async function read(variableId: number, query: string): Promise<readonly Row[]> 
 
 const column = (rows: readonly Row[], name: string) => rows.map((row) => row[name]);
 
-describe('civil buckets', () => {
-  test('days across both changes of the clock have 23 and 25 hours (R-G1)', async () => {
+describe('points: civil buckets', () => {
+  test('days with a clock change have 23 and 25 hours (R-G1)', async () => {
     const variableId = await everyStep('2026-03-27T23:00:00Z', '2026-03-30T22:00:00Z', 60);
     const spring = await read(variableId, 'granularity=Day&aggregation=COUNT&timeZoneId=Europe/Brussels');
     expect(spring.map((row) => [row.date, row.countValue])).toEqual([
@@ -61,7 +61,7 @@ describe('civil buckets', () => {
     ]);
   });
 
-  test('a day that has two midnights begins at the first, one that has none when the gap ends (R-G1)', async () => {
+  test('a day with two midnights begins at the first, a day without midnight at the end of the gap (R-G1)', async () => {
     const azoresId = await everyStep('2026-10-25T00:00:00Z', '2026-10-26T01:00:00Z', 30);
     const azores = await read(azoresId, 'granularity=Day&aggregation=COUNT&timeZoneId=Atlantic/Azores');
     expect(azores.map((row) => [row.date, row.countValue])).toEqual([['2026-10-25T00:00:00+00:00', 50]]);
@@ -70,7 +70,7 @@ describe('civil buckets', () => {
     expect(brazil.map((row) => [row.date, row.countValue])).toEqual([['2018-11-04T01:00:00-02:00', 23]]);
   });
 
-  test('weeks begin on Monday, months and years on their first day, hours where the zone has them (R-G1)', async () => {
+  test('weeks begin on Monday, months and years on their first day, hours at full hours of the zone (R-G1)', async () => {
     const variableId = await everyStep('2025-12-29T12:00:00Z', '2026-02-02T12:00:00Z', 24 * 60);
     const starts = async (granularity: string) =>
       column(await read(variableId, `granularity=${granularity}&timeZoneId=Asia/Kolkata`), 'date');
@@ -86,10 +86,10 @@ describe('civil buckets', () => {
   });
 });
 
-describe('civil buckets of zones with clocks of their own', () => {
+describe('points: civil buckets in zones with unusual clocks', () => {
   const LENGTHS: Readonly<Record<string, number>> = { Minute: 60_000, Hour: 3_600_000 };
 
-  /** Begin of the bucket of an instant, as Temporal has it. */
+  /** Start of the bucket of an instant, computed with Temporal. */
   function startOf(kind: string, millis: number, zone: string): number {
     const local = Temporal.Instant.fromEpochMilliseconds(millis).toZonedDateTimeISO(zone);
     const [length, offset] = [LENGTHS[kind], local.offsetNanoseconds / 1_000_000];
@@ -104,7 +104,7 @@ describe('civil buckets of zones with clocks of their own', () => {
     return (first ?? date).toZonedDateTime({ timeZone: zone }).epochMilliseconds;
   }
 
-  // The last ones are those of which the tz databases of this process and of the server differ, or did in 2026.
+  // For the last ones, the tz databases of this process and of the server differ, or did in 2026.
   test.each([
     ['Australia/Lord_Howe', '2026-04-03', '2026-04-08'],
     ['Africa/Casablanca', '2026-02-13', '2026-02-18'],
@@ -116,7 +116,7 @@ describe('civil buckets of zones with clocks of their own', () => {
     ['America/Havana', '2026-10-30', '2026-11-04'],
     ['America/Winnipeg', '2027-03-12', '2027-03-16'],
     ['Europe/Amsterdam', '1937-06-29', '1937-07-03'],
-  ])('%s from %s: every point is in the bucket the clock of the zone says (R-G1)', async (zone, from, to) => {
+  ])('%s from %s: every point is in the bucket of its local time (R-G1)', async (zone, from, to) => {
     const variableId = await everyStep(`${from}T00:00:00Z`, `${to}T00:00:00Z`, 7);
     const instants = column(await read(variableId, ''), 'date').map((date) => Date.parse(String(date)));
     for (const kind of ['Minute', 'Hour', 'Day', 'Week', 'Month', 'Year']) {
@@ -136,7 +136,7 @@ describe('civil buckets of zones with clocks of their own', () => {
   });
 });
 
-describe('aggregates', () => {
+describe('points: aggregates', () => {
   const readings = [2, 4, 9].map((value, hour) => ({ date: `2026-03-01T0${hour}:00:00Z`, value }));
 
   test.each([
@@ -147,7 +147,7 @@ describe('aggregates', () => {
     ['COUNT', 'countValue', 3],
     ['VAR', 'varianceValue', 13],
     ['STDEV', 'stdevValue', Math.sqrt(13)],
-  ])('%s is written as %s and nothing else (R-G3)', async (aggregation, member, value) => {
+  ])('%s is returned as the member %s only (R-G3)', async (aggregation, member, value) => {
     const variableId = await withReadings(readings, { unitId: 8 });
     const rows = await read(variableId, `granularity=Day&aggregation=${aggregation}`);
     expect(rows).toEqual([{ variableId, date: '2026-03-01T00:00:00Z', [member]: expect.closeTo(value), unitId: 8 }]);
@@ -161,12 +161,12 @@ describe('aggregates', () => {
     [{ quantityType: 'Instantaneous' }, 'avgValue'],
     [{}, 'avgValue'],
     [{ quantityType: 'Integrated', aggregate: 'COUNT' }, 'countValue'],
-  ])('without one asked for, %o is aggregated as %s (R-C8)', async (members, member) => {
+  ])('the default aggregate of %o is %s (R-C8)', async (members, member) => {
     const variableId = await withReadings(readings, members);
     expect(await read(variableId, 'granularity=3')).toMatchObject([{ [member]: expect.any(Number) }]);
   });
 
-  test('are of the version chosen (R-G2)', async () => {
+  test('use the selected versions (R-G2)', async () => {
     const { variableId } = await createStructure(api.manager, { isVersioned: true });
     for (const [version, value] of [
       ['V1', 1],
@@ -182,7 +182,7 @@ describe('aggregates', () => {
     expect(await sum('&version=V1')).toEqual([2]);
   });
 
-  test('are paged by bucket, counted by bucket, and empty for an empty series (R-G1, R-A7)', async () => {
+  test('are paged and counted by bucket, and empty for an empty series (R-G1, R-A7)', async () => {
     const variableId = await everyStep('2026-03-01T00:00:00Z', '2026-03-05T00:00:00Z', 60);
     const path = `/data?variableId=${variableId}&granularity=day&aggregation=COUNT&pagingOrder=DESC&pageNumber=1&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
@@ -193,7 +193,7 @@ describe('aggregates', () => {
     expect(await read(emptyId, 'granularity=All')).toEqual([]);
   });
 
-  test('an unknown granularity or aggregation is refused by name (R-A5)', async () => {
+  test('refuse an unknown granularity or aggregation and name the parameter (R-A5)', async () => {
     const variableId = await withReadings(readings);
     for (const [name, value] of [
       ['granularity', 'Fortnight'],
@@ -205,7 +205,7 @@ describe('aggregates', () => {
   });
 });
 
-describe('gaps', () => {
+describe('points: gaps between buckets', () => {
   const at = (hour: number, value: number) => ({ date: `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`, value });
   const hours = (rows: readonly Row[]) => rows.map((row) => [Number(String(row.date).slice(11, 13)), row.sumValue]);
   let variableId: number;
@@ -238,12 +238,12 @@ describe('gaps', () => {
         [4, 41],
       ],
     ],
-  ])('are filled by %s, between the first and the last bucket found (R-G1)', async (fill, gap) => {
+  ])('fill=%s fills between the first and the last bucket found (R-G1)', async (fill, gap) => {
     expect(await sums(`fill=${fill}`)).toEqual([[1, 10], [2, 21], ...gap, [5, 51]]);
     expect(await sums(`fill=${fill}&pagingOrder=DESC`)).toEqual([[5, 51], ...gap.toReversed(), [2, 21], [1, 10]]);
   });
 
-  test('reach to the bounds asked for (R-G1)', async () => {
+  test('extend to the bounds of the period (R-G1)', async () => {
     const bounds = 'from=2026-03-01T00:00:00Z&to=2026-03-01T07:00:00Z';
     const inner = [
       [1, 10],
@@ -261,14 +261,14 @@ describe('gaps', () => {
     ]);
   });
 
-  test.each(['ASC', 'DESC'])('there are none in a period that holds no instant, %s (R-G1)', async (order) => {
+  test.each(['ASC', 'DESC'])('an empty period has none, %s (R-G1)', async (order) => {
     const variableId = await withReadings([{ date: '2026-03-01T12:00:00Z', value: 1 }]);
     const noon = 'from=2026-03-01T12:30:00Z&to=2026-03-01T12:30:00Z&granularity=Hour&fill=null';
     expect(await read(variableId, `${noon}&pagingOrder=${order}`)).toEqual([]);
     expect(await read(variableId, `${noon}&pagingOrder=${order}&includeToBoundary=true`)).toHaveLength(1);
   });
 
-  test('are what a bucket of fewer points than minCount is (R-G1)', async () => {
+  test('include buckets with fewer points than minCount (R-G1)', async () => {
     expect(await sums('minCount=2')).toEqual([[2, 21]]);
     const bounds = 'from=2026-03-01T01:00:00Z&to=2026-03-01T04:00:00Z';
     expect(await sums(`minCount=2&fill=null&${bounds}`)).toEqual([
@@ -278,7 +278,7 @@ describe('gaps', () => {
     ]);
   });
 
-  test('count as buckets when pages are cut, and in the total (R-G1, R-A7)', async () => {
+  test('count as buckets in pages and in the total (R-G1, R-A7)', async () => {
     expect(await sums('fill=previous&pageNumber=1&itemsPerPage=2')).toEqual([
       [3, 21],
       [4, 21],
@@ -292,7 +292,7 @@ describe('gaps', () => {
     expect(headers.get('x-total-count')).toBe('5');
   });
 
-  test('lead to a bucket that has a value, however many without one are between, on any page (R-G1)', async () => {
+  test('are interpolated across buckets without a value, on any page (R-G1)', async () => {
     const pairs = [
       at(0, 0),
       { ...at(0, 2), date: '2026-03-01T00:30:00Z' },
@@ -311,7 +311,7 @@ describe('gaps', () => {
     }
   });
 
-  test('of variables without any point are filled too, in the order asked for (R-G1)', async () => {
+  test('are filled for variables without points too, in the requested order (R-G1)', async () => {
     const { variableId: emptyId } = await createStructure(api.manager);
     const query =
       'granularity=Day&fill=null&from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z&displayLevel=ValueVariableDate';
@@ -319,13 +319,13 @@ describe('gaps', () => {
     expect(column(body, 'variableId')).toEqual([emptyId, variableId]);
   });
 
-  test('more than can be filled are refused (R-G1, R-A5)', async () => {
+  test('are refused when there are too many to fill (R-G1, R-A5)', async () => {
     const query = 'granularity=Minute&fill=null&from=1900-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
     const { status, body } = await api.manager.get(`/data?variableId=${variableId}&${query}`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
 
-  test('a sum beyond what a number can hold is refused, not an error of ours (R-G1, R-A5)', async () => {
+  test('a sum that exceeds the range of a double is refused as invalid_input (R-G1, R-A5)', async () => {
     const greatId = await withReadings([at(1, 1.5e308), at(2, 1.5e308)]);
     const { status, body } = await api.manager.get(`/data?variableId=${greatId}&granularity=Day&aggregation=SUM`);
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

@@ -1,4 +1,4 @@
-/** Reads of a state in the past are the same whenever they are made (R-F5). */
+/** A read of a past state gives the same result at any time (R-F5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { streamAggregates } from '../../../src/points/buckets/aggregate-points.ts';
@@ -38,7 +38,7 @@ test.each(['points', 'aggregates'] as const)(
     const variableId = await store.addVariable({ isVersioned: true });
     let rows: Promise<number> | undefined;
     await withTransaction(store.database, async (writer) => {
-      // What a writer does first: it announces itself, then takes its VersionTimestamp.
+      // A writer first takes its advisory lock, then its VersionTimestamp.
       const { rows: begun } = await writer.query<{ micros: number }>(
         `with announced as (
          select pg_advisory_xact_lock_shared($1::int8 << 32 | floor(extract(epoch from clock_timestamp()))::int8))

@@ -1,4 +1,4 @@
-/** Old chunks are kept in columns where the edition of TimescaleDB can; nothing depends on it (architecture 7). */
+/** Old chunks are stored in columns where the edition of TimescaleDB supports it (architecture 7). */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
@@ -24,7 +24,7 @@ const findCompressed = async () => {
   return rows.map(({ name }) => name);
 };
 
-it('the Apache edition keeps rows: the function does nothing, however often it is called (architecture 7)', async () => {
+it('points: enable_columnstore does nothing on the Apache edition, however often it is called (architecture 7)', async () => {
   const { rows: edition } = await store.database.query<{ license: string }>(
     `select current_setting('timescaledb.license') as license`,
   );
@@ -36,7 +36,7 @@ it('the Apache edition keeps rows: the function does nothing, however often it i
   expect(await findCompressed()).toEqual([]);
 });
 
-it('a failure of it does not keep a database from being migrated (architecture 7)', async () => {
+it('points: a failure of enable_columnstore does not fail the migration (architecture 7)', async () => {
   const warnings: unknown[] = [];
   const log = Object.assign(createLog('silent', 'test'), {
     warn: (_details: unknown, message: string) => warnings.push(message),

@@ -1,4 +1,4 @@
-/** What a COPY sends, taken from the socket itself (R-G4). */
+/** Reads the bytes of a COPY from the socket (R-G4). */
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -18,7 +18,7 @@ let drop: () => Promise<void>;
 
 beforeAll(async () => {
   ({ url, drop } = await createTestDatabase());
-  // One connection: what a statement leaves behind would meet the next.
+  // One connection, so that a statement's leftovers would break the next one.
   database = openDatabase({ url, poolSize: 1, applicationName: 'test', log: createLog('silent', 'test') });
   await database.query(`
     create function noisy(n int) returns text language plpgsql as $$
@@ -42,7 +42,7 @@ async function collect(connection: Transaction, stream: CopyOut): Promise<Buffer
 
 const copying = (rows: string, format = 'binary') => `copy (${rows}) to stdout (format ${format})`;
 
-describe('rows of a COPY', () => {
+describe('points: rows of CopyOut', () => {
   test.each([
     ['none', 'select 1 where false'],
     ['one', 'select 1'],
@@ -50,7 +50,7 @@ describe('rows of a COPY', () => {
     ['some longer than what a socket gives at once', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
     ['of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
     ['empty ones', `select ''::text from generate_series(1, 1000) n`],
-  ])('are the bytes that another reader gets: %s', async (_what, rows) => {
+  ])('equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {
     const [ours, others] = await withConnection(database, async (connection) => {
       const own = await collect(connection, new CopyOut(copying(rows)));
       const chunks: Buffer[] = [];
@@ -61,7 +61,7 @@ describe('rows of a COPY', () => {
     expect(ours.length).toBeGreaterThan(0);
   });
 
-  test('come without what the server says between them', async () => {
+  test('exclude messages that the server sends between rows (R-G4)', async () => {
     const text = await withConnection(database, async (connection) => {
       await connection.query('listen rows');
       return collect(connection, new CopyOut(copying('select noisy(n) from generate_series(1, 300) n', 'text')));
@@ -73,7 +73,7 @@ describe('rows of a COPY', () => {
     ).toEqual([...Array(300).keys()].map((n) => n + 1).concat(0));
   });
 
-  test('wait for who takes them slowly', async () => {
+  test('wait for a slow consumer (R-G4)', async () => {
     const sizes: number[] = [];
     await withConnection(database, async (connection) => {
       const stream = connection.query(new CopyOut(copying('select n from generate_series(1, 300000) n')));
@@ -87,12 +87,12 @@ describe('rows of a COPY', () => {
   });
 });
 
-describe('a COPY that fails', () => {
+describe('points: a CopyOut that fails', () => {
   test.each([
     ['before its first row', 'select 1 / 0'],
     ['after many', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
     ['as a statement', 'select nothing from nowhere'],
-  ])('%s tells why, and leaves the connection as it was', async (_when, rows) => {
+  ])('%s: reports the error and leaves the connection usable (R-G4)', async (_when, rows) => {
     await withConnection(database, async (connection) => {
       await expect(collect(connection, new CopyOut(copying(rows)))).rejects.toMatchObject({
         code: expect.stringMatching(/^(22012|42P01)$/),
@@ -102,7 +102,7 @@ describe('a COPY that fails', () => {
     });
   });
 
-  test('with its connection tells so', async () => {
+  test('reports a broken connection (R-G4)', async () => {
     const reading = withTransaction(database, async (connection) => {
       const { rows } = await connection.query<{ pid: number }>('select pg_backend_pid() as pid');
       const stream = connection.query(new CopyOut(copying('select n from generate_series(1, 10000000) n')));

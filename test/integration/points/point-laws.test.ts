@@ -1,6 +1,6 @@
 /**
- * Any history at all, played in the model of the law and in the real store: after every step both must answer every kind
- * of read alike, to the VersionTimestamp (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5).
+ * Plays random histories in the model of the rules and in the real store: after every step both must answer every kind
+ * of read equally, including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** What happens, once it is known when. */
+/** Steps of a history; their instants are assigned later. */
 type Step =
   | { readonly kind: 'act'; readonly act: (micros: number) => Action }
   | { readonly kind: 'delete'; readonly variable: string; readonly period: Period };
@@ -101,7 +101,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const settings = fc.record({ isVersioned: fc.boolean(), limit });
 const history = fc.record({
   variables: fc.tuple(settings, settings),
-  // Mostly forward; a clock that steps back must change nothing but the VersionTimestamps.
+  // Mostly forward; a clock that goes back may change only VersionTimestamps.
   steps: fc.array(fc.tuple(step, fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, -3))), {
     minLength: 1,
     maxLength: 7,
@@ -149,7 +149,7 @@ function knownAt(micros: number): Pick<Choice, 'knownAt'> {
   return { knownAt: { kind: 'instant', micros } };
 }
 
-/** What a world answers to every question, in a form that can be compared. */
+/** Answers of a world to every query, in a comparable form. */
 async function answers(world: World, moments: readonly number[]): Promise<readonly unknown[]> {
   const all: unknown[] = [];
   for (const query of queries(moments)) {
@@ -158,7 +158,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
       query,
       rows.map(({ value: number, tags: set, ...row }) => ({
         ...row,
-        // Averages are added up in another order.
+        // The store sums averages in another order.
         value: number === null ? null : Math.round(number * 1e6) / 1e6 + 0,
         tags: Object.fromEntries(Object.entries(set).sort()),
       })),
@@ -182,7 +182,7 @@ async function play(world: World, taken: Step, micros: number): Promise<unknown>
   return undefined;
 }
 
-it('model and store agree on every kind of read after every step of any history (§9.2, R-F1–F8, R-G1, R-G2, R-G5)', async () => {
+it('points: model and store agree on every kind of read after every step of random histories (§9.2, R-F1–F8, R-G1, R-G2, R-G5)', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ variables, steps }) => {
       const worlds = [openModelWorld(), await store.openWorld()] as const;

@@ -1,4 +1,4 @@
-/** What removes points and versions other than a write: deletion, purges (R-C6, R-F7, R-G5). */
+/** Deletion of points and purges of versions (R-C6, R-F7, R-G5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { deletePoints, findRemoved, type Removal } from '../../../src/points/remove/delete-points.ts';
@@ -42,7 +42,7 @@ async function setSeries(variableId: number, setting: string): Promise<void> {
   await store.database.query(`update variable set ${setting} where id = $1`, [variableId]);
 }
 
-describe('deleting points', () => {
+describe('points: deletion', () => {
   it.each([
     [
       'from inclusive to exclusive',
@@ -69,7 +69,7 @@ describe('deleting points', () => {
     expect(await valuesOf(other), 'others keep theirs').toHaveLength(10);
   });
 
-  it('tells of each variable that had points there, by id, and of no other (R-G5)', async () => {
+  it('returns one range per variable that had points, by id (R-G5)', async () => {
     const [first, second, empty] = [await addTwice(), await addTwice(), await store.addVariable({ isVersioned: true })];
     const counts = (await remove({ variableIds: [empty, second, first, 999_999], fromMicros: at(4) })).map(
       ({ variableId, count }) => [variableId, count],
@@ -109,7 +109,7 @@ describe('deleting points', () => {
     for (const { versionTimestamp } of versions) expect(versionTimestamp).toBeGreaterThan(first.versionTimestamp);
   });
 
-  it('waits for a write under way, and removes what it wrote', async () => {
+  it('waits for an open write and removes its points (R-G5)', async () => {
     const variableId = await addTwice();
     let removal: ReturnType<typeof remove> | undefined;
     await withTransaction(store.database, async (transaction) => {
@@ -121,7 +121,7 @@ describe('deleting points', () => {
     expect(await valuesOf(variableId)).toEqual([]);
   });
 
-  it('raises the count of purges, by which summaries of versions know (R-F8)', async () => {
+  it('increments the purge count, which invalidates version summaries (R-F8)', async () => {
     const variableId = await addTwice();
     const countOf = async () =>
       (await store.database.query('select purge_count as count from series where variable_id = $1', [variableId]))
@@ -133,11 +133,11 @@ describe('deleting points', () => {
   });
 });
 
-describe('purging versions', () => {
+describe('points: purging versions', () => {
   const purge = (...variableIds: number[]) =>
     withTransaction(store.database, (transaction) => purgeVersions(transaction, variableIds));
 
-  /** Dates 40 years apart; at each 4 tagged and 3 untagged versions, in turns, the last one tagged. */
+  /** Dates 40 years apart, each with 4 tagged and 3 untagged versions alternating, the last one tagged. */
   async function addMany(): Promise<number> {
     const variableId = await store.addVariable({ isVersioned: true });
     for (let value = 1; value <= 7; value += 1) {
@@ -151,7 +151,7 @@ describe('purging versions', () => {
     return variableId;
   }
 
-  it('applies a lowered limit to all dates, to tagged and untagged versions apart (R-F3, R-F7)', async () => {
+  it('applies a lowered limit to all dates, separately to tagged and untagged versions (R-F3, R-F7)', async () => {
     const [lowered, other] = [await addMany(), await addMany()];
     await setSeries(lowered, 'version_limit = 2');
     expect([...(await purge(lowered, other))]).toEqual([
@@ -166,14 +166,14 @@ describe('purging versions', () => {
     expect(await valuesOf(lowered)).toEqual([6, 7, 6, 7, 6, 7]);
   });
 
-  it('leaves the versions of a variable that is not versioned any more (R-C6)', async () => {
+  it('keeps the versions of a variable that is no longer versioned (R-C6)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 1, is_versioned = false');
     expect([...(await purge(variableId))]).toEqual([[variableId, 0]]);
     expect(await valuesOf(variableId)).toHaveLength(21);
   });
 
-  it('keeps the limit at later writes (R-F3)', async () => {
+  it('later writes keep the limit (R-F3)', async () => {
     const variableId = await addMany();
     await setSeries(variableId, 'version_limit = 2');
     await purge(variableId);
@@ -183,7 +183,7 @@ describe('purging versions', () => {
     ]);
   });
 
-  it('is done in the background for the variables asked for, each once (R-F7)', async () => {
+  it('runs in the background, once for each requested variable (R-F7)', async () => {
     const [first, second] = [await addMany(), await addMany()];
     for (const id of [first, second]) await setSeries(id, 'version_limit = 2');
     const request = (...ids: number[]) =>
@@ -197,13 +197,13 @@ describe('purging versions', () => {
     for (const id of [first, second]) expect(await valuesOf(id)).toHaveLength(12);
   });
 
-  it('lets others go first when one of them fails, and tries it again later, less and less often (R-F7)', async () => {
+  it('continues with others when one fails, and retries it after growing delays (R-F7)', async () => {
     const [broken, sound] = [await addMany(), await addMany()];
     for (const id of [broken, sound]) await setSeries(id, 'version_limit = 2');
     for (const id of [broken, sound]) {
       await withTransaction(store.database, (transaction) => requestVersionPurge(transaction, [id]));
     }
-    // What stands for any fault of one variable's purge: its write state cannot be saved.
+    // Makes the purge of one variable fail: its write state cannot be saved.
     await store.database.query(
       `alter table series add constraint broken check (variable_id <> ${broken} or version_bound > 2) not valid`,
     );

@@ -24,7 +24,7 @@ async function writeAll(variableId: number, batches: readonly (readonly WrittenP
   for (const batch of batches) await store.write(variableId, batch);
 }
 
-describe('a write at a variable and date', () => {
+describe('points: a write at a variable and date', () => {
   // The table of §9.2, "Processing result per measurement", and R-F2–F4. Values of one date, oldest version first.
   it.each([
     [
@@ -81,7 +81,7 @@ describe('a write at a variable and date', () => {
     expect(labels((await store.readAll(behind)).slice(0, -1)), 'before a later date').toEqual(expected);
   });
 
-  it('keeps at most N tagged and N untagged versions, the oldest goes first (§8, R-F3)', async () => {
+  it('keeps at most N tagged and N untagged versions and drops the oldest first (§8, R-F3)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     await writeAll(variableId, [[[START, 1, 'A']], [[START, 2]], [[START, 3, 'B']], [[START, 4]], [[START, 5, 'C']]]);
     expect(labels(await store.readAll(variableId))).toEqual([
@@ -103,7 +103,7 @@ describe('a write at a variable and date', () => {
     ]);
   });
 
-  it('takes the limit of the account, 7 by default, where the variable has none (§8)', async () => {
+  it('uses the limit of the account, 7 by default, when the variable has none (§8)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (let value = 1; value <= 10; value++) await store.write(variableId, [[START, value]]);
     expect((await store.readAll(variableId)).map(({ value }) => value)).toEqual([4, 5, 6, 7, 8, 9, 10]);
@@ -123,7 +123,7 @@ describe('a write at a variable and date', () => {
     ]);
   });
 
-  it('applies a limit lowered meanwhile to that date only (R-F7)', async () => {
+  it('applies a lowered limit to the written date only (R-F7)', async () => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 3 });
     for (let value = 1; value <= 3; value++)
       await store.write(variableId, [
@@ -135,7 +135,7 @@ describe('a write at a variable and date', () => {
     expect((await store.readAll(variableId)).map(({ value }) => value)).toEqual([4, 1, 2, 3]);
   });
 
-  it('gives VersionTimestamps that strictly increase within and across batches (R-F1)', async () => {
+  it('assigns VersionTimestamps that strictly increase within and across batches (R-F1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (let batch = 0; batch < 3; batch++)
       await store.write(variableId, [
@@ -149,7 +149,7 @@ describe('a write at a variable and date', () => {
     expect(versions.map(({ value }) => value)).toEqual([0, 0.5, 1, 1.5, 2, 2.5]);
   });
 
-  it('gives a later VersionTimestamp even when the clock of the database was ahead before (R-F1)', async () => {
+  it('assigns a later VersionTimestamp when the database clock goes back (R-F1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[START, 1]]);
     const ahead = `now() + interval '1 day'`;
@@ -162,7 +162,7 @@ describe('a write at a variable and date', () => {
     expect(await store.read(variableId)).toMatchObject([{ value: 2 }]);
   });
 
-  it('keeps other dates and other variables as they are (§9.2)', async () => {
+  it('does not change other dates or variables (§9.2)', async () => {
     const [written, other] = [
       await store.addVariable({ isVersioned: true }),
       await store.addVariable({ isVersioned: true }),
@@ -181,7 +181,7 @@ describe('a write at a variable and date', () => {
   });
 });
 
-describe('turning isVersioned off', () => {
+describe('points: turning isVersioned off', () => {
   it('keeps the versions readable until the next write at that date replaces them (R-C6, R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [
@@ -207,7 +207,7 @@ describe('turning isVersioned off', () => {
     ]);
   });
 
-  it('and on again starts from the one row that is there (R-F4)', async () => {
+  it('and on again starts from the single stored row (R-F4)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     await writeAll(variableId, [[[START, 1, 'V1']], [[START, 2, 'V1']]]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -219,8 +219,8 @@ describe('turning isVersioned off', () => {
   });
 });
 
-describe('reading', () => {
-  it('as of an instant gives per date the greatest VersionTimestamp not after it (R-F5)', async () => {
+describe('points: reading', () => {
+  it('as of an instant returns the greatest VersionTimestamp not after it per date (R-F5)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const first = await store.write(variableId, [[START, 1]]);
     const second = await store.write(variableId, [
@@ -234,7 +234,7 @@ describe('reading', () => {
     expect(await asOf(second.versionTimestamp), 'at the second write').toEqual([2, 20]);
   });
 
-  it('under VersionTags gives the latest of them per date, whatever they are called (§9.2)', async () => {
+  it('with VersionTags returns the latest of them per date, whatever their names (§9.2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await writeAll(variableId, [[[START, 1, 'Z']], [[START, 2, 'A']], [[START, 3]], [[at(1), 4]]]);
     const under = async (...versionTags: string[]) => labels(await store.read(variableId, { versionTags }));
@@ -254,7 +254,7 @@ describe('reading', () => {
     ['the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],
   ] as const)('%s (§2, R-G1)', async (_rule, selection, expected) => {
     const variableId = await store.addVariable({ isVersioned: true });
-    // Every point has a second version, so that both tables are read.
+    // Every point has a second version, so both tables are read.
     await store.write(
       variableId,
       [0, 1, 2, 3, 4].map((hour) => [at(hour), hour - 10, 'V0']),
@@ -282,7 +282,7 @@ describe('reading', () => {
 });
 
 // Model and store are compared on whole histories in point-laws.test.ts.
-describe('laws of versioning', () => {
+describe('points: laws of versioning', () => {
   const write = fc.record({
     date: fc.integer({ min: 0, max: 5 }),
     value: fc.integer({ min: 0, max: 999 }),
@@ -293,7 +293,7 @@ describe('laws of versioning', () => {
   const simple = (points: readonly { date: number; value: number; tag: string | null }[]) =>
     points.map(({ date, value, tag }) => [date, value, tag]);
 
-  it('the same history gives the same versions, however it is cut into batches (R-F1)', async () => {
+  it('the same history gives the same versions, however it is split into batches (R-F1)', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, async (batches, setting) => {
         const [apart, together] = [await store.addVariable(setting), await store.addVariable(setting)];

@@ -1,6 +1,6 @@
 /**
- * How the database goes about the reads that have to be fast (R-F6): straight through the indexes, in the order asked
- * for. The plans are recorded without what differs from run to run: names of chunks, constants, and how many there are.
+ * Query plans of the reads that must be fast (R-F6): index scans in the requested order. Plans are recorded without what
+ * varies between runs: chunk names, constants and counts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
@@ -61,7 +61,7 @@ async function planOf(wanted: Selection, buckets: Buckets | undefined): Promise<
   });
 }
 
-/** Steps alone, each kind of scan of a chunk once. */
+/** Plan nodes only, each kind of chunk scan once. */
 function normalise(lines: readonly string[]): readonly string[] {
   const steps = lines
     .filter(
@@ -80,7 +80,7 @@ function normalise(lines: readonly string[]): readonly string[] {
   return steps.filter((line, index) => line !== steps[index - 1]);
 }
 
-describe('plans of the hot reads', () => {
+describe('points: plans of hot reads', () => {
   const byDay: Buckets = {
     ...{ bucket: 'day', timeZoneId: 'Europe/Brussels', fill: 'none' },
     functionOf: () => 'avg',
@@ -98,13 +98,13 @@ describe('plans of the hot reads', () => {
     ['every version', choose({ isEvery: true }), undefined],
     ['the latest by days', choose({}), byDay],
     ['a state of the past by days', choose(asOf), byDay],
-  ])('%s is read from the indexes (R-F6)', async (_, selection, buckets) => {
+  ])('%s uses the indexes (R-F6)', async (_, selection, buckets) => {
     const plan = await planOf(selection, buckets);
     expect(plan.filter((line) => /Seq Scan on (chunk|point)|Bitmap/.test(line))).toEqual([]);
     expect(plan.join('\n')).toMatchSnapshot();
   });
 
-  test('such a scan would be seen', async () => {
+  test('the check detects a sequential scan', async () => {
     const { rows } = await store.database.query<{ 'QUERY PLAN': string }>(
       'explain (costs off) select * from point where value = 1',
     );

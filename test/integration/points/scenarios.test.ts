@@ -1,4 +1,4 @@
-/** The scenarios of test/scenarios, played in the real store. */
+/** Plays the scenarios of test/scenarios in the real store. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { SCENARIO_FILES } from '../../scenarios/engine/files.ts';

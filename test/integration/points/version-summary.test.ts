@@ -1,4 +1,4 @@
-/** Several may list the versions of one variable at once (R-F8). */
+/** Concurrent listings of the versions of one variable (R-F8). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { listVersions } from '../../../src/structure/versions/list-versions.ts';
@@ -23,7 +23,7 @@ const writePeriods = (variableId: number, step: number) =>
 
 const REFRESH = 'select refresh_version_summary($1)';
 
-/** Sessions that wait for a lock, and what they hold of the summary while they do. */
+/** Sessions that wait for a lock, and their row locks on the summary. */
 async function findWaiting(database: Database): Promise<readonly { readonly holds: number }[]> {
   const { rows } = await database.query<{ holds: number }>(
     `select (select count(*)::int from pg_locks held where held.pid = activity.pid and held.granted
@@ -35,7 +35,7 @@ async function findWaiting(database: Database): Promise<readonly { readonly hold
   return rows;
 }
 
-it('who waits for another that lists the same versions has stored nothing that the other may want (R-F8)', async () => {
+it('points: a listing that waits for another holds no summary row the other needs (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await writePeriods(variableId, 1);
   const { second } = await withTransaction(store.database, async (first) => {
@@ -48,7 +48,7 @@ it('who waits for another that lists the same versions has stored nothing that t
   await second;
 });
 
-it('all get the same right answer, also while points are written (R-F8)', async () => {
+it('points: concurrent listings agree, also while points are written (R-F8)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const list = () => listVersions(store.database, variableId);
   for (const step of [1, 2, 3, 4]) {

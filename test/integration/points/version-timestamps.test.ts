@@ -1,4 +1,4 @@
-/** When VersionTimestamps are given, who waits for whom meanwhile, and who must not (R-F1, R-F5). */
+/** When VersionTimestamps are assigned, and which readers and writers wait for each other (R-F1, R-F5). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -36,11 +36,11 @@ async function clockMicros(): Promise<number> {
   return rows[0]?.now ?? 0;
 }
 
-/** Values of a variable as of an instant, as any reader gets them. */
+/** Values of a variable as of an instant. */
 const valuesAsOf = async (variableId: number, asOfMicros: number) =>
   (await store.read(variableId, { asOfMicros })).map(({ value }) => value);
 
-/** A writer whose write is done and whose transaction stays open until `commit`. */
+/** A writer whose transaction stays open after its write until `commit`. */
 async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Promise<void> }> {
   const gate = Promise.withResolvers<void>();
   const written = Promise.withResolvers<void>();
@@ -58,8 +58,8 @@ async function writeAndHold(tuples: Buffer): Promise<{ readonly commit: () => Pr
   };
 }
 
-describe('a read of the state at an instant', () => {
-  it('during a write that began before it gives what it gives afterwards (R-F1, R-F5)', async () => {
+describe('points: an as-of read', () => {
+  it('during a write that began earlier returns the same as afterwards (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const writer = await writeAndHold(encode([variableId], 2));
@@ -68,7 +68,7 @@ describe('a read of the state at an instant', () => {
     const during = valuesAsOf(variableId, asOfMicros).finally(() => {
       isRead = true;
     });
-    // The latest state can be read meanwhile; the state at that instant is not known yet.
+    // The latest state is readable meanwhile; the state at that instant is not known yet.
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(isRead).toBe(false);
     await writer.commit();
@@ -76,7 +76,7 @@ describe('a read of the state at an instant', () => {
     expect(await valuesAsOf(variableId, asOfMicros)).toEqual([2]);
   });
 
-  it('whatever instant, gives during a long write what it gives once that is committed, and ever after (R-F1, R-F5)', async () => {
+  it('of any instant during a long write returns the same as after its commit (R-F1, R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     const first = await store.write(variableId, [[START, 1]]);
     const beforeMicros = await clockMicros();
@@ -96,11 +96,11 @@ describe('a read of the state at an instant', () => {
     expect(given.slice(0, 5)).toEqual([[], [1], [1], [2, 3], [2, 3]]);
   });
 
-  it('before the write began does not wait for it, nor does that of another account (R-F5)', async () => {
+  it('of an instant before the write does not wait for it, nor does one of another account (R-F5)', async () => {
     const [variableId = 0] = await addVariables(1);
     await store.write(variableId, [[START, 1]]);
     const other = await addAccount(store.database, 'South');
-    // The writer announces itself by the second in which it begins.
+    // The writer's advisory lock names the second in which it began.
     const before = (Math.floor((await clockMicros()) / 1e6) - 1) * 1e6;
     const writer = await writeAndHold(encode([variableId], 2));
     await awaitWriters(store.database, store.accountId, before, undefined, 0);
@@ -108,10 +108,10 @@ describe('a read of the state at an instant', () => {
     await writer.commit();
   });
 
-  it('waits for the writes it found, not for those that begin meanwhile (R-F5)', async () => {
+  it('waits for open writes, not for those that begin later (R-F5)', async () => {
     const [first = 0, second = 0] = await addVariables(2);
     const writer = await writeAndHold(encode([first], 1));
-    // An instant to come: every writer is one of "at or before".
+    // A future instant: every writer began at or before it.
     const waiting = awaitWriters(store.database, store.accountId, (await clockMicros()) + DAY);
     await store.database.query('select');
     const later = await writeAndHold(encode([second], 1));
@@ -120,7 +120,7 @@ describe('a read of the state at an instant', () => {
     await later.commit();
   });
 
-  it('gives up with 503 when the write does not end, and at once when its reader leaves (R-A5, R-G4)', async () => {
+  it('fails with 503 when the write does not end, and ends at once when its reader leaves (R-A5, R-G4)', async () => {
     const [variableId = 0] = await addVariables(1);
     const writer = await writeAndHold(encode([variableId], 1));
     const now = await clockMicros();
@@ -132,8 +132,8 @@ describe('a read of the state at an instant', () => {
   });
 });
 
-describe('VersionTimestamps', () => {
-  it('of a variable ahead of the clock stay its own: others of the batch are given the clock (R-F1)', async () => {
+describe('points: VersionTimestamps', () => {
+  it('of a variable ahead of the clock do not affect other variables of the batch (R-F1)', async () => {
     const [ahead = 0, other = 0] = await addVariables(2);
     await store.write(ahead, [[START, 1]]);
     const future = (await clockMicros()) + DAY;
@@ -158,7 +158,7 @@ describe('VersionTimestamps', () => {
   });
 });
 
-describe('writers', () => {
+describe('points: writers', () => {
   /** Fails as soon as it has to wait for a lock. */
   const writeWithoutWaiting = (tuples: Buffer) =>
     withTransaction(store.database, async (transaction) => {
@@ -170,14 +170,17 @@ describe('writers', () => {
     ['append to a chunk that is there', START, START],
     ['need a new chunk each', START + 10_000 * DAY, START + 20_000 * DAY],
     ['need the same new chunk', START + 30_000 * DAY, START + 30_000 * DAY],
-  ])('of different variables never wait for each other when both %s', async (_case, firstDate, secondDate) => {
-    const [first = 0, second = 0] = await addVariables(2);
-    const writer = await writeAndHold(encode([first], 1, firstDate));
-    await writeWithoutWaiting(encode([second], 1, secondDate));
-    await writer.commit();
-  });
+  ])(
+    'of different variables do not wait for each other when both %s (architecture 2)',
+    async (_case, firstDate, secondDate) => {
+      const [first = 0, second = 0] = await addVariables(2);
+      const writer = await writeAndHold(encode([first], 1, firstDate));
+      await writeWithoutWaiting(encode([second], 1, secondDate));
+      await writer.commit();
+    },
+  );
 
-  it('of different variables never wait for each other when both write anew what is stored', async () => {
+  it('of different variables do not wait for each other when both rewrite stored dates (architecture 2)', async () => {
     const dates = [START, START + 40_000 * DAY];
     const variableIds = await addVariables(2);
     for (const date of dates) for (const id of variableIds) await store.write(id, [[date, 1]]);
@@ -187,7 +190,7 @@ describe('writers', () => {
     await writer.commit();
   });
 
-  it('of the same variables wait, and first writes of overlapping sets never do so in a circle', async () => {
+  it('of the same variables wait, and first writes of overlapping sets do not deadlock (architecture 2)', async () => {
     const write = (ids: readonly number[]) =>
       withTransaction(store.database, (transaction: Transaction) => writePoints(transaction, [encode(ids, 1)]));
     for (let round = 0; round < 8; round += 1) {

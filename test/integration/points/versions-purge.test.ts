@@ -1,4 +1,4 @@
-/** Cutting stored versions to a limit that was lowered later (R-F7). */
+/** Purges stored versions after the limit was lowered (R-F7). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRequestedVersions } from '../../../src/points/remove/purge-versions.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
@@ -37,8 +37,8 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
   return body.map(({ version, pointCount }) => [version, pointCount]);
 }
 
-describe('purging versions', () => {
-  test('of a variable applies its limit to every stored date now, tagged and untagged apart (R-F7, R-F3)', async () => {
+describe('versions purge:', () => {
+  test('a variable: applies its limit to every stored date at once, separately to tagged and untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('purging versions', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('of the account is left to the background, and says how many variables it is of (R-F7)', async () => {
+  test('an account: runs in the background and returns the number of variables (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     const { rows } = await api.database.query('select from variable where account_id = $1 and is_versioned', [
@@ -70,7 +70,7 @@ describe('purging versions', () => {
     ]);
   });
 
-  test('is for ADMIN alone, in his own account (R-F7, R-B8, R-A5)', async () => {
+  test('requires ADMIN of the same account (R-F7, R-B8, R-A5)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     for (const path of [`/variables/${variableId}/purgeVersions`, '/variables/purgeVersions']) {

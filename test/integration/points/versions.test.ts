@@ -1,4 +1,4 @@
-/** The versions of a variable, as a drop-down lists them (R-F8). */
+/** The listing of a variable's versions, for drop-downs (R-F8). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -35,7 +35,7 @@ async function versionsOf(variableId: number): Promise<readonly Version[]> {
 
 const counts = (versions: readonly Version[]) => versions.map(({ version, pointCount }) => [version, pointCount]);
 
-/** What the rows themselves say. */
+/** Expected listing, computed from the stored rows. */
 async function versionsByHand(variableId: number): Promise<readonly Version[]> {
   const { rows } = await api.database.query<Version>(
     `select tag as version, min(version_timestamp) as "firstVersionTimestamp",
@@ -48,8 +48,8 @@ async function versionsByHand(variableId: number): Promise<readonly Version[]> {
   return rows;
 }
 
-describe('the versions of a variable', () => {
-  test('are its VersionTags, the newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
+describe('versions of a variable', () => {
+  test('lists VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     expect(await versionsOf(variableId)).toEqual([]);
     await push(variableId, 'V1', ['2026-01-01', '2026-01-02', '2026-06-01']);
@@ -64,7 +64,7 @@ describe('the versions of a variable', () => {
     expect(versions).toEqual(await versionsByHand(variableId));
   });
 
-  test('follow every write: appended, revised in one period of many, replaced, overwritten (R-F8)', async () => {
+  test('reflects every write: appended, revised, replaced, overwritten (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const steps: readonly (() => Promise<unknown>)[] = [
       () => push(variableId, 'V1', ['2025-01-01', '2025-03-01', '2025-05-01', '2025-09-01']),
@@ -82,7 +82,7 @@ describe('the versions of a variable', () => {
     }
   });
 
-  test('follow what is removed: dates, whole periods, and versions by a purge (R-F7, R-F8)', async () => {
+  test('reflects deletions of dates and periods, and purged versions (R-F7, R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     await push(variableId, 'V1', ['2025-01-01', '2025-01-02', '2025-09-01']);
     await push(variableId, 'V2', ['2025-01-01', '2025-01-02', '2025-09-01']);
@@ -103,7 +103,7 @@ describe('the versions of a variable', () => {
     expect(counts(await versionsOf(variableId))).toEqual([['V2', 1]]);
   });
 
-  test('may be listed by several at once (R-F8)', async () => {
+  test('allows concurrent listings (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     await push(variableId, 'V1', ['2025-01-01', '2025-09-01']);
     const expected = await versionsByHand(variableId);
@@ -111,7 +111,7 @@ describe('the versions of a variable', () => {
     expect(lists).toEqual(lists.map(() => expected));
   });
 
-  test('are paged and counted like other listings (R-A7)', async () => {
+  test('is paged and counted like other listings (R-A7)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     for (const version of ['V1', 'V2', 'V3']) await push(variableId, version, ['2025-01-01']);
     const path = `/variables/${variableId}/versions?itemsPerPage=2&pageNumber=1`;
@@ -119,7 +119,7 @@ describe('the versions of a variable', () => {
     expect([counts(body), headers.get('x-total-count')]).toEqual([[['V1', 1]], '3']);
   });
 
-  test('of what does not exist, is not granted or is of another account are not found (R-A5, R-B9)', async () => {
+  test('answers 404 for missing, ungranted and foreign variables (R-A5, R-B9)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     const path = `/variables/${variableId}/versions`;
     const insider = await api.signIn('versions-insider', 'USER', { sites: [siteId] });
@@ -131,7 +131,7 @@ describe('the versions of a variable', () => {
     expect((await api.manager.get('/variables/x/versions')).status).toBe(404);
   });
 
-  test('are forgotten with their variable (R-C7)', async () => {
+  test('is deleted with its variable (R-C7)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     await push(variableId, 'V1', ['2025-01-01']);
     await versionsOf(variableId);

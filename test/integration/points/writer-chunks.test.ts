@@ -1,4 +1,4 @@
-/** The chunks that a write makes. One that could not make them beforehand makes them itself, and follows the same rules. */
+/** Creation of chunks by a write, also when creating them beforehand fails. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => store?.close());
 
-/** Writes while nobody can make chunks of history, until the attempt to make them beforehand was given up. */
+/** Writes while chunks of history cannot be created, until the attempt to create them beforehand times out. */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {
     const { rowCount } = await store.database.query(
@@ -30,7 +30,7 @@ async function writeWithoutChunks(variableId: number, points: readonly WrittenPo
   await writing;
 }
 
-test('a VersionTag replaces its own former version in a chunk of history that the write makes (R-F2)', async () => {
+test('points: a VersionTag replaces its earlier version in a history chunk that the write creates (R-F2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   await store.write(variableId, [[0, 1, 'a']]);
   await writeWithoutChunks(variableId, [
@@ -44,7 +44,7 @@ test('a VersionTag replaces its own former version in a chunk of history that th
   ]);
 });
 
-test('dates centuries apart make long chunks, of which there are few, and those of our time short ones (architecture 2)', async () => {
+test('points: dates centuries apart create few long chunks, dates from 1989 to 2049 short ones (architecture 2)', async () => {
   const variableId = await store.addVariable({ isVersioned: true });
   const years = Array.from({ length: 500 }, (_, index) => 1700 + index);
   const points = (value: number) => years.map((year): WrittenPoint => [Date.UTC(year, 6, 1) * 1000, year + value]);
@@ -65,7 +65,7 @@ test('dates centuries apart make long chunks, of which there are few, and those 
     const made = chunks.filter((chunk) => chunk.table === table);
     expect(made.length).toBeLessThan(90);
     expect(made[0]?.toMicros).toBe(spanOf(chunkOf(Date.UTC(1700, 0, 1) * 1000)).toMicros);
-    // The write above made a short one at 1970, beside which the long one was fitted.
+    // The write above created a short chunk at 1970; the long one was cut to fit beside it.
     const others = made.filter((chunk) => !isWhole(chunk));
     expect(others.map(({ toMicros }) => toMicros)).toEqual(
       table === 'point' ? [] : [CHUNK_MICROS, spanOf(chunkOf(0)).toMicros],

@@ -1,6 +1,6 @@
 /**
- * How the database goes about the statements of a write, with enough rows that it has a choice: by keys, and on no chunk
- * but those that are met (architecture 2).
+ * Query plans of a write's statements, with enough rows that the planner has a choice: index lookups, and only on the
+ * chunks concerned (architecture 2).
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
@@ -75,7 +75,7 @@ interface PlanNode {
 
 const isOfInterest = (name: string) => /^(point|point_version|series|variable)$|chunk/.test(name);
 
-/** Every scan of a table of interest: how, and by what. */
+/** Scans of the relevant tables: node type and index. */
 function scansOf(node: PlanNode): readonly { readonly how: string; readonly by: string }[] {
   const relation = node['Relation Name'];
   const isScan = relation !== undefined && isOfInterest(relation) && /(?<!Custom) Scan$/.test(node['Node Type']);
@@ -96,7 +96,7 @@ async function explain(transaction: Transaction, statement: string, values: read
 const inTransaction = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
   withTransaction(store.database, work);
 
-/** All dates of the variables as one run each, or every date as a run of its own. */
+/** One run per variable, or one run per date. */
 function runsOf(isSingle: boolean): Runs {
   const variableIds = ids.slice(0, VARIABLES / 2);
   const one = (count: number, length: number) => {
@@ -122,7 +122,7 @@ function expectByKeys(scans: readonly { readonly how: string; readonly by: strin
   }
 }
 
-it('chunks are as long, and begin where, the writer takes them to (architecture 2)', async () => {
+it('points: chunks in the database have the bounds that chunk-rules computes (architecture 2)', async () => {
   const chunks = await inTransaction((transaction) => findChunks(transaction));
   expect(chunks.length).toBeGreaterThan(2 * CHUNKS);
   for (const { fromMicros, toMicros } of chunks) {
@@ -130,25 +130,28 @@ it('chunks are as long, and begin where, the writer takes them to (architecture 
   }
 });
 
-describe('what makes way for a write', () => {
-  test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])('%s: every run is looked up in the key', async (set) => {
-    for (const isSingle of [true, false]) {
-      await inTransaction(async (transaction) => {
-        const chunks = await findChunks(transaction);
-        for (const { table, statement } of RUN_STEPS[set]) {
-          const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
-          if (!chunk) throw new Error('no chunk');
-          const values = toValues(chunk, runsOf(isSingle));
-          const scans = await withNestedLoops(transaction, () =>
-            explain(transaction, statement(chunk.target, 'point_version'), values),
-          );
-          expectByKeys(scans);
-        }
-      });
-    }
-  });
+describe('points: statements on stored rows', () => {
+  test.each(Object.keys(RUN_STEPS) as (keyof ChunkRuns)[])(
+    '%s: finds every run by the key (architecture 2)',
+    async (set) => {
+      for (const isSingle of [true, false]) {
+        await inTransaction(async (transaction) => {
+          const chunks = await findChunks(transaction);
+          for (const { table, statement } of RUN_STEPS[set]) {
+            const [chunk] = chunksOf(chunks, table, chunkOf(FROM));
+            if (!chunk) throw new Error('no chunk');
+            const values = toValues(chunk, runsOf(isSingle));
+            const scans = await withNestedLoops(transaction, () =>
+              explain(transaction, statement(chunk.target, 'point_version'), values),
+            );
+            expectByKeys(scans);
+          }
+        });
+      }
+    },
+  );
 
-  it('the limit counts the versions of a run once, also in a new chunk the planner knows nothing of (R-F3)', async () => {
+  it('limited: counts the versions of a run once, also in a chunk without statistics (R-F3)', async () => {
     const start = FROM + CHUNK_MICROS;
     await insertPoints('point_version', 3, ids.slice(0, 1), start);
     await inTransaction(async (transaction) => {
@@ -171,7 +174,7 @@ describe('what makes way for a write', () => {
   });
 });
 
-describe('the write state', () => {
+describe('points: the write state', () => {
   const some = () => ids.slice(1000, 1050);
   test.each([
     ['is added', ADD_SERIES, () => [some()]],
@@ -183,7 +186,7 @@ describe('the write state', () => {
   });
 });
 
-describe('removing', () => {
+describe('points: removal', () => {
   test.each([
     ['counting', 'point', countDates],
     ['history', 'point_version', deleteHistory],
@@ -196,7 +199,7 @@ describe('removing', () => {
     });
   });
 
-  it('versions beyond the limit goes by keys (R-F7)', async () => {
+  it('finds surplus versions by the key (R-F7)', async () => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), 'point_version', chunkOf(FROM));
       const values = [ids[1], 2, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z'];
@@ -206,7 +209,7 @@ describe('removing', () => {
   });
 });
 
-describe('of all chunks there are, those are locked that are met:', () => {
+describe('points: only the chunks concerned are locked', () => {
   const dates = [FROM - CHUNKS * CHUNK_MICROS, FROM];
   const LOCKED = `
     select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation
@@ -223,19 +226,19 @@ describe('of all chunks there are, those are locked that are met:', () => {
       ),
     ]);
 
-  it('by a write, however many there are between its dates (architecture 2)', async () => {
+  it('by a write with dates far apart (architecture 2)', async () => {
     await inTransaction(write);
     expect(await countLocked(write)).toBe(2 * dates.length);
   });
 
-  it('by removing a period, and by counting it beforehand (R-G5)', async () => {
+  it('by deleting a period, and by counting it first (R-G5)', async () => {
     const removal = { variableIds: ids.slice(0, 1), fromMicros: FROM, toMicros: FROM + HOUR };
     expect(await countLocked((transaction) => findRemoved(transaction, removal))).toBe(1);
     expect(await countLocked((transaction) => deletePoints(transaction, removal))).toBe(2);
   });
 });
 
-it('purging a deleted variable locks some chunks at a time (R-C7)', async () => {
+it('points: purging a deleted variable locks at most 32 chunks per transaction (R-C7)', async () => {
   const { rows } = await store.database.query<{ id: number }>('select max(id) as id from variable');
   const variableId = rows[0]?.id ?? 0;
   for (const table of ['point', 'point_version']) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { CHUNK_MICROS, chunkOf, lengthOf, spanOf, spanOfAll } from '../../../src/points/write/chunk-rules.ts';
 
-describe('chunks', () => {
-  it('hold each date once, beside each other (architecture 2)', () => {
+describe('chunk rules: chunks', () => {
+  it('are adjacent and hold each date once (architecture 2)', () => {
     fc.assert(
       fc.property(fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }), (dateMicros) => {
         const number = chunkOf(dateMicros);
@@ -17,7 +17,7 @@ describe('chunks', () => {
     );
   });
 
-  it('are 263 for all dates there can be, so that no write makes more; those of our time are short', () => {
+  it('number 263 for all valid dates; those from 1989 to 2049 are short (architecture 2)', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));
@@ -29,7 +29,7 @@ describe('chunks', () => {
     }
   });
 
-  it('span together from the first to the last', () => {
+  it('spanOfAll covers the first to the last chunk (architecture 2)', () => {
     expect(spanOfAll([3, 100, 0])).toEqual({ fromMicros: 0, toMicros: 101 * CHUNK_MICROS });
   });
 });

@@ -1,4 +1,4 @@
-/** Where civil buckets begin (R-G1): laws for any zone and date, and the days that calendars left out. */
+/** Starts of civil buckets (R-G1): laws for any zone and date, and dates that zones skipped. */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const ZONES = [
   'Pacific/Apia',
   'Africa/Casablanca',
 ] as const;
-// Where a clock is moved by part of an hour, the hour it comes to begins within the one before.
+// When a clock changes by part of an hour, the new hour begins within the previous one.
 const KINDS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
 
 const micros = (text: string) => Temporal.Instant.from(text).epochMilliseconds * 1000;
@@ -32,7 +32,7 @@ function nextChange(zone: string, date: number): number {
 const bucketsOf = (kind: (typeof KINDS)[number], zone: string) => civilBuckets(kind, zone, startOfDay(zone));
 
 describe('civil buckets', () => {
-  test('follow one another without a gap, forwards as backwards, around any change of the clock (R-G1)', () => {
+  test('are adjacent in both directions around any clock change (R-G1)', () => {
     const hours = fc.integer({ min: -30 * 60, max: 30 * 60 });
     fc.assert(
       fc.property(fc.constantFrom(...ZONES), fc.constantFrom(...KINDS), anyDate, hours, (zone, kind, date, minutes) => {
@@ -50,7 +50,7 @@ describe('civil buckets', () => {
     );
   });
 
-  test('days follow the change of the clock, hours are whole on either side (R-G1)', () => {
+  test('days follow clock changes; hours are full on both sides (R-G1)', () => {
     const days = bucketsOf('day', 'Europe/Brussels');
     expect(days.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-29T22:00Z'));
     expect(days.next(micros('2026-10-24T22:00Z'))).toBe(micros('2026-10-25T23:00Z'));
@@ -59,14 +59,14 @@ describe('civil buckets', () => {
     expect(hours.next(micros('2026-10-25T00:00Z'))).toBe(micros('2026-10-25T01:00Z'));
   });
 
-  test('a date that a zone left out is no day (R-G1)', () => {
+  test('a date that a zone skipped is not a day (R-G1)', () => {
     const days = bucketsOf('day', 'Pacific/Apia');
     const [before, after] = [micros('2011-12-29T10:00Z'), micros('2011-12-30T10:00Z')];
     expect(days.next(before)).toBe(after);
     expect(days.previous(after)).toBe(before);
   });
 
-  test('weeks begin on Monday, before 1970 too (R-G1)', () => {
+  test('weeks begin on Monday, also before 1970 (R-G1)', () => {
     const weeks = bucketsOf('week', 'UTC');
     expect(weeks.startOf(micros('1969-12-31T12:00Z'))).toBe(micros('1969-12-29T00:00Z'));
     expect(weeks.startOf(micros('2026-03-01T12:00Z'))).toBe(micros('2026-02-23T00:00Z'));

@@ -1,4 +1,4 @@
-/** Filling gaps between buckets (R-G1). Buckets here begin at whole numbers. */
+/** Gap filling between buckets (R-G1). Buckets of these tests begin at integers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -23,7 +23,7 @@ const found = [
 ];
 const none = Number.NaN;
 
-describe('gaps between buckets', () => {
+describe('gap filling:', () => {
   test.each([
     ['previous', 20, 20],
     ['linear', 30, 40],
@@ -51,7 +51,7 @@ describe('gaps between buckets', () => {
     },
   );
 
-  test('are the whole period where nothing is found, and nothing where the period is open (R-G1)', () => {
+  test('without buckets fills the whole period, or nothing when the period is open (R-G1)', () => {
     expect(pairs(fill([], { fill: 'previous', order: 'ASC', first: 1, last: 2 }))).toEqual([
       [1, none],
       [2, none],
@@ -60,13 +60,13 @@ describe('gaps between buckets', () => {
     expect(fill([], { fill: 'previous', order: 'ASC', first: 2, last: 1 })).toEqual([]);
   });
 
-  test.each(['previous', 'linear'] as const)('include buckets without a value, by %s (R-G1)', (kind) => {
+  test.each(['previous', 'linear'] as const)('%s fills buckets without a value (R-G1)', (kind) => {
     const withHole = [found[0], { start: 3, value: none }, { start: 4, value: 40 }, { start: 5, value: none }];
     const filled = fill(withHole as FoundBucket[], { fill: kind, order: 'ASC' });
     expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
   });
 
-  test('are the same whichever way time is read, and no bucket found is changed (R-G1)', () => {
+  test('gives the same result in both orders and changes no bucket (R-G1)', () => {
     const buckets = fc
       .uniqueArray(
         fc.record({ start: fc.integer({ min: 0, max: 30 }), value: fc.double({ noDefaultInfinity: true }) }),

@@ -27,8 +27,8 @@ function decode(batches: readonly Buffer[]): PointEntry[] {
   });
 }
 
-describe('instants', () => {
-  it('are written so that reading them gives the same microsecond (R-A8)', () => {
+describe('instants:', () => {
+  it('parseDate reverses formatInstant to the microsecond (R-A8)', () => {
     const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
     fc.assert(
       fc.property(micros, (value) => {
@@ -37,7 +37,7 @@ describe('instants', () => {
     );
   });
 
-  it('survive the COPY format, as do values to the last bit (R-A8)', () => {
+  it('instants and all bits of values survive the COPY format (R-A8)', () => {
     const dateMicros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
     const value = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
@@ -49,8 +49,8 @@ describe('instants', () => {
   });
 });
 
-describe('repeats within one body', () => {
-  it('of variable, date and VersionTag leave the last, the others stay in their order (R-D5)', () => {
+describe('encodeReadings:', () => {
+  it('of readings with the same variable, date and VersionTag keeps the last, in order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>
@@ -64,8 +64,8 @@ describe('repeats within one body', () => {
   });
 });
 
-describe('tags', () => {
-  it('that are equal have one text, whatever the order of their keys (R-D3)', () => {
+describe('label rules:', () => {
+  it('equal tags have one text, whatever the order of their keys (R-D3)', () => {
     const tags = fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true });
     fc.assert(
       fc.property(tags, (given) => {
@@ -81,7 +81,7 @@ describe('tags', () => {
     ['V1', { version: 'mine' }, '{"version":"mine"}'],
     [undefined, { a: 'b' }, '{"a":"b"}'],
     [undefined, {}, null],
-  ])('hold the version %s under `version` unless the key is taken: %j (§9.2 rule 1, R-D3)', (version, tags, text) => {
+  ])('version %s is copied into the tags %j unless they have a version (§9.2 rule 1, R-D3)', (version, tags, text) => {
     expect(toLabels(version, tags)).toEqual({ version, tags: text });
   });
 });

@@ -4,8 +4,8 @@ import { parseScenarios } from '../../scenarios/engine/parser.ts';
 const parse = (...lines: readonly string[]) => parseScenarios('f', lines.join('\n'));
 const inScenario = (...lines: readonly string[]) => parse('scenario a rule (§9.2)', 'variable A versioned', ...lines);
 
-describe('a scenario file', () => {
-  it('gives scenarios with their places and commands (§9.2)', () => {
+describe('scenario parser:', () => {
+  it('returns scenarios with their places and commands (§9.2)', () => {
     const [first, second] = parse(
       '# about versions',
       'scenario one (§9.2)',
@@ -48,7 +48,7 @@ describe('a scenario file', () => {
     ]);
   });
 
-  it('writes many rows as one (§2)', () => {
+  it('expands a row pattern to many rows (§2)', () => {
     const [scenario] = inScenario('push A { 2026-01-31 step P1M times 3 10 up 5 }', 'count A -> 3');
     const [, push] = scenario?.commands ?? [];
     const readings = push?.kind === 'write' ? push.bodies[0]?.[0]?.readings : undefined;
@@ -59,7 +59,7 @@ describe('a scenario file', () => {
     ]);
   });
 
-  // What could never fail, or means nothing, is a fault of the file; it is reported with its line and the rule.
+  // A command that cannot fail or has no meaning is an error, reported with line and rule.
   it.each([
     ['a scenario without an expectation', ['push A { 2026-01-01 1 }'], 'f:1: a scenario must expect something'],
     ['an unknown command', ['reed A -> none'], 'f:3: a command must be one of'],
@@ -83,7 +83,7 @@ describe('a scenario file', () => {
     expect(() => inScenario(...lines)).toThrow(message);
   });
 
-  it('refuses a title without a rule, a file without a scenario, and lines before the first (§9.2)', () => {
+  it('refuses a title without a citation, a file without a scenario, and lines before the first scenario (§9.2)', () => {
     expect(() => parse('scenario no rule', 'variable A', 'read A -> none')).toThrow('must cite its rule');
     expect(() => parse('# nothing')).toThrow('f:1: a file must hold a scenario');
     expect(() => parse('variable A', 'scenario one (§9.2)')).toThrow('f:1: a file must begin with a scenario');

@@ -1,4 +1,4 @@
-/** The scenarios of test/scenarios, played in the model: what they expect must be what the law says. */
+/** Plays the scenarios of test/scenarios in the model: their expectations must follow from the rules. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SCENARIO_FILES } from '../../scenarios/engine/files.ts';
@@ -12,6 +12,6 @@ describe.each(SCENARIO_FILES)('$name', ({ name, path }) => {
   });
 });
 
-it('there are scenarios for every table', () => {
+it('scenarios exist for every table (§9.2)', () => {
   expect(SCENARIO_FILES.length).toBeGreaterThan(5);
 });

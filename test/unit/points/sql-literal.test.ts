@@ -1,4 +1,4 @@
-/** Values written into statements: nothing but the value gets in. */
+/** SQL literals: no value can escape its literal. */
 import { describe, expect, test } from 'vitest';
 import {
   instantLiteral,
@@ -8,8 +8,8 @@ import {
   textLiteral,
 } from '../../../src/points/read/sql-literal.ts';
 
-describe('a literal', () => {
-  test('of a number is that number, of anything else there is none', () => {
+describe('SQL literals:', () => {
+  test('numbers are written exactly; other values throw', () => {
     expect(integerLiteral(42)).toBe('42');
     expect(`1-${integerLiteral(-1)}`).toBe('1-(-1)');
     expect(integerArrayLiteral([1, -2])).toBe("'{1,-2}'::int[]");
@@ -20,16 +20,16 @@ describe('a literal', () => {
     }
   });
 
-  test('of a length of time is its microseconds', () => {
+  test('a duration is written in microseconds', () => {
     expect(intervalLiteral(-3_600_000_001)).toBe("interval '-3600000001 microseconds'");
   });
 
-  test('of a text is closed by nothing in it', () => {
+  test('a text cannot close its quotes', () => {
     expect(textLiteral("Europe/Brussels')--")).toBe("'Europe/Brussels'')--'");
     expect(textLiteral("a\\'b")).toBe(" E'a\\\\''b'");
   });
 
-  test('of an instant is to the microsecond, beyond all dates infinite', () => {
+  test('an instant is exact to the microsecond; dates out of range are infinite', () => {
     expect(instantLiteral(Date.UTC(2026, 2, 1) * 1000 + 1)).toBe("timestamptz '2026-03-01T00:00:00.000001Z'");
     expect(instantLiteral(-Number.MAX_VALUE)).toBe("timestamptz '-infinity'");
     expect(instantLiteral(Number.MAX_VALUE)).toBe("timestamptz 'infinity'");

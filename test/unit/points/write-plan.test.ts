@@ -72,8 +72,8 @@ const plan = (batches: readonly (readonly PointEntry[])[], ...known: readonly Se
 
 const byText = (rows: readonly string[]) => [...rows].sort();
 
-describe('the plan of a write', () => {
-  // Dates on both sides of a begin of chunk, on a grid and off it.
+describe('write plan:', () => {
+  // Dates on both sides of a chunk boundary, on a grid and off it.
   const entry = fc.record({
     variableId: fc.integer({ min: 1, max: 4 }),
     dateMicros: fc.oneof(
@@ -127,7 +127,7 @@ describe('the plan of a write', () => {
     );
   });
 
-  it('gives VersionTimestamps that ascend within a date and lie beyond all that were given (R-F1)', () => {
+  it('assigns VersionTimestamps that ascend within a date and exceed all earlier ones (R-F1)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -149,7 +149,7 @@ describe('the plan of a write', () => {
     );
   });
 
-  it('names every written date up to the high-water mark as a run, and only written dates (architecture 2)', () => {
+  it('covers exactly the written dates up to the high-water mark by runs (architecture 2)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -172,7 +172,7 @@ describe('the plan of a write', () => {
     );
   });
 
-  it('tells what each variable got, whatever of it is kept', () => {
+  it('reports the range written to each variable (R-F1)', () => {
     fc.assert(
       fc.property(batches, states, (given, known) => {
         const made = plan(given, ...known);
@@ -188,14 +188,14 @@ describe('the plan of a write', () => {
     );
   });
 
-  it('leaves rows that need nothing in their buffers (architecture 2)', () => {
+  it('keeps the buffers of rows that need no resolution (architecture 2)', () => {
     const tuples = encodeTuples([point(1, 0), point(2, 0), point(1, HOUR), point(2, HOUR)]);
     const known = new Map([1, 2].map((variableId) => [variableId, series({ variableId })]));
     expect(planWrite([tuples], known, NOW).current).toEqual([tuples]);
     expect(planWrite([tuples], known, NOW).current[0]).toBe(tuples);
   });
 
-  it('makes one run of what follows a step of up to an hour within a chunk, and single dates of the rest', () => {
+  it('joins dates with a step of up to an hour within a chunk into one run (architecture 2)', () => {
     const stored = series({ variableId: 1, maxDateMicros: NOW });
     const runsOf = (dates: readonly number[]) =>
       [...plan([dates.map((date) => point(1, date))], stored).chunks.values()].map(({ superseded }) =>
@@ -213,7 +213,7 @@ describe('the plan of a write', () => {
     expect(runsOf([-2 * HOUR, -HOUR, 0, HOUR])).toEqual([[[-2 * HOUR, -HOUR, HOUR]], [[0, HOUR, HOUR]]]);
   });
 
-  it('looks for a former entry of a VersionTag only where there can be one (R-F2)', () => {
+  it('searches for an earlier entry of a VersionTag only when one can exist (R-F2)', () => {
     const known = series({ variableId: 1, maxDateMicros: NOW, lastVersionTagId: 5 });
     const replaced = (tagId: number) => expand(plan([[point(1, 0, tagId)]], known), 'replaced');
     expect(replaced(5)).toEqual(['1 0 5']);
@@ -225,7 +225,7 @@ describe('the plan of a write', () => {
     expect(plan([[point(1, 0, 9)]], known).written).toMatchObject([{ lastVersionTagId: 9 }]);
   });
 
-  it('counts versions only when there can be more than the limit (R-F3)', () => {
+  it('counts versions only when they can exceed the limit (R-F3)', () => {
     const limited = (given: Partial<Series>, rows = [point(1, 0)]) => {
       const known = series({ variableId: 1, versionLimit: 3, maxDateMicros: NOW, ...given });
       const made = plan([rows], known);
@@ -240,7 +240,7 @@ describe('the plan of a write', () => {
     expect(limited({ versionBound: 9, isVersioned: false }), 'not versioned').toEqual([0, 9]);
   });
 
-  it('forgets history where a variable is not versioned any more, if there is any (R-C6)', () => {
+  it('deletes existing history of a variable that is no longer versioned (R-C6)', () => {
     const forgotten = (hasHistory: boolean) => {
       const known = series({ variableId: 1, isVersioned: false, maxDateMicros: NOW, hasHistory });
       return expand(plan([[point(1, 0)]], known), 'forgotten');
@@ -249,7 +249,7 @@ describe('the plan of a write', () => {
     expect(forgotten(false)).toEqual([]);
   });
 
-  it('knows the variables of a batch, ascending, and its chunks', () => {
+  it('targetsOf returns the ascending variables and the chunks of a batch (architecture 2)', () => {
     fc.assert(
       fc.property(batches, (given) => {
         const rows = given.flat();

@@ -1,4 +1,4 @@
-/** Offsets of zones as spans of time (R-G1, R-A8). */
+/** UTC offsets of zones as spans (R-G1, R-A8). */
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { mergeSpans, offsetSpans } from '../../../src/points/buckets/zone-offset
 const ZONES = ['Europe/Brussels', 'Africa/Casablanca', 'Australia/Lord_Howe', 'Africa/Monrovia', 'Pacific/Apia', 'UTC'];
 const HOUR = 3_600_000_000;
 
-test('spans have the offset that Temporal has, whatever the period they are asked for (R-G1)', () => {
+test('zone offsets: spans have the offsets of Temporal for any period (R-G1)', () => {
   const micros = fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS - 1 });
   const bound = fc.option(micros, { nil: undefined });
   fc.assert(
@@ -26,7 +26,7 @@ test('spans have the offset that Temporal has, whatever the period they are aske
   );
 });
 
-test('a period without a change of the clock is one span, and so are neighbours made alike (R-G1)', () => {
+test('zone offsets: a period without a clock change is one span, and equal neighbours are joined (R-G1)', () => {
   const [june, july] = [Date.UTC(2026, 5, 1) * 1000, Date.UTC(2026, 6, 1) * 1000];
   expect(offsetSpans('Europe/Brussels', june, july).map(({ offset }) => offset)).toEqual([2 * HOUR]);
   const year = offsetSpans('Europe/Brussels', Date.UTC(2026, 0, 1) * 1000, Date.UTC(2027, 0, 1) * 1000);

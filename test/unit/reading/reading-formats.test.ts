@@ -1,4 +1,4 @@
-/** Formats of rows without a server: what each writes for a table (R-G3, R-G4). */
+/** Format writers without a server (R-G3, R-G4). */
 import { tableFromIPC } from 'apache-arrow';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -54,8 +54,8 @@ async function joined(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-describe('JSON (R-G3)', () => {
-  test('has a member for what a row has, and none for a version or tags it has not', async () => {
+describe('JSON rows (R-G3):', () => {
+  test('omit version and tags where a row has none', async () => {
     const text = await joined(writeJson(table(batch(7, null, [1.5, Number.NaN], [2, 0]), batch(8, 3, [-1e-7], [1]))));
     expect(JSON.parse(text.toString())).toEqual([
       {
@@ -71,13 +71,13 @@ describe('JSON (R-G3)', () => {
     ]);
   });
 
-  test('of nothing is an empty array', async () => {
+  test('an empty table is an empty array', async () => {
     expect((await joined(writeJson(table()))).toString()).toBe('[]');
   });
 });
 
-describe('CSV (R-G4)', () => {
-  test('is RFC 4180 with a header row; texts stand as they are, formulas too', async () => {
+describe('CSV rows (R-G4):', () => {
+  test('are RFC 4180 with a header row; texts are unchanged, formulas too', async () => {
     const text = (await joined(writeCsv(table(batch(7, null, [1.5, Number.NaN, 3], [2, 0, 3]))))).toString();
     expect(text).toBe(
       [
@@ -90,19 +90,19 @@ describe('CSV (R-G4)', () => {
     );
   });
 
-  test('of nothing is the header', async () => {
+  test('an empty table is the header alone', async () => {
     const text = (await joined(writeCsv(table()))).toString();
     expect(text).toBe('variableId,date,rawValue,unitId,version,tags\r\n');
   });
 });
 
-describe('Arrow (R-G4)', () => {
+describe('Arrow rows (R-G4):', () => {
   const rowsOf = (bytes: Uint8Array) =>
     tableFromIPC(bytes)
       .toArray()
       .map((row) => row.toJSON() as Record<string, unknown>);
 
-  test('gives typed columns, null where there is nothing, and microseconds', async () => {
+  test('have typed columns, nulls and microseconds', async () => {
     const bytes = await joined(writeArrow(table(batch(7, null, [1.5, Number.NaN], [2, 0]))));
     const arrow = tableFromIPC(bytes);
     expect(arrow.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
@@ -121,21 +121,21 @@ describe('Arrow (R-G4)', () => {
     ]);
   });
 
-  test('keeps the texts of each batch, whether a dictionary is kept or replaced', async () => {
+  test('keep the texts of each batch when the dictionary is kept or replaced', async () => {
     const idsOfBatches = [[1, 2], [0, 0], [2], [3, 0, 1], [1], []] as const;
     const batches = idsOfBatches.flatMap((ids) => (ids.length === 0 ? [] : [batch(1, 8, ids.map(Number), ids)]));
     const rows = rowsOf(await joined(writeArrow(table(...batches))));
     expect(rows.map(({ version }) => version)).toEqual(idsOfBatches.flat().map((id) => TEXTS[id] ?? null));
   });
 
-  test('of nothing is the schema alone', async () => {
+  test('an empty table is the schema alone', async () => {
     const arrow = tableFromIPC(await joined(writeArrow(table())));
     expect(arrow.numRows).toBe(0);
     expect(arrow.schema.names).toContain('version');
   });
 });
 
-describe('numbers written in rows (R-G3)', () => {
+describe('number writer (R-G3):', () => {
   const textOf = (value: number): string => {
     const bytes = Buffer.alloc(NUMBER_BYTES + 1, '?');
     return bytes.toString('latin1', 1, writeNumber(bytes, 1, value));
@@ -148,11 +148,11 @@ describe('numbers written in rows (R-G3)', () => {
     ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
     ...[-0.0000010067770038988751, -2.2250738585072014e-308, -123456789012345680000],
     ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
-  ])('are as short as String(%d)', (value) => {
+  ])('writes %d as String does', (value) => {
     expect(textOf(value)).toBe(String(value));
   });
 
-  test('are as String writes them, whatever they are', () => {
+  test('writes any number as String does', () => {
     const decimal = fc
       .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 9 }))
       .map(([digits, decimals]) => digits / 10 ** decimals);
@@ -166,8 +166,8 @@ describe('numbers written in rows (R-G3)', () => {
   });
 });
 
-describe('instants written in rows (R-A8)', () => {
-  test('are as each would be alone, in any zone', () => {
+describe('instant writer (R-A8):', () => {
+  test('writes series as formatInstant writes single instants, in any zone', () => {
     const micros = fc
       .integer({ min: Date.UTC(1700, 0, 1), max: Date.UTC(2199, 11, 31) })
       .map((millis) => millis * 1000);
@@ -202,14 +202,14 @@ describe('instants written in rows (R-A8)', () => {
     ['Africa/Monrovia', '1972-01-07T00:44:29Z', '1972-01-07T00:00:29-00:44'],
     ['Africa/Monrovia', '1972-01-07T00:44:30Z', '1972-01-07T00:44:30+00:00'],
     ['America/New_York', '1883-11-18T16:59:59Z', '1883-11-18T12:03:59-04:56'],
-  ])('of %s, whose mean time had seconds, have an offset of whole minutes and stay the instant', (zone, utc, local) => {
+  ])('%s local mean time has an offset of whole minutes and denotes the same instant', (zone, utc, local) => {
     const { micros } = parseDate(utc) ?? { micros: Number.NaN };
     expect(formatLocalInstant(micros, zoneOffset(zone)(micros))).toBe(local);
     expect(parseDate(local)?.micros).toBe(micros);
   });
 });
 
-describe('the type of an answer (R-G4)', () => {
+describe('content negotiation (R-G4):', () => {
   const [JSON_TYPE, CSV, ARROW] = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'];
 
   test.each([
@@ -228,7 +228,7 @@ describe('the type of an answer (R-G4)', () => {
     ['application/json;q=0, */*', CSV],
     ['text/html, application/xml;q=0.9', JSON_TYPE],
     ['nonsense', JSON_TYPE],
-  ])('for Accept %j is %s', (accept, type) => {
+  ])('Accept %j gives %s', (accept, type) => {
     expect(chooseType(accept, ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'])).toBe(type);
   });
 });

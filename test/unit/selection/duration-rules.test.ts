@@ -4,7 +4,7 @@ import { parseDuration, parseRelative } from '../../../src/selection/duration-ru
 
 const HOUR = 3_600_000_000;
 
-describe('a duration (R-G2)', () => {
+describe('parseDuration: a duration (R-G2)', () => {
   test.each([
     ['PT24H', { months: 0, days: 0, micros: 24 * HOUR }],
     ['P1D', { months: 0, days: 1, micros: 0 }],
@@ -16,7 +16,7 @@ describe('a duration (R-G2)', () => {
     ['PT0S', { months: 0, days: 0, micros: 0 }],
     ['p7d', { months: 0, days: 7, micros: 0 }],
     ['P100Y', { months: 1200, days: 0, micros: 0 }],
-  ])('%s has months, days and microseconds apart', (text, duration) => {
+  ])('%s splits into months, days and microseconds', (text, duration) => {
     expect(parseDuration(text)).toEqual(duration);
   });
 
@@ -25,7 +25,7 @@ describe('a duration (R-G2)', () => {
     (text) => expect(parseDuration(text)).toBeUndefined(),
   );
 
-  test('means what it was written from, whatever its parts', () => {
+  test('reverses the text of its parts', () => {
     const part = fc.integer({ min: 0, max: 36 });
     fc.assert(
       fc.property(fc.tuple(part, part, part, part, part, part, part), ([y, mo, w, d, h, mi, s]) => {
@@ -39,7 +39,7 @@ describe('a duration (R-G2)', () => {
   });
 });
 
-describe('a relative version (§9.3, R-G2)', () => {
+describe('parseRelative: a relative version (§9.3, R-G2)', () => {
   test.each([
     ['last 3 days', { months: 0, days: 3, micros: 0 }],
     ['3 days', { months: 0, days: 3, micros: 0 }],
@@ -53,7 +53,7 @@ describe('a relative version (§9.3, R-G2)', () => {
     ['last 2 years', { months: 24, days: 0, micros: 0 }],
     ['current', 'current'],
     [' Current ', 'current'],
-  ])('%j goes back so far', (text, duration) => {
+  ])('%j is accepted', (text, duration) => {
     expect(parseRelative(text)).toEqual(duration);
   });
 

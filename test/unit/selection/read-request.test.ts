@@ -19,7 +19,7 @@ function refusalOf(work: () => unknown): DomainError {
 
 const DAYS_3 = { months: 0, days: 3, micros: 0 };
 
-describe('a query and a body say the same (R-G1, R-G2)', () => {
+describe('read request: a query and a body give the same request (R-G1, R-G2)', () => {
   test.each([
     ['relativeVersion=last+3+days', { relativeVersion: 'Last3Days' }, { relative: DAYS_3 }],
     ['relativeVersion=Current', { RELATIVEVERSION: 'current' }, { relative: undefined }],
@@ -53,16 +53,16 @@ describe('a query and a body say the same (R-G1, R-G2)', () => {
     expect(fromBody(body)).toMatchObject(expected);
   });
 
-  test('a page beyond all there can be still is a page that a statement can hold (R-G1)', () => {
+  test('a page number beyond all rows stays within the range of a statement (R-G1)', () => {
     const { limit = 0, offset } = fromQuery('itemsPerPage=2147483647&pageNumber=2147483647');
     expect(Number.isSafeInteger(offset + limit + 1)).toBe(true);
   });
 
-  test("a tag's key may hold a colon in a body's object", () => {
+  test("a tag's key may contain a colon in an object of a body", () => {
     expect(fromBody({ filter: { tags: { 'a:b': 'c:d' } } }).tags).toEqual([['a:b', 'c:d']]);
   });
 
-  test('an object of tags does not spill into other names', () => {
+  test('members of a tags object are not read as parameters', () => {
     const request = fromBody({ variableId: 1, tags: { version: 'V1', variableId: '7' } });
     expect(request).toMatchObject({ variableIds: [1], versionTags: [] });
     expect(request.tags).toEqual([
@@ -72,7 +72,7 @@ describe('a query and a body say the same (R-G1, R-G2)', () => {
   });
 });
 
-describe('a contradiction is refused, naming both (R-G2)', () => {
+describe('read request: contradictory parameters are refused and both named (R-G2)', () => {
   test.each([
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion'],
     ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion'],
@@ -87,7 +87,7 @@ describe('a contradiction is refused, naming both (R-G2)', () => {
   });
 });
 
-describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
+describe('read request: an invalid value is refused and its parameter named (R-A5)', () => {
   test.each([
     ['relativeVersion=soon', 'relativeVersion'],
     ['horizon=24', 'horizon'],
@@ -104,7 +104,7 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
     expect(details?.[0]?.path).toBe(`query.${name}`);
   });
 
-  test('a tag of a body that is no text', () => {
+  test('a tag of a body that is not a string', () => {
     const { message, details } = refusalOf(() => fromBody({ tags: { level: 3 } }));
     expect(message).toBe('$.tags.level must be a text, got 3');
     expect(details?.[0]?.path).toBe('$.tags.level');
@@ -122,13 +122,13 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
     [{ includeToBoundary: 'yes' }, '$.includeToBoundary'],
     [{ from: { date: '2026-01-01' } }, '$.from'],
     [{ filter: { variableIds: [{ id: 1 }] } }, '$.filter.variableIds[0]'],
-  ])('of a body by its JSON path: %j (R-A5)', (body, path) => {
+  ])('in a body by its JSON path: %j (R-A5)', (body, path) => {
     const { message, details } = refusalOf(() => fromBody(body));
     expect(details?.map((detail) => detail.path)).toEqual([path]);
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
   });
 
-  test('all that is wrong at once, and what is given twice where it is (R-A5)', () => {
+  test('all errors are reported at once, repeated values each at its place (R-A5)', () => {
     const query =
       'variableId=x&variableId=1,y&from=soon&to=2026-13-01&timeZoneId=Mars/Base&granularity=7.5&pagingOrder=UP';
     const { details } = refusalOf(() => fromQuery(query));
@@ -136,27 +136,27 @@ describe('what makes no sense is refused, naming the parameter (R-A5)', () => {
     expect(details?.map(({ path }) => path)).toEqual(paths.map((name) => `query.${name}`));
   });
 
-  test('a contradiction of a body by the paths of both (R-A5, R-G2)', () => {
+  test('a contradiction in a body by both paths (R-A5, R-G2)', () => {
     const { message, details } = refusalOf(() => fromBody({ options: { fill: 'linear' } }));
     expect(message).toContain('$.options.fill and $.granularity contradict each other');
     expect(details?.map(({ path }) => path)).toEqual(['$.options.fill', '$.granularity']);
   });
 });
 
-describe('a date without a time is where its day begins (R-A8, R-G1)', () => {
+describe('read request: a date without a time is the start of its day (R-A8, R-G1)', () => {
   const at = (instant: string) => Date.parse(instant) * 1000;
 
   test.each([
     ['', '2026-03-01', '2026-03-01T00:00:00Z'],
     ['Europe/Brussels', '2026-03-29', '2026-03-28T23:00:00Z'],
-    // Its clock goes from 24:00 to 1:00 in spring and meets midnight twice in autumn: the day begins with the first.
+    // Its clock skips midnight in spring and repeats it in autumn; the day begins at the first.
     ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
     ['Atlantic/Azores', '2026-10-25', '2026-10-25T00:00:00Z'],
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
     ['Asia/Kathmandu', '2026-01-01', '2025-12-31T18:15:00Z'],
     ['Australia/Lord_Howe', '2026-04-05', '2026-04-04T13:00:00Z'],
-  ])('on the clock of timeZoneId, else UTC: %s %s', (timeZoneId, date, instant) => {
+  ])('in timeZoneId, by default UTC: %s %s', (timeZoneId, date, instant) => {
     const micros = at(instant);
     for (const name of ['from', 'to', 'asOf'] as const) {
       expect(fromQuery(`${name}=${date}&timeZoneId=${timeZoneId}`)).toMatchObject({ [`${name}Micros`]: micros });
@@ -174,7 +174,7 @@ describe('a date without a time is where its day begins (R-A8, R-G1)', () => {
   );
 });
 
-describe('instants as .NET clients write them (R-A3, R-A8)', () => {
+describe('read request: instants as .NET clients write them (R-A3, R-A8)', () => {
   test.each([
     ['0001-01-01T00:00:00', '1700-01-01T00:00:00Z'],
     ['9999-12-31T23:59:59.9999999Z', '2200-01-01T00:00:00Z'],
@@ -182,7 +182,7 @@ describe('instants as .NET clients write them (R-A3, R-A8)', () => {
     ['9996-02-29', '2200-01-01T00:00:00Z'],
     ['2026-03-01T00:15:00.0000000+01:00', '2026-02-28T23:15:00Z'],
     ['2026-03-01T00:15:00.1234567Z', '2026-03-01T00:15:00.123456Z'],
-  ])('%s bounds as %s does', (text, instant) => {
+  ])('%s equals %s', (text, instant) => {
     const query = `from=${encodeURIComponent(text)}&timeZoneId=UTC`;
     if (instant === undefined) expect(() => fromQuery(query)).toThrow(/must be an ISO 8601 date/);
     else expect(fromQuery(query).fromMicros).toBe(parseDate(instant)?.micros ?? MAX_DATE_MICROS);

@@ -1,0 +1,80 @@
+/** Write state and runs that a plan derives from the high-water mark (§9.2, R-F1 to R-F4). */
+import { describe, expect, it } from 'vitest';
+import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import type { PointEntry } from '../../../src/points/point.ts';
+import { planWrite } from '../../../src/points/write/plan-write-rules.ts';
+import type { ChunkRuns } from '../../../src/points/write/stored-runs-rules.ts';
+import type { Series } from '../../../src/points/write/survey-rows-rules.ts';
+
+const HOUR = 3_600_000_000;
+const MARK = 10 * HOUR;
+const LAST_TAG = 5;
+
+function plan(rows: readonly (readonly [date: number, tagId: number])[], given: Partial<Series> = {}) {
+  const series: Series = {
+    variableId: 1,
+    accountId: 1,
+    isVersioned: true,
+    versionLimit: 7,
+    maxDateMicros: MARK,
+    lastVersionTimestamp: Number.NEGATIVE_INFINITY,
+    hasHistory: false,
+    lastVersionTagId: LAST_TAG,
+    versionBound: 1,
+    ...given,
+  };
+  const entries = rows.map(([dateMicros, versionTagId]): PointEntry => {
+    return { variableId: 1, dateMicros, value: 1, versionTagId, tagSetId: 0 };
+  });
+  return planWrite([encodeTuples(entries)], new Map([[1, series]]), 10 ** 15);
+}
+
+function datesIn(planned: ReturnType<typeof plan>, set: keyof ChunkRuns): readonly string[] {
+  return [...planned.chunks.values()].flatMap(({ [set]: runs }) =>
+    runs.fromMicros.map((from, run) => `${from / HOUR}-${(runs.toMicros[run] ?? 0) / HOUR} ${runs.versionTagIds[run]}`),
+  );
+}
+
+describe('write plan: the write state', () => {
+  it.each([
+    ['a date before the mark', [[MARK - HOUR, 0]], {}, { hasHistory: true, isAppend: false }],
+    ['the date of the mark', [[MARK, 0]], {}, { hasHistory: true, isAppend: false }],
+    ['a date after the mark', [[MARK + 1, 0]], {}, { hasHistory: false, isAppend: true }],
+    ['a date after the mark of a variable with history', [[MARK + 1, 0]], { hasHistory: true }, { hasHistory: true }],
+    ['dates on both sides of the mark', [[MARK, 0], [MARK + HOUR, 0]], {}, { hasHistory: true, isAppend: false }], // biome-ignore format: one case a line
+    ['two versions after the mark', [[MARK + 1, 1], [MARK + 1, 2]], {}, { hasHistory: true, isAppend: false }], // biome-ignore format: one case a line
+    ['one tag twice after the mark', [[MARK + 1, 1], [MARK + 1, 1]], {}, { hasHistory: false, isAppend: true }], // biome-ignore format: one case a line
+    ['the mark, not versioned', [[MARK, 0]], { isVersioned: false }, { hasHistory: false, isAppend: false }],
+    ['the mark, no longer versioned', [[MARK, 0]], { isVersioned: false, hasHistory: true }, { hasHistory: true }],
+  ] as const)('%s: history and append follow from the mark (R-F1, R-F4)', (_case, rows, given, expected) => {
+    expect(plan(rows, given).written).toMatchObject([expected]);
+  });
+});
+
+describe('write plan: runs of stored dates', () => {
+  it('ordered dates after the mark are in no run (architecture 2)', () => {
+    const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short
+    expect(datesIn(planned, 'superseded')).toEqual(['9-10 0']);
+    expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
+  });
+
+  it('unordered dates after the mark are in no run, repeated ones are (architecture 2)', () => {
+    const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
+    expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
+    const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short
+    expect(datesIn(repeated, 'superseded')).toEqual(['11-11 2']);
+  });
+
+  it('earlier rows of a write replace a VersionTag only at a stored date and only when the tag may be stored (R-F2)', () => {
+    const after = plan([[MARK + HOUR, 3], [MARK + HOUR, 4]]); // biome-ignore format: short
+    expect(datesIn(after, 'replaced')).toEqual(['11-11 4']);
+    const stored = plan([[MARK, 3], [MARK, LAST_TAG + 1], [MARK, LAST_TAG]]); // biome-ignore format: short
+    expect([...datesIn(stored, 'replaced')].sort()).toEqual(['10-10 3', `10-10 ${LAST_TAG}`]);
+  });
+
+  it('keeps superseded rows of the write apart from current ones, and no empty buffers (§9.2)', () => {
+    expect(plan([[MARK, 0]]).earlier).toEqual([]);
+    const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short
+    expect([current.length, earlier.length]).toEqual([1, 1]);
+  });
+});

@@ -1,7 +1,7 @@
 /**
- * The writer of points in process, on encoded batches and with its commit, against raw COPY BINARY of the same rows into a
- * hypertable with the same columns and chunks and a key as PostgreSQL makes it, in turn. Every variable lies between others
- * in the keys of both.
+ * Compares the writer of points (in process, encoded batches, including the commit) with raw COPY BINARY of the same rows
+ * into a hypertable with the same columns and chunks and a default key, alternating. Both keys have other variables before
+ * and after each variable.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -19,7 +19,7 @@ const WRITE_TIMEOUT_MS = 600_000;
 const VERSION_LIMIT = 7;
 const LAST_ID = 2 ** 31 - 1;
 
-/** How many points of how many variables a batch has. */
+/** Points and variables of a batch. */
 interface Shape {
   readonly variables: number;
   readonly points: number;
@@ -34,7 +34,7 @@ interface World {
   readonly database: Database;
   readonly accountId: number;
   readonly sourceId: number;
-  /** First id of the variables of the limit; none is used twice. */
+  /** First variable id of the COPY side; ids are never reused. */
   nextTwinId: number;
 }
 
@@ -43,7 +43,7 @@ type Pair = readonly [ours: number, limit: number];
 export async function benchPoints(database: Database): Promise<readonly Figure[]> {
   const world = await createWorld(database);
   const pairs = new Map<string, Pair[]>();
-  // The first round warms both sides up.
+  // The first round warms up both sides.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for await (const [name, pair] of measureRound(world)) {
       if (round > 0) pairs.set(name, [...(pairs.get(name) ?? []), pair]);
@@ -72,7 +72,7 @@ async function* measureRound(world: World): AsyncGenerator<readonly [string, Pai
   yield ['new versions 1,000 x 1', await measure(world, wide, WIDE)];
 }
 
-/** Every write is one version too many: as many are cut as are written. */
+/** Every write exceeds the version limit: it removes as many versions as it writes. */
 async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, Pair]> {
   const full = await addVariables(world, QUARTER_MILLION, true);
   for (let version = 0; version < VERSION_LIMIT; version += 1) {
@@ -84,7 +84,7 @@ async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, P
   yield ['the same tag again, 7 more versions stored, 250 x 1,000', await measure(world, full, QUARTER_MILLION, tag)];
 }
 
-/** Points per second of ours and of the limit, in turn. */
+/** Points per second of the writer and of COPY, alternating. */
 async function measure(world: World, ids: readonly number[], shape: Shape, versionTagId = 0): Promise<Pair> {
   const twinIds = ids.map((_, index) => world.nextTwinId + index);
   world.nextTwinId += ids.length;
@@ -128,7 +128,7 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // COPY is a fifth faster where nothing lies behind its keys, which is so of no variable but the last.
+  // COPY is a fifth faster at the end of its index, which only applies to the last variable.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -1,6 +1,6 @@
 /**
- * Reading, against reading: a year of 15-min points of seven versions against one of one version, states of the past
- * against the latest.
+ * Compares reads: a year of 15-minute points with seven versions against one with a single version, and past states against
+ * the latest.
  */
 import { type Database, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
@@ -17,7 +17,7 @@ const VERSIONS = 7;
 const QUARTER = 900_000_000;
 const YEAR = { fromMicros: Date.UTC(2025, 0, 1) * 1000, toMicros: Date.UTC(2026, 0, 1) * 1000 };
 
-/** @param database of a migrated schema; the bench adds an account of its own. */
+/** @param database with a migrated schema; the bench creates an account of its own. */
 export async function benchReads(database: Database): Promise<readonly Figure[]> {
   const accountId = await addAccount(database, 'Readers');
   const sourceId = await addStoredSource(database, accountId);
@@ -26,7 +26,7 @@ export async function benchReads(database: Database): Promise<readonly Figure[]>
   const known: number[] = [];
   for (let version = 0; version < VERSIONS; version += 1) known.push(await writeYear(database, many, version));
   await writeYear(database, one, 0);
-  // As the server itself does now and then: what was written is only then known to be visible to all.
+  // As autovacuum does: sets the visibility map.
   await database.query('vacuum (analyze) point, point_version');
   const timeOf = (variableId: number, version: VersionChoice) =>
     timeRead(database, { variableIds: [variableId], ...YEAR, version, order: 'ASC' });
@@ -46,7 +46,7 @@ export async function benchReads(database: Database): Promise<readonly Figure[]>
   ];
 }
 
-/** Milliseconds until the last point is there. */
+/** @returns milliseconds until the last point arrives. */
 async function timeRead(database: Database, selection: PointSelection): Promise<number> {
   const startMs = performance.now();
   let points = 0;

@@ -1,6 +1,6 @@
 /**
- * How much memory an API process takes for long answers (R-G4): the first one after its start, which is when its heap
- * grows, and the next. Each format in a process of its own, over HTTP, by a client that takes what it gets.
+ * Measures the memory of an API process during long answers (R-G4): the first one after its start, when the heap grows, and
+ * the next. Each format runs in a process of its own, over HTTP, with a fast client.
  */
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -22,7 +22,7 @@ export interface MeasuredService {
   readonly pid: number;
 }
 
-/** Runs something against an API process that has just been started. */
+/** Runs a function against a newly started API process. */
 export type WithFreshService = <Result>(bench: (service: MeasuredService) => Promise<Result>) => Promise<Result>;
 
 export async function benchAnswers(database: Database, withService: WithFreshService): Promise<readonly Figure[]> {
@@ -87,13 +87,13 @@ async function growthOf(
   }
 }
 
-/** Memory of a process that is in RAM, as Linux tells. */
+/** Resident memory of a process, from /proc. */
 function residentBytes(pid: number): number {
   const [, kibibytes = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kibibytes) * 1024;
 }
 
-/** @returns the source whose variables hold them. */
+/** @returns the source of the variables that hold the points. */
 async function addPoints(database: Database, api: ApiClient): Promise<number> {
   const { sourceId } = await createSiteAndSource(api);
   const variableIds: number[] = [];

@@ -1,10 +1,10 @@
-/** What a scenario must hold beyond its grammar, so that it means something and can fail. */
+/** Checks beyond the grammar: a scenario must be meaningful and able to fail. */
 import type { Command, ExpectedRow, KnownAt, Moment, Place, Scenario } from './syntax.ts';
 import { ScenarioSyntaxError } from './tokens.ts';
 
 const CITATION = /§\d|R-[A-K]\d/;
 
-/** @throws ScenarioSyntaxError */
+/** @throws {ScenarioSyntaxError} naming file, line and rule. */
 export function checkScenario({ title, place, commands }: Scenario): void {
   const require = (holds: boolean, where: Place, rule: string): void => {
     if (!holds) throw new ScenarioSyntaxError(where, rule);

@@ -1,4 +1,4 @@
-/** Which versions a read means: the moments it names become instants. */
+/** Resolves the version clauses of a read: named moments become instants. */
 import { Temporal } from 'temporal-polyfill';
 import { before } from './instants.ts';
 import type { Choice, KnownAt } from './syntax.ts';
@@ -11,7 +11,7 @@ export function resolveChoice({ knownAt, ...choice }: Choice, spans: Spans): Res
   return { ...choice, ...(knownMicros !== undefined && { knownMicros }) };
 }
 
-/** The instant up to which versions are known; undefined for `Current`. */
+/** @returns the as-of instant; undefined for `Current`. */
 function knownInstant(knownAt: KnownAt, spans: Spans): number | undefined {
   if (knownAt.kind === 'instant') return knownAt.micros;
   if (knownAt.kind === 'label') {

@@ -1,4 +1,4 @@
-/** Where the scenarios are. */
+/** Lists the scenario files. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

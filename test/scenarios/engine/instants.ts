@@ -1,11 +1,11 @@
-/** Instants and lengths of time as scenario files write them: ISO 8601, as short as can be, UTC where no zone is given. */
+/** Instants and durations of scenario files: ISO 8601 of any precision, UTC without a zone. */
 import { Temporal } from 'temporal-polyfill';
 
 const MICROS_PER_MILLI = 1000;
 const NANOS_PER_MICRO = 1000n;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2}(?:\.\d{1,6})?))?)?)?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** @returns microseconds since 1970, undefined for what is no instant. */
+/** @returns microseconds since 1970; undefined for other text. */
 export function parseInstant(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (!match) return undefined;
@@ -17,13 +17,13 @@ export function parseInstant(text: string): number | undefined {
   }
 }
 
-/** `2026-03-01T00:15Z`; seconds and their fraction only where there are some. */
+/** `2026-03-01T00:15Z`; seconds and their fraction only when they are not zero. */
 export function formatInstant(micros: number): string {
   const text = toInstant(micros).toString();
   return text.replace(/:00Z$/, 'Z');
 }
 
-/** @returns undefined for what is no ISO 8601 duration, or a negative one. */
+/** @returns undefined for text that is not an ISO 8601 duration, and for negative durations. */
 export function parseDuration(text: string): Temporal.Duration | undefined {
   try {
     const duration = Temporal.Duration.from(text);
@@ -44,8 +44,8 @@ export function toMicros(instant: Temporal.Instant): number {
 }
 
 /**
- * An instant so much earlier: years to days back on the calendar of the zone, where a local time that comes twice is
- * the later one and one that is skipped is moved forward by the gap (R-D4); hours and less on the clock.
+ * Subtracts a duration: years to days on the calendar of the zone, where a repeated local time is the later instant and a
+ * skipped one moves forward by the gap (R-D4); hours and less on the clock.
  */
 export function before(micros: number, duration: Temporal.Duration, timeZoneId: string): number {
   const { years, months, weeks, days, hours, minutes, seconds, milliseconds, microseconds } = duration;

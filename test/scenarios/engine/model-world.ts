@@ -1,4 +1,4 @@
-/** Scenarios played in the model: what has to come out, by the law alone. */
+/** Plays scenarios in the model: computes expected results from the rules alone. */
 import { aggregate } from '../../support/models/bucket-model.ts';
 import { copyOf, pushedEntries, storedOutput, type VariableEntry } from '../../support/models/model-entries.ts';
 import {
@@ -18,7 +18,7 @@ interface ModelVariable {
   readonly isVersioned: boolean;
   readonly limit: number | null;
   readonly versions: readonly ModelVersion[];
-  /** The greatest VersionTimestamp given to it. */
+  /** Greatest VersionTimestamp assigned to the variable. */
   readonly lastMicros: number;
 }
 
@@ -29,7 +29,7 @@ function isSameDate(a: VariableEntry, b: VariableEntry): boolean {
   return a.variable === b.variable && a.dateMicros === b.dateMicros;
 }
 
-/** @param nowMicros the clock of writes whose moment is not stated. */
+/** @param nowMicros clock of writes without an explicit instant. */
 export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000): World {
   const variables = new Map<string, ModelVariable>();
   const spans = openSpans();
@@ -44,8 +44,8 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
   const limitOf = ({ limit }: ModelVariable) => limit ?? accountLimit;
 
   /**
-   * The clock, but later than what the variable was given (R-F1). Of one date, what the write itself replaces is not
-   * counted; the k-th of the others is k - 1 µs after it.
+   * The clock, but later than the variable's last VersionTimestamp (R-F1). Rows of a date that the write itself replaces do
+   * not count; the k-th of the others is k - 1 µs later.
    */
   const write = (bodies: readonly (readonly VariableEntry[])[], moment: Moment | undefined): void => {
     const entries = bodies.flat();

@@ -1,6 +1,6 @@
 /**
- * Reads scenario files (grammar: test/scenarios/README.md). A fault is reported with its file, line and rule; what
- * could never fail is one: a scenario without an expectation, or without the rule it states.
+ * Parses scenario files (grammar: test/scenarios/README.md). Errors name file, line and rule. A scenario without an
+ * expectation or a cited rule is an error, because it could never fail.
  */
 import { checkScenario } from './checks.ts';
 import { period, query } from './queries.ts';
@@ -21,7 +21,7 @@ import { type Cursor, END_OF_FILE, END_OF_LINE, openCursor, ScenarioSyntaxError 
 
 const TITLE = /^\s*scenario\s+(\S.*?)\s*$/;
 
-/** @throws ScenarioSyntaxError with file, line and rule. */
+/** @throws {ScenarioSyntaxError} naming file, line and rule. */
 export function parseScenarios(file: string, source: string): readonly Scenario[] {
   const scenarios = split(file, source).map(({ title, place, body }) => {
     const scenario = { title, place, commands: readCommands(openCursor(file, body)) };
@@ -35,7 +35,7 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 interface Section {
   readonly title: string;
   readonly place: Place;
-  /** The lines after the title, behind as many empty ones as keep their numbers. */
+  /** Lines after the title, preceded by empty lines so that line numbers match. */
   readonly body: string;
 }
 
@@ -95,7 +95,7 @@ function variable(cursor: Cursor): Action {
   return { kind: 'variable', variable: name, isVersioned, limit };
 }
 
-/** `versioned` or `plain`, which is what a variable is when it is not said. */
+/** `versioned` or `plain`; defaults to `plain`. */
 function isVersionedNext(cursor: Cursor): boolean {
   return !cursor.takes('plain') && cursor.takes('versioned');
 }

@@ -1,13 +1,13 @@
-/** Plays a scenario in a world and holds what is read against what it expects. */
+/** Plays a scenario in a world and compares the reads with its expectations. */
 import { formatInstant } from './instants.ts';
 import { formatMoment, formatTags } from './rows.ts';
 import type { Command, ExpectedRow, ExpectedVersion, Look, Moment, Scenario, Tags } from './syntax.ts';
 import type { Row, Span, VersionLine, World } from './world.ts';
 
-// Sums are added up in an order of the database's own.
+// The database sums values in an order of its own.
 const TOLERANCE = 1e-9;
 
-/** @throws Error naming file, line, what was expected and what came. */
+/** @throws {Error} naming file, line, expected and actual rows. */
 export async function playScenario(world: World, { commands }: Scenario): Promise<void> {
   for (const command of commands) await play(world, command);
 }

@@ -1,4 +1,4 @@
-/** What a `read` or `count` asks for: variables, then clauses in any order, each at most once. */
+/** Parses the query of `read` or `count`: variables, then clauses in any order, each at most once. */
 import { Temporal } from 'temporal-polyfill';
 import { parseDuration, parseInstant } from './instants.ts';
 import { instant, label, nextIsVariable, tagPairs, texts, variableName, wholeNumber } from './rows.ts';
@@ -52,7 +52,7 @@ function addClause(cursor: Cursor, clauses: Clauses): void {
   Object.assign(clauses, found);
 }
 
-/** The members a clause stands for, undefined where none begins. */
+/** @returns the members of the next clause; undefined when no clause follows. */
 function readClause(cursor: Cursor): Clauses | undefined {
   if (cursor.takes('latest')) return { isEvery: false };
   if (cursor.takes('every')) return { isEvery: true };
@@ -96,7 +96,7 @@ function knownAt(cursor: Cursor): KnownAt {
   return { kind: 'instant', micros };
 }
 
-/** `relative last 3 days now instant [in zone]`, in the words of a reader. */
+/** `relative last 3 days now instant [in zone]`, with the text of a relative version. */
 function relative(cursor: Cursor): KnownAt {
   const words: string[] = [];
   while (!cursor.takes('now')) words.push(cursor.text('relative … now'));

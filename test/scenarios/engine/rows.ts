@@ -1,4 +1,4 @@
-/** Rows of scenario files: readings pushed, what a script returns, what is expected. */
+/** Parses rows of scenario files: pushed readings, script results and expectations. */
 import { formatInstant, parseDuration, parseInstant, toInstant, toMicros } from './instants.ts';
 import type { ExpectedRow, ExpectedVersion, Moment, Place, Reading, ScriptOutput, ScriptRow, Tags } from './syntax.ts';
 import { type Cursor, END_OF_LINE, show } from './tokens.ts';
@@ -24,7 +24,7 @@ export function instant(cursor: Cursor, what: string): number {
   return cursor.word(what, INSTANT_RULE, parseInstant);
 }
 
-/** The name of a write: in small letters. */
+/** The name of a write, in lower case. */
 export function label(cursor: Cursor): string {
   return cursor.word('a moment', 'an instant or a name in small letters', (word) => (isLabel(word) ? word : undefined));
 }
@@ -42,7 +42,7 @@ export function wholeNumber(cursor: Cursor, what: string, min: number): number {
   });
 }
 
-/** `key=value` as often as it comes. */
+/** Any number of `key=value`. */
 export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   do {
@@ -53,7 +53,7 @@ export function tagPairs(cursor: Cursor): readonly (readonly [string, string])[]
   return pairs;
 }
 
-/** Rows between braces, or on the rest of the line; `;` and line ends part them. */
+/** Rows between braces, or on the rest of the line; separated by `;` and line ends. */
 export function rows<Row>(cursor: Cursor, row: () => readonly Row[]): readonly Row[] {
   const all: Row[] = [];
   const isBlock = cursor.takes('{');
@@ -96,12 +96,12 @@ function finiteNumber(cursor: Cursor): number {
   return cursor.word('a value', 'a number', (word) => (NUMBER.test(word) ? Number(word) : undefined));
 }
 
-/** A number a script returns: also those that are none. */
+/** A number that a script returns, NaN and infinities included. */
 function writtenNumber(cursor: Cursor): number {
   return NO_FINITE.includes(cursor.next().text) ? Number(cursor.take().text) : finiteNumber(cursor);
 }
 
-/** `version text` and `tags k=v …`, in any order, each once. */
+/** `version text` and `tags k=v …`, in any order, each at most once. */
 export function labelsOf(cursor: Cursor): { version?: string; tags?: Tags } {
   const labels: { version?: string; tags?: Tags } = {};
   for (;;) {
@@ -120,7 +120,7 @@ export function readings(cursor: Cursor): readonly Reading[] {
   });
 }
 
-/** The block of a calculation: rows, and whole columns that stand instead of the rows' own. */
+/** The block of a calculation: rows, and whole columns that replace those of the rows. */
 export function scriptOutput(cursor: Cursor): ScriptOutput {
   if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script are due here, got ${show(cursor.next())}`);
   const columns: { versionColumn?: readonly string[]; tagsColumn?: readonly string[] } = {};
@@ -141,7 +141,7 @@ function scriptRows(cursor: Cursor): readonly ScriptRow[] {
   return values.map((value) => ({ ...value, ...cells }));
 }
 
-/** One text or several, parted by commas. */
+/** One or more texts separated by commas. */
 export function texts(cursor: Cursor, what: string): readonly string[] {
   const all = [cursor.text(what)];
   while (cursor.takes(',')) all.push(cursor.text(what));
@@ -155,7 +155,7 @@ function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
   return { ...(version !== undefined && { version }), ...(cell !== undefined && { tags: cell }) };
 }
 
-/** What stands after `->`: `none` or rows. */
+/** The expectation after `->`: `none` or rows. */
 export function expectedRows(cursor: Cursor, variables: readonly string[]): readonly ExpectedRow[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {

@@ -1,6 +1,6 @@
 /**
- * Scenarios played in the real store, by its writer and its reader. Where a scenario states when a write is made, its
- * VersionTimestamps are put there afterwards: the clock of the database cannot be set.
+ * Plays scenarios in the real store with its writer and reader. When a scenario gives the instant of a write, its
+ * VersionTimestamps are updated afterwards, because the clock of the database cannot be set.
  */
 import { createAccount } from '../../../src/accounts/operator/create-account.ts';
 import { defaultVersion } from '../../../src/calculation/run/default-version-rules.ts';
@@ -35,7 +35,7 @@ import type { Action, Aggregation, Moment, Period, PushBody, Query, ScriptOutput
 import { openSpans, type Row, type Spans, type VersionLine, type World } from './world.ts';
 
 export interface ScenarioStore {
-  /** A world of its own: an account without variables. */
+  /** Creates a world with a new account without variables. */
   openWorld(): Promise<World>;
   close(): Promise<void>;
 }
@@ -207,7 +207,7 @@ function toColumn<Item>(
   return texts && { codes: Int32Array.from(texts.keys()), texts };
 }
 
-/** Writes, and moves the VersionTimestamps given to the moment stated, but never before those given earlier. */
+/** Writes, then moves the assigned VersionTimestamps to the given instant, but never before earlier ones. */
 async function writeAt(
   { database, ids, spans }: Store,
   names: readonly string[],
@@ -261,7 +261,7 @@ async function stampsAfter(
   return rows.map(({ stamp }) => stamp);
 }
 
-/** @param first VersionTimestamp of the write; none before it is touched. */
+/** @param first first VersionTimestamp of the write; earlier ones are not changed. */
 async function moveStamps(transaction: Transaction, variableId: number, first: number, shift: number): Promise<void> {
   for (const [table, column] of [
     ['point', 'version_timestamp'],

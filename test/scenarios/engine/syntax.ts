@@ -1,6 +1,6 @@
-/** What a scenario file says, once it is read (grammar: test/scenarios/README.md). */
+/** Syntax tree of scenario files (grammar: test/scenarios/README.md). */
 
-/** Where something stands, for messages. */
+/** Source position, for messages. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -14,7 +14,7 @@ export interface Scenario {
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** When a write is made: named, to be referred to, or stated, and then that is what the clock of the database says. */
+/** Moment of a write: a label to refer to, or an instant that the clock of the database shows then. */
 export type Moment =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'instant'; readonly micros: number };
@@ -33,7 +33,7 @@ export interface PushElement {
   readonly readings: readonly Reading[];
 }
 
-/** One body: its repeats are settled before it is written (R-D5). */
+/** One body; its duplicates are removed before the write (R-D5). */
 export type PushBody = readonly PushElement[];
 
 /** A row a script returns. An absent member is an empty cell; a Tags cell is text as the script wrote it. */
@@ -46,24 +46,24 @@ export interface ScriptRow {
 
 export interface ScriptOutput {
   readonly rows: readonly ScriptRow[];
-  /** Instead of the rows' own, a whole column of whatever length. */
+  /** Whole columns that replace those of the rows, of any length. */
   readonly versionColumn?: readonly string[];
   readonly tagsColumn?: readonly string[];
 }
 
-/** Up to which moment versions are known to the reader. */
+/** The moment up to which the reader knows versions. */
 export type KnownAt =
   | { readonly kind: 'label'; readonly label: string; readonly isBefore: boolean }
   | { readonly kind: 'instant'; readonly micros: number }
   | { readonly kind: 'relative'; readonly text: string; readonly nowMicros: number; readonly timeZoneId: string };
 
-/** A length of time as ISO 8601 writes it, counted back on the calendar of a zone. */
+/** An ISO 8601 duration, subtracted on the calendar of a zone. */
 export interface Horizon {
   readonly duration: string;
   readonly timeZoneId: string;
 }
 
-/** Which versions are asked for (R-G2). */
+/** Selected versions (R-G2). */
 export interface Choice {
   readonly knownAt?: KnownAt;
   readonly horizon?: Horizon;
@@ -86,7 +86,7 @@ export interface Aggregation {
   readonly bucket: Bucket;
   readonly timeZoneId: string;
   readonly fill: Fill;
-  /** A bucket of fewer points has no value. */
+  /** Minimum number of points of a bucket. */
   readonly minCount: number;
 }
 
@@ -104,7 +104,7 @@ export interface Query extends Period {
   readonly page?: { readonly number: number; readonly size: number };
 }
 
-/** A row as it is expected. What is absent is not looked at; a null is looked for. */
+/** An expected row. Absent members are not checked; null members must be null. */
 export interface ExpectedRow {
   readonly place: Place;
   readonly variable: string;
@@ -112,7 +112,7 @@ export interface ExpectedRow {
   readonly value: number | null;
   readonly version: string | null;
   readonly tags?: Tags;
-  /** The write that gave the row its VersionTimestamp, or that VersionTimestamp itself. */
+  /** Label of the write that assigned the VersionTimestamp, or the VersionTimestamp itself. */
   readonly moment?: Moment;
 }
 
@@ -155,6 +155,6 @@ export type Look =
 
 export type Command = (Action | Look) & {
   readonly place: Place;
-  /** Words of the refusal that is expected. */
+  /** Words of the expected error. */
   readonly expectedError?: string;
 };

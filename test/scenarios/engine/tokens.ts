@@ -1,4 +1,4 @@
-/** The words of a scenario file, one after the other, and what is said of one that does not fit. */
+/** Tokens of a scenario file, and the errors for unexpected ones. */
 import type { Place } from './syntax.ts';
 
 export interface Token {
@@ -19,19 +19,19 @@ export const END_OF_FILE = 'the end of the file';
 
 const TOKEN = /[ \t]+|#.*|(->|[{};,=])|("(?:[^"\\]|\\.)*")|([^\s{};,="#]+)/y;
 
-/** Goes through the tokens of a file. Everything that takes one fails at its place when it is not what is due. */
+/** Cursor over the tokens of a file. Methods that take a token throw with its position when it is not the expected one. */
 export interface Cursor {
   readonly file: string;
-  /** The token to be taken, or one that comes later. */
+  /** The next token, or a later one. */
   readonly next: (ahead?: number) => Token;
   readonly place: () => Place;
   readonly take: () => Token;
-  /** Takes the next token where it is this bare word or mark. */
+  /** Takes the next token if it is this bare word or mark. */
   readonly takes: (text: string) => boolean;
   readonly due: (mark: string) => void;
   /** A bare word or a quoted text. */
   readonly text: (what: string) => string;
-  /** A bare word that a reader understands; `rule` ends `must be …`. */
+  /** Takes a bare word and parses it; `rule` completes `must be …`. */
   readonly word: <Value>(what: string, rule: string, read: (word: string) => Value | undefined) => Value;
   readonly skipLineEnds: () => void;
   readonly fail: (message: string) => never;

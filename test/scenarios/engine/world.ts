@@ -1,4 +1,4 @@
-/** What a scenario is played in: the model of the law, or the store. Both answer in the same rows. */
+/** World of a scenario: the model of the rules, or the store. Both return the same rows. */
 import type { Action, Moment, Period, Query, Tags } from './syntax.ts';
 
 export interface Row {
@@ -21,22 +21,22 @@ export interface VersionLine {
   readonly lastMicros: number;
 }
 
-/** First and last VersionTimestamp a write gave. */
+/** First and last VersionTimestamp of a write. */
 export interface Span {
   readonly firstMicros: number;
   readonly lastMicros: number;
 }
 
 export interface World {
-  /** @throws Error with the message of the refusal. */
+  /** @throws {Error} with the message of the refusal. */
   act(action: Action): Promise<void>;
   read(query: Query): Promise<readonly Row[]>;
-  /** How many rows all pages of a query hold. */
+  /** @returns the number of rows of all pages of a query. */
   count(query: Query): Promise<number>;
   versions(variable: string): Promise<readonly VersionLine[]>;
-  /** @returns how many points there were. */
+  /** @returns the number of points deleted. */
   remove(variable: string, period: Period, isWhatIf: boolean): Promise<number>;
-  /** @throws Error where no write has that name. */
+  /** @throws {Error} when no write has that name. */
   spanOf(label: string): Span;
 }
 

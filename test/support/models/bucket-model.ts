@@ -1,4 +1,4 @@
-/** Aggregates by buckets of civil time (R-G1), as they are said: every point is put into its bucket, one by one. */
+/** Model of aggregates by civil buckets (R-G1): puts every point into its bucket, one by one. */
 import type { Temporal } from 'temporal-polyfill';
 import { toInstant, toMicros } from '../../scenarios/engine/instants.ts';
 import type { Aggregate, Aggregation, Bucket, Period } from '../../scenarios/engine/syntax.ts';
@@ -32,14 +32,14 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Of a sample: of one value there is none. */
+/** Sample variance; NaN for a single value. */
 function variance(values: readonly number[]): number | null {
   if (values.length < 2) return null;
   const mean = sum(values) / values.length;
   return sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1);
 }
 
-/** @param points of one variable, of the versions chosen. */
+/** @param points of one variable, of the selected versions. */
 export function aggregate(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const found = findBuckets(points, asked, period);
   const { bucket, fill } = asked;
@@ -53,7 +53,7 @@ export function aggregate(points: readonly BucketPoint[], asked: Aggregation, pe
   });
 }
 
-/** Buckets that hold enough points, by their begin. */
+/** Buckets with enough points, by their start. */
 function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period: Period): readonly ModelBucket[] {
   const buckets = new Map<number, number[]>();
   for (const { dateMicros, value } of points) {
@@ -68,7 +68,7 @@ function findBuckets(points: readonly BucketPoint[], asked: Aggregation, period:
   });
 }
 
-/** Begins of all buckets between the bounds of the period, or where it has none, the first and last found. */
+/** Starts of all buckets of the period; an open end stops at the first or last bucket found. */
 function axisOf(
   found: readonly ModelBucket[],
   { bucket, timeZoneId }: Aggregation & { readonly bucket: Exclude<Bucket, 'all'> },
@@ -96,7 +96,7 @@ function startOfAll(points: readonly BucketPoint[], { fromMicros }: Period): num
   return fromMicros ?? Math.min(...points.map(({ dateMicros }) => dateMicros));
 }
 
-/** Minutes and hours are rounded on the zone's clock, of which the offset is kept; days begin when the date does. */
+/** Minutes and hours are rounded in local time and keep the offset; days begin with their date. */
 function startOf(dateMicros: number, bucket: Exclude<Bucket, 'all'>, timeZoneId: string): number {
   const date = toInstant(dateMicros).toZonedDateTimeISO(timeZoneId);
   if (bucket === 'minute' || bucket === 'hour') {

@@ -1,4 +1,4 @@
-/** What a push or a script leaves to be stored, by the law alone (§2, §7, §9.2, §9.4, R-D3). */
+/** Model of the entries a push or a script stores (§2, §7, §9.2, §9.4, R-D3). */
 import { toInstant } from '../../scenarios/engine/instants.ts';
 import type { PushBody, ScriptOutput, ScriptRow, Tags } from '../../scenarios/engine/syntax.ts';
 import type { ModelEntry, ModelVersion } from './version-model.ts';
@@ -17,7 +17,7 @@ export function pushedEntries(body: PushBody): readonly VariableEntry[] {
   );
 }
 
-/** @throws Error with the words of §7 when a column has another length. */
+/** @throws {Error} with the text of §7 when a column has another length. */
 export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicros: number): readonly ModelEntry[] {
   const { rows, versionColumn, tagsColumn } = output;
   if (versionColumn && versionColumn.length !== rows.length) {
@@ -35,7 +35,7 @@ export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicro
   return stored.filter(({ value }) => Number.isFinite(value));
 }
 
-/** What a script returns that hands its input on: values, Versions and tags. */
+/** Result of a script that returns its input: values, versions and tags. */
 export function copyOf(input: readonly ModelVersion[]): ScriptOutput {
   const rows = input.map(({ dateMicros, value, version, tags }): ScriptRow => {
     return { dateMicros, value, ...(version !== null && { version }), tags: JSON.stringify(tags) };
@@ -49,12 +49,12 @@ function defaultVersion(atMicros: number): string {
   return hour.toString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
 }
 
-/** §9.2 rule 1; a key that is taken stays. */
+/** §9.2 rule 1: an existing key stays. */
 function withVersion(tags: Tags, version: string | null): Tags {
   return version === null ? tags : { version, ...tags };
 }
 
-/** A cell that is no object of texts costs its row the tags (§7). */
+/** A cell that is not an object of strings leaves its row without tags (§7). */
 function readTags(cell: string): Tags {
   try {
     const tags: unknown = JSON.parse(cell || '{}');

@@ -1,6 +1,6 @@
 /**
- * What versioning means (§9.2, R-F1–F8), as simply as it can be said: a variable is a list of versions, each with its
- * date, its labels and its VersionTimestamp. The store is compared with it; it shares nothing with what it judges.
+ * Minimal model of versioning (§9.2, R-F1–F8): a variable is a list of versions with date, labels and VersionTimestamp.
+ * Tests compare the store with it; it shares no code with the store.
  */
 import { Temporal } from 'temporal-polyfill';
 import { before } from '../../scenarios/engine/instants.ts';
@@ -21,13 +21,13 @@ export interface ModelVersion extends ModelEntry {
 
 export interface ModelSettings {
   readonly isVersioned: boolean;
-  /** Most versions of a date with a VersionTag, and as many without (R-F3). */
+  /** Maximum versions of a date with a VersionTag, and without one (R-F3). */
   readonly limit: number;
 }
 
 type Versions = readonly ModelVersion[];
 
-/** Of repeats of variable, date and VersionTag in one body, the last (R-D5). */
+/** Of readings with the same variable, date and VersionTag in one body, keeps the last (R-D5). */
 export function withoutRepeats<Entry extends ModelEntry & { readonly variable: string }>(
   body: readonly Entry[],
 ): readonly Entry[] {
@@ -36,7 +36,7 @@ export function withoutRepeats<Entry extends ModelEntry & { readonly variable: s
   return body.filter((entry, place) => !body.slice(place + 1).some((later) => isSame(entry, later)));
 }
 
-/** One version more of a date: the table of §9.2, "Processing result per measurement". */
+/** Adds a version to a date by the table of §9.2, "Processing result per measurement". */
 export function addVersion(versions: Versions, version: ModelVersion, { isVersioned, limit }: ModelSettings): Versions {
   const isOther = ({ dateMicros }: ModelVersion) => dateMicros !== version.dateMicros;
   if (!isVersioned) return [...versions.filter(isOther), { ...version, version: null }];
@@ -45,7 +45,7 @@ export function addVersion(versions: Versions, version: ModelVersion, { isVersio
   return limitVersions([...kept, version], limit, version.dateMicros);
 }
 
-/** The newest so many with, and as many without a VersionTag (R-F3): of one date, or of all of them (R-F7). */
+/** Keeps the newest versions with and without a VersionTag up to the limit (R-F3), of one date or of all (R-F7). */
 export function limitVersions(versions: Versions, limit: number, dateMicros?: number): Versions {
   return versions.filter((version) => {
     const isRival = (other: ModelVersion) =>
@@ -62,10 +62,10 @@ export function isWithin({ fromMicros, toMicros, isToIncluded }: Period, dateMic
   return toMicros === undefined || dateMicros < toMicros || (isToIncluded && dateMicros === toMicros);
 }
 
-/** A choice whose moment is known. */
+/** A choice with a resolved instant. */
 export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: number };
 
-/** By date, then by VersionTimestamp: the versions that count, or the last of each date (R-F5, R-G2). */
+/** Matching versions, or the last of each date, by date and VersionTimestamp (R-F5, R-G2). */
 export function choose(versions: Versions, choice: ModelChoice): Versions {
   const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
   if (choice.isEvery) return counting;
@@ -86,7 +86,7 @@ function byDate(a: ModelVersion, b: ModelVersion): number {
   return a.dateMicros - b.dateMicros || a.versionMicros - b.versionMicros;
 }
 
-/** Per VersionTag: how many versions have it, first and last VersionTimestamp; by the last, the newest first (R-F8). */
+/** Count, first and last VersionTimestamp per VersionTag, newest last VersionTimestamp first (R-F8). */
 export function listVersions(versions: Versions): readonly VersionLine[] {
   const names = new Set(versions.map(({ version }) => version));
   const lines = [...names].map((name) => {
@@ -97,7 +97,7 @@ export function listVersions(versions: Versions): readonly VersionLine[] {
   return lines.sort((a, b) => b.lastMicros - a.lastMicros || byName(a.version, b.version));
 }
 
-/** Those without a VersionTag last. */
+/** Versions without a VersionTag come last. */
 function byName(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return a < b ? -1 : 1;

@@ -339,10 +339,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
+/** URLs and JSON may hold credentials: an error shows short plain values only. */
+const PLAIN_VALUE = /^(?!.*:\/\/)[\w .,:/-]{1,64}$/;
+
 function describe(value: string | undefined, error: z.ZodError, isSecret: boolean): string {
   if (!value) return 'is required';
   const rules = [...new Set(error.issues.map((issue) => issue.message))].join('; ');
-  return isSecret ? rules : `${rules}, got ${JSON.stringify(value)}`;
+  return isSecret || !PLAIN_VALUE.test(value) ? rules : `${rules}, got ${JSON.stringify(value)}`;
 }
 
 /** The default of a setting without further conditions; undefined where it has none. */

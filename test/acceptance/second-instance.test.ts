@@ -59,8 +59,11 @@ describe('roles: a port that another process uses', () => {
 /** Listens on the port; one that is busy already serves as well. @returns the port. */
 async function occupy(port: number): Promise<number> {
   const server: Server = createServer().listen(port, '127.0.0.1');
-  const outcome = await Promise.race([once(server, 'listening'), once(server, 'error')]);
-  if (outcome[0] instanceof Error) return port;
+  const isBusy = await once(server, 'listening').then(
+    () => false,
+    () => true,
+  );
+  if (isBusy) return port;
   cleanUps.push(() => server.close());
   const address = server.address();
   return typeof address === 'object' ? (address?.port ?? 0) : 0;

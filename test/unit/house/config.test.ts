@@ -38,6 +38,11 @@ describe('config: settings from the environment (R-K1)', () => {
     ['API_URL', 'localhost:8080', 'must be an http:// or https:// URL, got "localhost:8080"'],
     ['WEBHOOK_RETRY_SEC', '5,soon', 'must be comma-separated numbers from 0 to 604800, got "5,soon"'],
     ['WEBHOOK_ALLOWED_RANGES', '127.0.0', 'must be comma-separated CIDR ranges such as 127.0.0.0/8,::1, got "127.0.0"'],
+    [
+      'TRUSTED_ISSUERS',
+      '[{"issuer": "secret"}]',
+      'must be a JSON array of objects with the members issuer, jwksUri (URLs) and audience',
+    ],
     ['REDIS_URL', 'http://:secret@host', 'must be a URL that starts with redis:// or rediss://'],
   ])('%s=%s is refused with the rule it breaks', (name, value, rule) => {
     expect(problemsOf({ ...NEEDED, [name]: value })).toEqual([`${name} ${rule}`]);

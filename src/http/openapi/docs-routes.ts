@@ -12,13 +12,15 @@ const PACKAGE = new URL('.', import.meta.resolve('swagger-ui-dist/package.json')
 const OWN = new URL('./docs-page/', import.meta.url);
 
 /** Everything the page loads, by name. */
-const FILES: Readonly<Record<string, readonly [directory: URL, type: string]>> = {
-  'swagger-ui.css': [PACKAGE, 'text/css; charset=utf-8'],
-  'swagger-ui-bundle.js': [PACKAGE, 'text/javascript; charset=utf-8'],
-  'oauth2-redirect.html': [PACKAGE, 'text/html; charset=utf-8'],
-  'oauth2-redirect.js': [PACKAGE, 'text/javascript; charset=utf-8'],
-  'docs-script.mjs': [OWN, 'text/javascript; charset=utf-8'],
-};
+const FILES: ReadonlyMap<string, readonly [directory: URL, type: string]> = new Map(
+  Object.entries({
+    'swagger-ui.css': [PACKAGE, 'text/css; charset=utf-8'],
+    'swagger-ui-bundle.js': [PACKAGE, 'text/javascript; charset=utf-8'],
+    'oauth2-redirect.html': [PACKAGE, 'text/html; charset=utf-8'],
+    'oauth2-redirect.js': [PACKAGE, 'text/javascript; charset=utf-8'],
+    'docs-script.mjs': [OWN, 'text/javascript; charset=utf-8'],
+  } as const),
+);
 
 interface File {
   readonly body: string;
@@ -64,7 +66,7 @@ const INDEX = 'index.html';
 
 /** @throws {DomainError} not_found for a name that is not one of the page's files. */
 function readFile(name: string): File {
-  const [directory, type] = name === INDEX ? [OWN, 'text/html; charset=utf-8'] : (FILES[name] ?? []);
+  const [directory, type] = name === INDEX ? [OWN, 'text/html; charset=utf-8'] : (FILES.get(name) ?? []);
   if (!directory || !type) throw new DomainError('not_found', `there is no file ${JSON.stringify(name)} under /docs`);
   const body = readFileSync(new URL(name, directory), 'utf8');
   return { body, etag: etagOf(body), type };

@@ -1,6 +1,6 @@
 /** Types of settings. Each says what an invalid value must be ("must be an integer from …"). Used by config.ts only. */
 import { z } from 'zod';
-import { parseRange } from './webhooks/sending/address-rules.ts';
+import { parseRange } from './platform/address-rules.ts';
 
 /** A setting: its type with default, and the sentence that documents it. */
 export interface Setting<T extends z.ZodType> {

@@ -1,10 +1,10 @@
 /** Rate limits at the doors (R-B15): per user on the API, per address where no bearer is asked for. */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
+import { networkOf } from '../platform/address-rules.ts';
 import { DomainError } from '../platform/errors.ts';
 import { clientAddress } from './client-address.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { networkOf } from './rate-rules.ts';
 
 export interface RateLimits {
   readonly limiter: RateLimiter;

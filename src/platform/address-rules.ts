@@ -1,24 +1,26 @@
 /**
- * Which addresses a receiver may have (R-I4): those of the public internet, as the IANA registers of special purpose
- * addresses draw it, and the ranges the operator allows. What cannot be read is not public.
+ * Parses IP addresses and CIDR ranges, and decides which addresses are public by the IANA special-purpose registers.
+ * Webhooks connect to public addresses and to ranges the operator allows (R-I4); rate limits count by network (R-B15).
+ * Text that is not an address is not public. The parser is our own because `net.BlockList` ignores zone ids and does not
+ * return bytes.
  */
 
 export interface AddressRange {
   /** 4 or 16. */
   readonly bytes: readonly number[];
-  /** How many bits of them count. */
+  /** Number of leading bits that must match. */
   readonly prefix: number;
 }
 
 const V4_BYTES = 4;
 const V6_BYTES = 16;
 
-/** @returns 4 or 16 bytes; undefined for what is no address, also for one with a zone. */
+/** @returns 4 or 16 bytes; undefined for text that is not an address, or has a zone id. */
 export function parseAddress(text: string): readonly number[] | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** `10.0.0.0/8`, `fd00::/8`; an address alone is a range of one. */
+/** Parses `10.0.0.0/8` or `fd00::/8`; an address alone is a range of one. @returns undefined for other text. */
 export function parseRange(text: string): AddressRange | undefined {
   const [address = '', prefix, ...rest] = text.split('/');
   const bytes = parseAddress(address);
@@ -40,6 +42,24 @@ export function isAllowedAddress(text: string, allowedRanges: readonly AddressRa
 export function isPublicAddress(text: string): boolean {
   return isAllowedAddress(text, []);
 }
+
+/**
+ * The network a client controls: an IPv4 address itself, without mapping; of IPv6 the /64, any address of which one client
+ * may take. Text that is not an address stays as it is.
+ * @param text may have the port or the zone id that proxies add.
+ */
+export function networkOf(text: string): string {
+  const bare = BRACKETS.exec(text)?.[1] ?? IPV4_PORT.exec(text)?.[1] ?? text;
+  const address = parseAddress(bare.replace(/%.*$/, ''));
+  if (!address) return bare;
+  const plain = withoutMapping(address);
+  if (plain.length === V4_BYTES) return plain.join('.');
+  const groups = [0, 2, 4, 6].map((index) => ((plain[index] ?? 0) * 256 + (plain[index + 1] ?? 0)).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+const IPV4_PORT = /^((?:\d{1,3}\.){3}\d{1,3}):\d+$/;
+const BRACKETS = /^\[([^\]]*)\](?::\d+)?$/;
 
 function parseIpv4(text: string): readonly number[] | undefined {
   const parts = text.split('.');
@@ -80,16 +100,16 @@ function parseGroup(text: string): readonly number[] | undefined {
 
 function range(text: string): AddressRange {
   const parsed = parseRange(text);
-  if (!parsed) throw new TypeError(`${text} is no range`);
+  if (!parsed) throw new TypeError(`${text} is not a CIDR range`);
   return parsed;
 }
 
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8', // this network, unspecified
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // behind the NAT of a carrier; metadata of some clouds
+  '100.64.0.0/10', // carrier-grade NAT; metadata of some clouds
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // the machine room of one cloud, with a public address
+  '168.63.129.16/32', // Azure's platform services, although public
   '169.254.0.0/16', // link-local; metadata of most clouds
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
@@ -121,7 +141,7 @@ function isPublic(address: readonly number[]): boolean {
   return isWithin(GLOBAL_V6, address) && !NOT_PUBLIC_V6.some((special) => isWithin(special, address));
 }
 
-/** A socket that speaks both families names an IPv4 address so. */
+/** The IPv4 address in an IPv4-mapped one, which dual-stack sockets report. */
 function withoutMapping(address: readonly number[]): readonly number[] {
   return isWithin(MAPPED, address) ? address.slice(-V4_BYTES) : address;
 }

@@ -2,11 +2,12 @@
  * Sends one message to one receiver, once, and tells how it went (R-I3, R-I4). Deliveries, replays and tests are all
  * sent here; when to send, and again, is decided by those who call.
  */
+
+import type { AddressRange } from '../../platform/address-rules.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { WebhookTarget } from '../webhook.ts';
-import type { AddressRange } from './address-rules.ts';
 import { MAX_BODY_BYTES } from './body-template.ts';
 import { type ComposedRequest, composeBody, composeRequest } from './compose-request.ts';
 import { nameResolver, type Resolve } from './connect-guarded.ts';

@@ -1,5 +1,5 @@
 /** Which addresses of receivers are accepted (R-I4). What a name leads to is looked at when it is connected to. */
-import { type AddressRange, isAllowedAddress } from './address-rules.ts';
+import { type AddressRange, isAllowedAddress } from '../../platform/address-rules.ts';
 
 export interface TargetPolicy {
   readonly allowHttp: boolean;

@@ -75,6 +75,15 @@ test('of the root, rooms import the settings alone', () => {
   expect(broken).toEqual([]);
 });
 
+test('settings import nothing but settings and platform', () => {
+  const settings = ['src/config.ts', 'src/setting-types.ts', 'src/setting-conflicts.ts'];
+  const broken = imports.filter(
+    ({ from, to }) =>
+      settings.includes(from) && to.startsWith('src/') && !settings.includes(to) && roomOf(to) !== 'platform',
+  );
+  expect(broken).toEqual([]);
+});
+
 test('only the wiring knows the roles and the local stack', () => {
   const broken = imports.filter(({ from, to }) => {
     const isWiring = ['root', 'roles', 'local'].includes(roomOf(from));

@@ -2,12 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  isAllowedAddress,
-  isPublicAddress,
-  parseAddress,
-  parseRange,
-} from '../../../src/webhooks/sending/address-rules.ts';
+import { isAllowedAddress, isPublicAddress, parseAddress, parseRange } from '../../../src/platform/address-rules.ts';
 
 const NOT_PUBLIC: readonly (readonly [kind: string, ...addresses: string[]])[] = [
   ['unspecified', '0.0.0.0', '0.1.2.3', '::'],

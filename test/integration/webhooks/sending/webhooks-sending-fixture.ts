@@ -1,8 +1,8 @@
 /** What the tests of sending share: a sender that may reach loopback, a target, a message, a server of raw bytes. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressRange, parseRange } from '../../../../src/platform/address-rules.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Message } from '../../../../src/webhooks/attempt.ts';
-import { type AddressRange, parseRange } from '../../../../src/webhooks/sending/address-rules.ts';
 import { openSender, type Sender, type SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';
 import type { WebhookTarget } from '../../../../src/webhooks/webhook.ts';
 

@@ -1,10 +1,10 @@
-# Files a script makes while its author looks on (R-H9): plots, and the sample data.
+# Files of a preview (R-H9): the plots a script draws, and the sample data.
 
 file_kinds <- c("none", "svg", "png")
 max_files <- 20L
 max_file_bytes <- 48e6
 
-#' Lets what is drawn without opening a device become files, one a page, in the working directory.
+#' Makes plots drawn without opening a device into files in the working directory, one for each page.
 #' @param kind "svg" or "png".
 #' @noRd
 draw_into_files <- function(kind) {
@@ -16,8 +16,8 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' The pictures and data files in the working directory, the script's own included, oldest first.
-#' @return list of list(name, bytes); at most `max_files` of together `max_file_bytes`.
+#' Plots and data files in the working directory, oldest first; files the script wrote itself are included.
+#' @return list of list(name, bytes): at most `max_files`, together at most `max_file_bytes`.
 #' @noRd
 collect_files <- function() {
   tryCatch(grDevices::graphics.off(), error = function(condition) NULL)
@@ -29,13 +29,14 @@ collect_files <- function() {
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
 
-#' Leaves behind what a script needs in an author's own R, to be loaded there (R-H9).
+#' Saves what a script needs in an author's own R (R-H9).
 #'
-#' That is the five globals, and only where the script uses them the functions of the toolbox and the state of the random
-#' numbers, so that it draws as it does here.
+#' Saves the five globals; the toolbox functions the script uses; and the state of the random number generator when the
+#' script draws random numbers, so that it draws the same as here.
+#' @param script text; @param path of the `.rdata` file; @param envir holds the globals.
 #' @noRd
 save_sample <- function(script, path, envir = globalenv()) {
-  # A script with a syntax error is what its author wants the data for.
+  # Authors want the data of scripts with syntax errors too.
   used <- tryCatch(all.names(parse_script(script)), tidemark_syntax_error = function(condition) character())
   called <- intersect(used, toolbox_names)
   home <- portable_toolbox()
@@ -46,7 +47,7 @@ save_sample <- function(script, path, envir = globalenv()) {
   save(list = c(globals, called, seed), file = path, envir = envir)
 }
 
-# The toolbox without its package, which is not there where the file is loaded.
+# Copies of the toolbox functions that do not need this package, which the author's R does not have.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

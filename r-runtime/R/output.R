@@ -1,5 +1,5 @@
-# From the value of the last expression to the columns that are sent (§2, R-H3). Rules about lengths, NA and tags are the
-# server's; here only types are settled.
+# Turns the value of a script's last expression into columns (§2, R-H3). It converts types only; the calculator checks lengths,
+# NA and tags (src/calculation/run/output-rules.ts).
 
 output_error <- function(..., class = "tidemark_output_error") {
   structure(class = c(class, "error", "condition"), list(message = paste0(...), call = NULL))
@@ -7,29 +7,29 @@ output_error <- function(..., class = "tidemark_output_error") {
 
 describe_value <- function(value) {
   if (is.null(value)) return("NULL")
-  if (is.function(value)) return("a function; was it to be called?")
+  if (is.function(value)) return("a function; call it with ()")
   if (is.list(value) && length(names(value)) > 0L) {
     return(paste0("a ", class(value)[1], " with ", paste0("`", names(value), "`", collapse = ", ")))
   }
   paste0("a value of class ", class(value)[1])
 }
 
-# What authors mean most often when they return something else.
+# The most frequent mistakes, each with its remedy.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
-  else if (is.list(value) && "TimeSeries" %in% names(value)) "; its TimeSeries is NULL"
-  else if (is.list(value) && "timeseries" %in% tolower(names(value))) "; it must be written TimeSeries"
+  else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"
+  else if (is.list(value) && "timeseries" %in% tolower(names(value))) "; names are case-sensitive: write TimeSeries"
 }
 
 hint_series <- function(series) {
-  if (inherits(series, "zoo")) "; give data.frame(Dates = as.integer(zoo::index(x)), Values = as.numeric(x))"
-  else if (is.matrix(series)) "; give as.data.frame(x)"
-  else if (all(c("dates", "values") %in% tolower(names(series)))) "; they must be written with capitals"
+  if (inherits(series, "zoo")) "; return data.frame(Dates = as.integer(zoo::index(x)), Values = as.numeric(x))"
+  else if (is.matrix(series)) "; return as.data.frame(x)"
+  else if (all(c("dates", "values") %in% tolower(names(series)))) "; names are case-sensitive: write Dates and Values"
 }
 
 expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
 
-#' The series and errors a script returned.
+#' Splits a script's value into series and errors (R-H3).
 #' @param value value of the script's last expression.
 #' @param max_points most rows accepted.
 #' @return list(series = list(Dates, Values, Version, Tags), errors = character()); Version and Tags NULL when absent.
@@ -73,7 +73,7 @@ as_series <- function(series, max_points) {
   ))
 }
 
-# Ascending, rows of one date in the order returned, NA last. Columns of unequal length are left for the server to refuse.
+# Sorts rows by date: stable, NA last. Leaves columns of unequal length as they are; the calculator refuses them (§7).
 in_date_order <- function(columns) {
   rows <- length(columns$Dates)
   is_whole <- all(lengths(columns)[c("Dates", "Values")] == rows) &&
@@ -92,7 +92,7 @@ as_unix_seconds <- function(dates) {
   else stop(output_error("TimeSeries$Dates must be integer UNIX seconds or POSIXct, got ", describe_value(dates)))
   seconds[!is.finite(seconds)] <- NaN
   whole <- round(seconds)
-  # POSIXct arithmetic leaves noise far below a millisecond; anything more is a date between seconds.
+  # POSIXct arithmetic leaves rounding errors far below 0.1 ms; a larger fraction is a date between two seconds.
   odd <- which(abs(seconds - whole) > 1e-4)
   if (length(odd) > 0L) {
     stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[odd[1]], digits = 15), " in row ", odd[1]))
@@ -108,7 +108,7 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# Factors become their labels; a list column, as tidyr makes, becomes one text a row.
+# Character vector: labels of a factor; for a list column (tidyr) the text, or else the JSON text, of each cell.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

@@ -1,4 +1,4 @@
-# One run inside the confined runner: read, evaluate, write, end.
+# Evaluates a script inside the confined runner and collects its result, messages and warnings.
 
 #' Evaluates a script against its globals.
 #' @param script text; @param globals named list put into `envir`; @param limits list(max_points, max_text_bytes).
@@ -16,7 +16,7 @@ run_script <- function(script, globals, limits, envir = globalenv()) {
       output <- as_output(evaluate(expressions, envir, notes), limits$max_points)
       list(status = "ok", series = output$series, errors = output$errors)
     },
-    # A stack that overflowed leaves no room for looking around: then the top-level line has to do.
+    # After a stack overflow the calls cannot be inspected, so the error gets the top-level line.
     error = function(condition) describe_error(condition, notes)
   )
   if (outcome$status == "script_error") for (hint in find_unset_names(script, globals)) keep_note(notes, "warnings", hint)
@@ -45,7 +45,7 @@ syntax_error <- function(condition) {
   )
 }
 
-# What R names as the caller of a stop() or warning() at top level.
+# The call R reports for a stop() or warning() at top level.
 own_call <- quote(eval(expressions[[i]], envir))
 
 evaluate <- function(expressions, envir, notes) {
@@ -64,7 +64,7 @@ evaluate <- function(expressions, envir, notes) {
       if (!inherits(condition, "packageStartupMessage")) add_note(notes, "messages", condition)
       invokeRestart("muffleMessage")
     },
-    # The stack is still there, so the innermost line of the script itself can be found.
+    # A calling handler still has the stack, which holds the innermost line of the script.
     error = function(condition) notes$line <- script_line(sys.calls(), notes$top_line)
   )
   value
@@ -80,19 +80,19 @@ script_line <- function(calls, top_line) {
   top_line
 }
 
-# Room for telling what was cut or left out.
+# Bytes reserved for remarks on what was cut or left out.
 remark_bytes <- 200
 
 new_notes <- function(max_bytes) {
   list2env(list(
-    messages = character(), warnings = character(), left_out = c(messages = 0L, warnings = 0L), room = max_bytes,
+    messages = character(), warnings = character(), left_out = c(messages = 0L, warnings = 0L), bytes_left = max_bytes,
     line = NA_integer_, top_line = NA_integer_
   ), parent = emptyenv())
 }
 
-# Called by the handler of the condition, so that the stack still tells where it came from.
+# Must be called in the handler of the condition, where the stack still holds its origin.
 add_note <- function(notes, kind, condition) {
-  if (notes$room <= 0) return(keep_note(notes, kind, ""))
+  if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))
   if (kind == "warnings") {
     call <- conditionCall(condition)
@@ -104,14 +104,14 @@ add_note <- function(notes, kind, condition) {
 }
 
 keep_note <- function(notes, kind, text) {
-  if (notes$room <= 0) {
+  if (notes$bytes_left <= 0) {
     notes$left_out[[kind]] <- notes$left_out[[kind]] + 1L
     return(invisible())
   }
   bytes <- nchar(text, type = "bytes")
-  if (bytes > notes$room) text <- paste0(substr(text, 1L, notes$room %/% 4), " (cut)")
+  if (bytes > notes$bytes_left) text <- paste0(substr(text, 1L, notes$bytes_left %/% 4), " (cut)")
   # Each text costs at least as much as its overhead: a million empty messages are bounded too.
-  notes$room <- notes$room - max(bytes, 16)
+  notes$bytes_left <- notes$bytes_left - max(bytes, 16)
   notes[[kind]] <- c(notes[[kind]], text)
 }
 
@@ -133,7 +133,7 @@ memory_pattern <- paste(
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
 describe_error <- function(condition, notes) {
-  # Of what the last expression returned, that is the place; a line noted before was of an error the script caught.
+  # Errors of the output belong to the last expression; a line noted before is of an error that the script caught.
   is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
   line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))
@@ -143,9 +143,9 @@ describe_error <- function(condition, notes) {
     else if (!is_ours && grepl(processes_pattern, message[1])) "processes"
     else "script_error"
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
-  # What a script itself calls an error is no fault of a line.
+  # An error that the script returned in `Errors` has no line.
   if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
-  if (inherits(condition, "packageNotFoundError")) message <- paste0(message, "; there are ", paste(offered_packages, collapse = ", "))
+  if (inherits(condition, "packageNotFoundError")) message <- paste0(message, "; available packages: ", paste(offered_packages, collapse = ", "))
   call <- conditionCall(condition)
   if (identical(call, own_call)) call <- NULL
   list(
@@ -156,9 +156,9 @@ describe_error <- function(condition, notes) {
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' What a script reads of the three lists by name: `inputVariables$a` and `inputVariables[["a"]]`.
-#' @param expression what `parse_script` gives, or a part of it.
-#' @return character vector such as "inputVariables$a", with repetitions.
+#' Names a script reads from the three lists, by `inputVariables$a` or `inputVariables[["a"]]`.
+#' @param expression result of `parse_script`, or a part of it.
+#' @return character vector such as "inputVariables$a"; may repeat.
 #' @noRd
 names_read <- function(expression) {
   if (is.call(expression)) return(c(name_read(expression), unlist(lapply(as.list(expression), names_read))))
@@ -173,17 +173,18 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Why something may be NULL: names a script that failed reads and nobody declared, and forms without a value.
+#' Hints for a script that failed: names it reads that are not declared, or whose form has no value, are NULL.
+#' @return character vector of hints, or NULL.
 #' @noRd
 find_unset_names <- function(script, globals) {
   read <- tryCatch(unique(names_read(parse_script(script))), error = function(condition) NULL)
   unlist(lapply(strsplit(as.character(read), "$", fixed = TRUE), function(parts) {
     declared <- globals[[parts[1]]]
-    place <- pmatch(parts[2], names(declared))
+    position <- pmatch(parts[2], names(declared))
     read <- paste(parts, collapse = "$")
-    if (is.na(place)) {
-      what <- if (length(declared) == 0L) "nothing" else paste(names(declared), collapse = ", ")
-      paste0(read, " is NULL, because it is not declared; declared is ", what)
-    } else if (is.null(declared[[place]])) paste0(read, " is NULL, because the form has no value there")
+    if (is.na(position)) {
+      list <- if (length(declared) == 0L) "none" else paste(names(declared), collapse = ", ")
+      paste0(read, " is NULL: `", parts[2], "` is not declared; this formula declares ", list)
+    } else if (is.null(declared[[position]])) paste0(read, " is NULL: the form has no value at its path")
   }))
 }

@@ -1,7 +1,7 @@
-# What scripts may use without declaring it, and may define themselves instead (R-H4). Base R only.
+# Functions every script can call; a function of the same name in the script replaces them (R-H4). Base R only.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# What these call of each other.
+# Internal functions that those call.
 toolbox_parts <- c("regular_step", "step_start", "interpolate", "share_out")
 
 #' Union of the dates of all inputs
@@ -21,7 +21,7 @@ GetInputAxis <- function(inputs = inputVariables) {
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
 #' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` say the step.
-#' @return integer vector of UNIX seconds, ascending; empty when there is nothing to span.
+#' @return integer vector of UNIX seconds, ascending; empty when `from` is after `to` or there are no inputs.
 #' @export
 GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   if (is.null(from) || is.null(to)) {
@@ -36,7 +36,7 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # One unit more at the end: seq() stops at local times, `to` is an instant.
+    # One unit past the end: seq() compares local times, but `to` is an instant.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     by <- if (step$unit == "day") paste(step$count, "DSTday") else paste(step$count, step$unit)
     as.numeric(seq(start, last, by = by))
@@ -50,10 +50,10 @@ regular_step <- function(target) {
   count <- max(1L, as.integer(if (is.numeric(target$Granularity)) target$Granularity else 1L))
   base <- target$GranularityTimeBase
   if (is.null(base) && is.character(target$Granularity)) base <- target$Granularity
-  if (is.null(base)) stop("the target variable has no GranularityTimeBase, so it has no regular axis")
+  if (is.null(base)) stop("GetRegularAxis needs a target variable with a GranularityTimeBase, got NULL")
   unit <- tolower(base)
   seconds <- c(second = 1, minute = 60, hour = 3600)[unit]
-  if (is.na(seconds) && !unit %in% c("day", "week", "month", "year")) stop("there is no regular axis in steps of ", base)
+  if (is.na(seconds) && !unit %in% c("day", "week", "month", "year")) stop("GetRegularAxis needs a GranularityTimeBase of Second, Minute, Hour, Day, Week, Month or Year, got ", base)
   zone <- target$SourceTimeZoneId
   list(count = count, unit = unit, seconds = unname(seconds) * count, zone = if (is.null(zone)) "UTC" else zone)
 }
@@ -73,7 +73,7 @@ step_start <- function(from, unit, zone) {
 #'
 #' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. Integrated quantities keep their
 #' rate: a value belongs to the interval from its date to the next, and is shared out over the steps of the axis that
-#' overlap it, so totals over whole intervals stay the same. Nothing is extrapolated: outside an input's span values are NA.
+#' overlap it, so totals over whole intervals are preserved. Values are not extrapolated: outside an input's span they are NA.
 #'
 #' @param inputs list shaped like `inputVariables`.
 #' @param axis UNIX seconds, ascending.
@@ -94,8 +94,8 @@ interpolate <- function(dates, values, axis) {
   stats::approx(dates[known], values[known], xout = axis, rule = 1)$y
 }
 
-# The running total is linear between dates; a step's value is the total's growth over it. The last interval of either
-# side is as long as the one before.
+# Interpolates the running total linearly; the value of a step is the difference over it. The last interval of the input and
+# of the axis is taken to be as long as the one before it.
 share_out <- function(dates, values, axis) {
   known <- !is.na(values)
   dates <- as.numeric(dates[known])
@@ -110,7 +110,7 @@ share_out <- function(dates, values, axis) {
   diff(stats::approx(edges, total, xout = as.numeric(axis_edges), rule = 1)$y)
 }
 
-#' Drops rows without a value
+#' Drop rows without a value
 #'
 #' @param output data.frame with `Dates` and `Values`.
 #' @return the rows whose date and value are both present and finite.
@@ -120,7 +120,7 @@ FilterNaOutput <- function(output) {
   output[keep, , drop = FALSE]
 }
 
-#' Drops rows that equal what is stored already
+#' Drop rows that are stored already
 #'
 #' @param output data.frame with `Dates` and `Values`.
 #' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.

@@ -1,12 +1,12 @@
-# The warm process. It loads what scripts use, rehearses one run on made-up data so that nothing is compiled or loaded for the
-# first time in a child, and then hands over to C, which forks a runner for each connection.
+# The zygote. It loads the packages, makes a rehearsal run on made-up data so that no child compiles or loads anything for the
+# first time, and hands over to C (../src/zygote.c), which forks a supervisor and a runner for each connection.
 
 offered_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble")
 warm_packages <- c(offered_packages, "compiler")
 
 runtime_home <- "/opt/tidemark/r-runtime"
 
-#' Serves runs for ever. Called by the launcher's command line only.
+#' Serves runs; never returns. Only the launcher's command line calls it (src/calculation/sandbox/launcher.ts).
 #' @param mode "namespaces" or "rlimits-only".
 #' @noRd
 zygote_main <- function(socket_path, mode) {
@@ -35,10 +35,11 @@ zygote_main <- function(socket_path, mode) {
   runner_main(served$result_fd, list(max_points = served$limits[1], max_text_bytes = served$limits[2]))
 }
 
-# Free nodes are scattered over all the pages the packages lie on, and a child would copy one of those pages for nearly
-# every node it makes. So they are used up here, by vectors of each size R keeps pages for; what a child makes then lies on
-# new pages, one beside the other. A trivial run went from 6.2 to 5.1 ms of CPU (measured on the busy reference machine).
-#' @return what fills the holes, to be kept.
+#' Uses up the free nodes on the pages of the packages.
+#'
+#' A child would copy one of those pages for nearly every node it allocates. With vectors of each size class in the holes, a
+#' child allocates from new pages instead: a trivial run went from 6.2 to 5.1 ms of CPU.
+#' @return the vectors; the caller must keep them.
 #' @noRd
 fill_holes <- function(count = 20000L) {
   of_size <- function(length) unname(split(numeric(length * count), rep(seq_len(count), each = length)))
@@ -48,7 +49,7 @@ fill_holes <- function(count = 20000L) {
 prepare_session <- function() {
   options(
     keep.source = TRUE, warn = 0L, scipen = 0L, stringsAsFactors = FALSE, menu.graphics = FALSE,
-    # What a script draws goes nowhere, unless somebody wants to see it.
+    # Plots are discarded, unless the run is a preview (files.R).
     device = function(...) grDevices::pdf(NULL), browser = "false", pager = "cat", editor = "false", repos = c(CRAN = "@CRAN@"), error = NULL,
     dplyr.summarise.inform = FALSE
   )
@@ -59,14 +60,14 @@ prepare_session <- function() {
 #' @noRd
 toolbox <- function() mget(toolbox_names, envir = environment(toolbox))
 
-# In the runner. Never returns: what a script left behind must not run, nor R's own exit handlers.
+# In the runner. Never returns, so that neither exit handlers of R nor finalizers of the script run.
 runner_main <- function(result_fd, limits) {
   dir.create(tempdir(), showWarnings = FALSE, mode = "0700")
   con <- file("stdin", "rb")
   request <- read_request(con)
   close(con)
   .C("tm_close_request", PACKAGE = "sandbox")
-  # From what the script is given: run again with the same, it draws the same, and so does whoever previews it.
+  # The seed is a checksum of the inputs: a retry and a preview on the same inputs draw the same numbers.
   set.seed(request$seed)
   if (request$files != "none") draw_into_files(request$files)
   result <- run_script(request$script, request$globals, limits)
@@ -78,7 +79,7 @@ runner_main <- function(result_fd, limits) {
   .C("tm_exit", 0L, PACKAGE = "sandbox")
 }
 
-# Everything there is, by way of the environments of packages, the functions of base and the search path.
+# Freezes every object that the environments of packages, the functions of base and the search path reach (../src/freeze.c).
 freeze <- function() {
   roots <- list(
     globalenv(), baseenv(), as.list(baseenv(), all.names = TRUE), .Internal(getNamespaceRegistry()),
@@ -88,14 +89,14 @@ freeze <- function() {
   invisible()
 }
 
-# Lets a child make a run of the plainest kind, base R over 96 points, so that runners copy ahead what such a run writes to.
-# Pages that only some scripts need would cost every run their copies.
+# A child makes a plain run (base R, 96 points); waiting runners then copy the pages it wrote ahead of time (../src/pages.c).
+# The run is plain because every runner pays for every page learned.
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))
 }
 
-# Every step of `runner_main`.
+# Takes the steps of `runner_main`.
 make_plain_run <- function() {
   path <- tempfile()
   writeBin(plain_request(), path)
@@ -127,7 +128,7 @@ plain_request <- function(rows = 96L) {
   )
 }
 
-# A made-up run through every step a real one takes, and the first call of what scripts use most.
+# Takes every step of a real run on made-up data, and calls the functions that scripts use most.
 rehearse <- function() {
   variable <- list(Id = 1L, Granularity = 1, GranularityTimeBase = "Hour", QuantityType = "Averaged", SourceTimeZoneId = "UTC")
   series <- data.frame(Dates = c(0L, 3600L), Values = c(1, 2), Version = "", Tags = "")

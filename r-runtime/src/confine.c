@@ -1,7 +1,7 @@
 /*
- * Everything a runner gives up before it may look at a script (R-H7). Runs after the fork, in plain C, in an order that
- * matters: mounts need capabilities, dropping them needs none, the filter comes last. Any refusal by the kernel ends
- * the run as a fault; there is no weaker second try.
+ * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. The order matters: mounts need
+ * capabilities, so they come before dropping them, and the filter comes last. Any refusal by the kernel ends the run as a
+ * fault; there is no weaker fallback.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -26,7 +26,7 @@
 #define AT_RECURSIVE 0x8000
 #endif
 
-/* The uid a script sees; nobody in every distribution. The host sees the zygote's own unprivileged uid. */
+/* The uid a script sees: that of `nobody`. The host sees the zygote's unprivileged uid. */
 #define INNER_UID 65534
 
 /* Of each process of a run. R itself opens at most 128 connections. A pipe holds 64 KiB that no rlimit counts. */
@@ -60,9 +60,8 @@ struct stage_error enter_user_namespace(void) {
 }
 
 /*
- * Takes the runner out of what a signal, a priority or the OOM killer addresses as a whole. Its own session and process
- * group: kill(0, …) and setpriority(PRIO_PGRP, 0, …) of a script address the group they were called in, and a group
- * crosses namespaces. The highest OOM score: the kernel kills runs before the zygote, a supervisor or anything else.
+ * Gives the runner its own session and process group: kill(0, …) and setpriority(PRIO_PGRP, 0, …) address the caller's group,
+ * and a group spans pid namespaces. Gives it the highest OOM score: the kernel kills runs before zygote and supervisors.
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
@@ -71,7 +70,7 @@ struct stage_error separate_runner(const struct zygote *z) {
   return NO_ERROR;
 }
 
-/* Everything read-only, a private /proc, nothing where zygote and host meet. Needs nothing of the run, so it is done ahead. */
+/* Mounts everything read-only, a private /proc, and covers the socket directory. Independent of the run, so done ahead. */
 struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
@@ -97,7 +96,7 @@ static struct stage_error mount_tmp(const struct run_header *h) {
   return NO_ERROR;
 }
 
-/* Request on 0, captured text on 1 and 2, result and control on 3 and 4, nothing else. */
+/* Descriptors: 0 request, 1 and 2 captured text, 3 result, 4 control; all others are closed. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
   /* Copies above the targets first, so that no target overwrites a source. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);

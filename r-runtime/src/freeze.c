@@ -1,9 +1,9 @@
 /*
- * R counts references inside its objects, so a run that only calls functions of packages writes to their pages and copies
- * them. Counts that have reached their maximum are never written again. So the zygote brings every object it has to
- * that maximum before it forks: for R they are then objects that somebody else may hold too, to be copied before they
- * are changed, as constants of compiled functions are. What a run makes itself is counted as ever. (What gc.freeze() is
- * to Python's forking servers.) Best effort: where this R has not what is needed here, runs are slower, not different.
+ * Sets the reference counts of all objects of the zygote to their maximum before it forks. R counts references inside
+ * objects, so a run that only calls functions of packages writes to their pages and copies them; a count at its maximum is
+ * never written again. R then treats the objects as shared, to be copied before a change, like constants of compiled
+ * functions. Objects that a run creates are counted as usual. (Compare gc.freeze() for Python's forking servers.) Best
+ * effort: where R lacks a function used here, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 typedef void *SEXP;
 
-/* Of libR. Weak, so that an R without one of them still loads the helper. */
+/* Functions of libR. Weak, so that an R without one of them still loads the helper. */
 #define OF_R __attribute__((weak)) extern
 OF_R int TYPEOF(SEXP);
 OF_R int ALTREP(SEXP);
@@ -36,7 +36,7 @@ enum {
   LIST = 19, EXPRESSION = 20, BYTECODE = 21, POINTER = 22, WEAK_REFERENCE = 23
 };
 
-/* Objects already met, by open addressing, and those still to be looked at. */
+/* Objects seen, a hash set with open addressing, and a stack of those still to visit. */
 #define SLOTS (1u << 24)
 struct walk {
   SEXP *met, *waiting;
@@ -53,7 +53,7 @@ static void *reserve(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-/* Half of the slots stay free; objects past that keep their counts. */
+/* At most half of the slots are used; further objects keep their counts. */
 static void meet(struct walk *w, SEXP object) {
   if (!object || w->met_count >= SLOTS / 2) return;
   size_t slot = (size_t)(((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 40);
@@ -88,7 +88,7 @@ static void meet_parts(struct walk *w, SEXP object) {
       meet(w, PRINTNAME(object));
       meet(w, SYMVALUE(object));
       return meet(w, INTERNAL(object));
-    /* All of these are made like cells of a list. */
+    /* These have the layout of a list cell. */
     case PAIRLIST: case CLOSURE: case ENVIRONMENT: case PROMISE: case CALL: case DOTS: case BYTECODE:
       return meet_cell(w, object);
     case POINTER:
@@ -105,7 +105,7 @@ static void meet_parts(struct walk *w, SEXP object) {
 
 /*
  * @param roots an R list from which everything can be reached.
- * @return roots, as .Call wants something of R.
+ * @return roots, because .Call must return an R object.
  */
 SEXP tm_freeze(SEXP roots) {
   struct walk w = {0};
@@ -116,7 +116,7 @@ SEXP tm_freeze(SEXP roots) {
   while (w.waiting_count > 0) {
     SEXP object = w.waiting[--w.waiting_count];
     int type = TYPEOF(object);
-    /* R links characters with equal hashes by what are attributes elsewhere. */
+    /* Character objects use the attribute field for their hash chain. */
     if (type != CHARACTERS) meet(&w, ATTRIB(object));
     if (type != WEAK_REFERENCE) meet_parts(&w, object);
     MARK_NOT_MUTABLE(object);

@@ -1,4 +1,4 @@
-/* Reads and writes that survive EINTR, short counts and slow peers. */
+/* Reads and writes in full, across EINTR, short counts and slow peers. */
 #define _GNU_SOURCE
 #include "sandbox.h"
 

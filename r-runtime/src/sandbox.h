@@ -1,6 +1,6 @@
 /*
- * What the files of the C helper share: the frames on the connection, the limits of a run, and how a run ended.
- * Byte layouts are documented in ../README.md and mirrored in src/calculation/sandbox/wire.ts.
+ * Shared by the files of the C helper: frames on the connection, limits of a run, and how a run ended.
+ * Byte layouts are documented in ../FRAMES.md and mirrored in src/calculation/sandbox/wire.ts.
  * The helper is loaded by dyn.load and called through .C, so it needs no R headers.
  */
 #ifndef TIDEMARK_SANDBOX_H
@@ -25,7 +25,7 @@ enum { END_EXITED = 0, END_SIGNALLED = 1, END_SETUP_FAILED = 2 };
 /* Trailer: the limit that the supervisor enforced. */
 enum { LIMIT_NONE = 0, LIMIT_WALL = 1, LIMIT_CPU = 2, LIMIT_MEMORY = 3, LIMIT_OUTPUT = 4, LIMIT_PROCESSES = 5 };
 
-/* Stages of set-up, so that a fault can say what the kernel refused. Order is part of the protocol. */
+/* Stages of set-up: a fault names the one that the kernel refused. The order is part of the protocol (wire.ts). */
 enum {
   STAGE_NONE = 0, STAGE_HEADER, STAGE_PIPES, STAGE_UNSHARE, STAGE_ID_MAP, STAGE_FORK, STAGE_SEPARATE, STAGE_MOUNT_PRIVATE,
   STAGE_READ_ONLY, STAGE_TMP, STAGE_PROC, STAGE_HIDE, STAGE_DESCRIPTORS, STAGE_RLIMITS, STAGE_CAPABILITIES,
@@ -69,7 +69,7 @@ struct chunk_header {
   uint32_t bytes;
 };
 
-/* What a zygote knows before any run: filled once, inherited by every fork. */
+/* State of the zygote: filled once, inherited by every fork. */
 struct zygote {
   int mode;
   int listen_fd;

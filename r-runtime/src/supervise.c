@@ -1,8 +1,8 @@
 /*
- * One run as seen from outside. A supervisor and its runner are made ahead of time, namespaces included, and wait for a
- * connection: that hides two forks of a large process (3 ms each, measured) from the caller. Then it moves bytes between connection and runner, enforces what
- * rlimits cannot (wall time, total processes, total memory, answer size), and reports how it ended. It trusts nothing
- * that comes from the runner; only it holds the connection, so only it can write the trailer.
+ * The supervisor of one run. It and its runner are forked ahead of time, namespaces included, and wait for a connection: that
+ * hides two forks of a large process (3 ms each) from the caller. It moves bytes between connection and runner, enforces what
+ * rlimits cannot (wall time, total processes, total memory, answer size), and reports how the run ended. It trusts nothing
+ * that comes from the runner; only the supervisor holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -54,7 +54,7 @@ static void lose_client(struct run *r) {
   kill_run(r, LIMIT_NONE);
 }
 
-/* Connection → runner. What a runner no longer wants is still read: unread bytes would reset the connection. */
+/* Connection → runner. Reads on after the runner has closed its end: unread bytes would reset the connection. */
 static void read_request(struct run *r) {
   size_t want = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
   ssize_t n = read(r->connection, r->in, want);
@@ -115,8 +115,8 @@ static int read_captured(struct run *r) {
   return 1;
 }
 
-/* Before READY the runner is ours and may report a refusal; after it, whatever arrives may come from the script. */
-static void hear_runner(struct run *r) {
+/* Before READY the runner is trusted and may report a refusal; after READY any message may come from the script. */
+static void read_control(struct run *r) {
   struct stage_error refused;
   ssize_t n = recv(r->control, &refused, sizeof refused, MSG_DONTWAIT);
   const char word = *(const char *)&refused;
@@ -158,7 +158,7 @@ static void relay(struct run *r) {
     uint64_t now = monotonic_us(), next = r->next_scan_us < r->deadline_us ? r->next_scan_us : r->deadline_us;
     int timeout_ms = r->limit != LIMIT_NONE || r->is_client_gone ? 1000 : next > now ? (int)((next - now) / 1000u) + 1 : 0;
     if (poll(p, 6, timeout_ms) < 0 && errno != EINTR) return kill_run(r, LIMIT_NONE);
-    if (p[5].revents) hear_runner(r);
+    if (p[5].revents) read_control(r);
     if (p[4].revents || r->is_done) return;
     if (p[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) lose_client(r);
     if (p[0].revents & POLLIN && !r->is_client_gone && r->unread_request_bytes > 0 && is_in_empty) read_request(r);
@@ -170,7 +170,7 @@ static void relay(struct run *r) {
   }
 }
 
-/* What was still in the pipes when the runner ended. */
+/* Forwards what the pipes held when the runner ended. */
 static void drain(struct run *r) {
   while (r->result >= 0 && r->limit == LIMIT_NONE) {
     if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_PATIENCE_MS) < 0) _exit(1);
@@ -194,7 +194,7 @@ static char *put_chunk(char *at, uint32_t kind, const void *bytes, size_t size) 
   return at + sizeof head + size;
 }
 
-/* In one write: every one wakes the client. */
+/* One write, because each write wakes the client. */
 static void send_end(int connection, const char *captured, size_t captured_bytes, const struct trailer *t) {
   char *chunks = malloc(2 * sizeof(struct chunk_header) + captured_bytes + sizeof *t);
   if (!chunks) _exit(1);
@@ -223,7 +223,7 @@ static void reap(struct run *r, struct trailer *t) {
     t->limit = LIMIT_CPU;
 }
 
-/* The runner has said all it has to say but lives: asking the kernel now saves waiting for 5 ms of its dying. */
+/* The runner is done but still alive: reading its usage now saves waiting 5 ms for its exit. */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;
@@ -235,7 +235,7 @@ static void describe_done(struct run *r, struct trailer *t) {
 
 static struct trailer describe_end(struct run *r) {
   struct trailer t = {.magic = TRAILER_MAGIC, .limit = r->limit};
-  if (r->control >= 0) hear_runner(r);
+  if (r->control >= 0) read_control(r);
   if (r->is_done && r->limit == LIMIT_NONE) describe_done(r, &t);
   else reap(r, &t);
   t.wall_us = monotonic_us() - r->started_us;
@@ -258,7 +258,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, fds);
-    /* From here on the arranged descriptors count, if they were reached. */
+    /* Once the descriptors are arranged, control is at its new number. */
     if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
   if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
@@ -269,7 +269,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
 static int open_channels(int channels[4][2]) {
   for (int i = 0; i < 3; i++)
     if (pipe2(channels[i], O_CLOEXEC) < 0) return -1;
-  /* Messages keep their bounds, so that READY and DONE never run together. */
+  /* SEQPACKET keeps message boundaries, so READY and DONE never merge. */
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels[3]);
 }
 
@@ -326,7 +326,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* A runner that is gone already has left its reason in the control socket. */
+  /* A runner that has exited left its reason in the control socket. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }
@@ -343,7 +343,7 @@ static void oversee(struct run *r) {
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
-  /* The run's whole namespace is gone before its supervisor is, which is what counts it. */
+  /* The supervisor outlives the run's namespace, because the zygote counts supervisors. */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }

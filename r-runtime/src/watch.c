@@ -1,7 +1,7 @@
 /*
- * What all processes of a run use together. Rlimits count per process, and control groups are not ours to make, so
- * the supervisor adds up what it sees in the container's /proc. The runner is pid 1 of its namespace, so every
- * process a script starts, orphans included, has it as an ancestor.
+ * Measures what all processes of a run use together. Rlimits count per process, and an unprivileged supervisor cannot
+ * create control groups, so it adds up the container's /proc. The runner is pid 1 of its namespace, so it is an ancestor of
+ * every process a script starts, orphans included.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"

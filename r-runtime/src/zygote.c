@@ -1,7 +1,6 @@
 /*
- * The entry points R calls through .C. tm_serve turns a warm R into a zygote: it keeps a few
- * forked supervisors waiting on its socket; it never reads a request itself, so no account's data ever enter the process
- * that all share.
+ * The entry points that R calls through .C. tm_serve turns a warm R into a zygote: it keeps forked supervisors waiting on its
+ * socket. It never reads a request, so no account's data enter the process that all runs are forked from.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -58,7 +57,7 @@ static int read_filter(const char *path, struct zygote *z) {
   return is_read ? 0 : -1;
 }
 
-/* The warm R's own mappings do not count against a script. Without /proc: a generous guess. */
+/* Measures the zygote's mappings, which do not count against a script. Without /proc it takes a generous guess. */
 static void measure_self(struct zygote *z) {
   unsigned long mapped = 1ul << 18, resident = 1ul << 15;
   FILE *f = fopen("/proc/self/statm", "re");
@@ -73,8 +72,8 @@ static void measure_self(struct zygote *z) {
 }
 
 /*
- * Gathers our heap into huge pages: forking and ending a child then touches dozens of page table entries instead of
- * twenty-six thousand. Best effort; without it runs are slower, not different.
+ * Collapses the heap into huge pages: forking and ending a child then touches dozens of page table entries instead of
+ * 26,000. Best effort; without it runs are slower, with equal results.
  */
 static void gather_heap(void) {
   const uintptr_t huge = 2u << 20;
@@ -172,7 +171,7 @@ static int fork_spares(const struct zygote *z, struct brood *f, struct run_heade
   return 0;
 }
 
-/* In the zygote: keeps spares ready for ever. Returns in a runner; -1 when the zygote cannot go on. */
+/* In the zygote: keeps spares ready and does not return. Returns 0 in a runner; -1 when the zygote cannot go on. */
 static int breed(struct zygote *z, struct run_header *header) {
   struct brood brood = {0};
   int notify[2];
@@ -182,7 +181,7 @@ static int breed(struct zygote *z, struct run_header *header) {
   for (;;) {
     if (fork_spares(z, &brood, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
-    /* The time-out reaps those that ended, and paces new spares should they die at once. */
+    /* The time-out paces new spares should they die at once. */
     if (poll(&p, 1, HEARTBEAT_MS) < 0 && errno != EINTR) return -1;
     read_notices(&brood, notify[0]);
     reap_ended(&brood);
@@ -198,7 +197,7 @@ static int breed(struct zygote *z, struct run_header *header) {
 void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
-  /* Nothing of the launcher's may stay open: a directory outside would be a way out. */
+  /* Closes the launcher's descriptors: one of a directory outside would be a way out. */
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};
@@ -234,8 +233,8 @@ void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
 }
 
 /*
- * The result is written: tells the supervisor, which takes the measure of this process and kills it. No finalizers, no
- * exit handlers, nothing a script registered.
+ * Tells the supervisor that the result is written; the supervisor measures this process and kills it. Finalizers and exit
+ * handlers, which a script may have registered, never run.
  */
 void tm_exit(int *code) {
   const char done = SAYS_DONE;

@@ -1,4 +1,4 @@
-/** The description of runs, forced updates and the tools of authors (R-A9, R-H5, R-H8, R-H9). */
+/** OpenAPI of runs, forced updates and the tools for authors (R-A9, R-H5, R-H8, R-H9). */
 import { z } from 'zod';
 import {
   ALL_USERS,
@@ -18,7 +18,7 @@ const tag = 'Calculations';
 const AUTHORS_PATH = '/sources/:sourceId/variables/:id/calculated';
 
 const formula = z.object({
-  formula: z.int().min(0).meta({ description: 'Its place in the declaration.' }),
+  formula: z.int().min(0).meta({ description: 'Index of the formula in the declaration.' }),
   from: instantSchema,
   to: instantSchema,
   triggerDate: instantSchema,
@@ -41,18 +41,23 @@ const input = z.object({
   tags: z.array(z.string()).exactOptional(),
   lastVersionTimestamp: instantSchema
     .nullable()
-    .meta({ description: 'Reading the same window as of then gives the same again.' }),
+    .meta({ description: 'Reading the same window with this `asOf` returns the same points.' }),
 }) satisfies z.ZodType<InputRecord>;
 const lines = z.array(z.string());
 const notes = {
   messages: lines.exactOptional(),
   warnings: lines.exactOptional(),
   errors: lines.exactOptional(),
-  output: z.string().exactOptional().meta({ description: 'What the script printed.' }),
+  output: z.string().exactOptional().meta({ description: 'Text the script printed.' }),
   call: z.string().nullable().exactOptional(),
   line: z.int().nullable().exactOptional(),
   limit: z.string().exactOptional(),
   signal: z.union([z.string(), z.int()]).nullable().exactOptional(),
+  faultCause: z
+    .enum(['run', 'sandbox'])
+    .exactOptional()
+    .meta({ description: '`run` when the sandbox ended while this was its only run.' }),
+  scriptHash: z.string().exactOptional().meta({ description: 'SHA-256 of the scripts; only after a fault.' }),
 };
 const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'stored']), z.int().min(0));
 const durations = z.partialRecord(z.enum(['wait', 'load', 'r', 'sandboxWait', 'store']), z.number());
@@ -63,12 +68,12 @@ const run = z
     variableId: idSchema,
     state: z.enum(['Running', 'Succeeded', 'Failed', 'Abandoned']),
     outcome: z.string().nullable(),
-    message: z.string().nullable().meta({ description: 'Why it failed, for the author of the script.' }),
+    message: z.string().nullable().meta({ description: 'Why the run failed; written for the author of the script.' }),
     trigger: z.enum(['Input', 'Schedule', 'ForceUpdate']),
     from: instantSchema,
     to: instantSchema,
     triggerDate: instantSchema,
-    wave: z.int().meta({ description: 'The same for all that the same change led to.' }),
+    wave: z.int().meta({ description: 'Equal for all runs that one change triggered.' }),
     attempt: z.int().min(0),
     defaultVersion: z.string(),
     requestedDate: instantSchema,
@@ -83,7 +88,7 @@ const run = z
   })
   .meta({ id: 'Run' });
 
-const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'The variables that will run.' }) });
+const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
 const point = z.object({
   date: instantSchema,
   value: z.number(),
@@ -100,7 +105,7 @@ const evaluation = z
     defaultVersion: z.string(),
     formulas: z.array(formula),
     inputs: z.array(input),
-    series: z.array(point).meta({ description: 'What would be stored, at most 10,000 points.' }),
+    series: z.array(point).meta({ description: 'The first 10,000 points that would be stored.' }),
     isSeriesCut: z.boolean(),
     counts,
     ...notes,
@@ -129,17 +134,17 @@ const previewBody = jsonBody(
   previewSchema.meta({
     id: 'PreviewRequest',
     examples: [{}],
-    description: 'Without `calculated` the declaration that is saved is meant.',
+    description: '`calculated` is a declaration to use instead of the saved one.',
   }),
   { isOptional: true },
 );
 
 function forceUpdate(of: string, path: string, operationId: string): Operation {
   return {
-    ...{ method: 'post', path, operationId, tag, summary: `Calculate again: ${of}`, access: MANAGERS },
-    description: 'In the background. Without dates over everything the inputs have.',
+    ...{ method: 'post', path, operationId, tag, summary: `Recalculate ${of}`, access: MANAGERS },
+    description: 'Runs in the background. Without dates the runs cover all dates of the inputs.',
     body: jsonBody(rangeSchema.meta({ id: 'DateRange' }), { isOptional: true }),
-    answers: [answersJson('What was asked for.', forced)],
+    answers: [answersJson('The requested runs.', forced)],
     errors: ['conflict'],
   };
 }
@@ -150,7 +155,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
     summary: 'Runs of a calculated variable',
     query: RUN_LIST,
     isListing: true,
-    answers: [answersJson('The newest first, 100 unless `itemsPerPage` says otherwise.', z.array(run))],
+    answers: [answersJson('Newest first; 100 per page by default.', z.array(run))],
   },
   {
     ...{ method: 'get', path: '/runs/:id', operationId: 'getRun', tag, summary: 'Read a run', access: ALL_USERS },
@@ -161,19 +166,19 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   forceUpdate('the variables of a site', '/sites/:id/forceUpdate', 'forceUpdateSite'),
   {
     ...{ method: 'post', path: `${AUTHORS_PATH}/validate`, operationId: 'validateCalculation', tag, access: MANAGERS },
-    summary: 'Check a declaration: syntax with lines, inputs, cycles',
+    summary: 'Validate a declaration: syntax, inputs, cycles',
     body: previewBody,
-    answers: [answersJson('What is wrong with it. Nothing is saved.', validation)],
+    answers: [answersJson('Problems and warnings. Nothing is saved.', validation)],
   },
   {
     ...{ method: 'post', path: `${AUTHORS_PATH}/evaluate`, operationId: 'evaluateCalculation', tag, access: MANAGERS },
-    summary: 'Run a declaration without storing anything',
+    summary: 'Run a declaration without storing the result',
     body: previewBody,
-    answers: [answersJson('The series, what the script said and drew, and how long it took.', evaluation)],
+    answers: [answersJson('The series, the messages and plots of the script, and the durations.', evaluation)],
   },
   {
     ...{ method: 'get', path: `${AUTHORS_PATH}/sampleData`, operationId: 'getSampleData', tag, access: MANAGERS },
-    summary: 'What a script would see, as a file for an R of one’s own',
+    summary: 'Download the inputs of a script for your own R',
     query: SAMPLE_QUERY,
     answers: [
       {
@@ -181,7 +186,7 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
         description:
           'An `.rdata` file with `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate`.',
         types: { 'application/octet-stream': z.string().meta({ contentMediaType: 'application/octet-stream' }) },
-        headers: { 'Content-Disposition': 'The name of the file.' },
+        headers: { 'Content-Disposition': 'File name.' },
       },
     ],
     errors: ['conflict'],

@@ -1,8 +1,8 @@
-/** What is counted of runs and of the R that runs them (R-A9). */
+/** Metrics of runs and of the R zygote (R-A9). */
 import { type BacklogQuery, MAX_COUNTED } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
-/** What a run record calls the phases of a run (R-H8) → the label. */
+/** Phase of a run in its record (R-H8) → label. */
 const PHASES = { wait: 'wait', load: 'load', sandboxWait: 'sandbox_wait', r: 'r', store: 'store' } as const;
 
 export interface EndedRunFigures {
@@ -25,12 +25,12 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   runs({ outcome: 'ok' });
   const phases = metrics.distribution({
     name: 'tidemark_calculation_phase_seconds',
-    help: 'Time of the phases of a run: wait for its turn, load of inputs, wait for the sandbox, R, store.',
+    help: 'Duration of the phases of a run: wait in the queue, load inputs, wait for the sandbox, R, store.',
     labels: ['phase'],
   });
   const points = metrics.counter({
     name: 'tidemark_calculation_points_total',
-    help: 'Points runs read and stored.',
+    help: 'Points that runs read and stored.',
     labels: ['direction'],
   });
   const [read, stored] = [points({ direction: 'read' }), points({ direction: 'stored' })];
@@ -47,10 +47,10 @@ export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   };
 }
 
-/** Of the warm R that scripts are forked from. */
+/** Metrics of the zygote: the warm R process that runs are forked from. */
 export interface ZygoteMetrics {
   readonly started: Count;
-  /** It died, or was killed; another one is started. */
+  /** It died or was killed; another is started. */
   readonly died: Count;
   /** It stopped answering and was killed; counted in `died` as well. */
   readonly stuck: Count;
@@ -61,11 +61,11 @@ export interface ZygoteMetrics {
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {
-    started: counter('tidemark_zygote_starts_total', 'Warm R processes that came up.'),
+    started: counter('tidemark_zygote_starts_total', 'Warm R processes that started.'),
     died: counter('tidemark_zygote_deaths_total', 'Warm R processes that died or were killed and are replaced.'),
     stuck: counter('tidemark_zygote_stuck_total', 'Warm R processes killed because their heartbeat stopped.'),
     watch: (isAlive) => {
-      metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that take scripts.' }, () =>
+      metrics.gauge({ name: 'tidemark_zygotes_alive', help: 'Warm R processes that accept runs.' }, () =>
         isAlive() ? 1 : 0,
       );
     },
@@ -81,11 +81,11 @@ export const CALCULATION_BACKLOG: BacklogQuery = {
              where not_before_date <= now() order by not_before_date limit 1), 0)::float8 as age,
            (select count(*) from calculation_run where state = 'Running')::int as running`,
   gauges: [
-    { column: 'due', name: 'tidemark_calculation_due', help: 'Variables that wait for a run, up to 100000.' },
+    { column: 'due', name: 'tidemark_calculation_due', help: 'Variables that wait for a run, counted up to 100000.' },
     {
       column: 'age',
       name: 'tidemark_calculation_due_age_seconds',
-      help: 'Since when the one due longest waits; 0: none.',
+      help: 'Age of the oldest due request; 0 when none is due.',
     },
     { column: 'running', name: 'tidemark_calculation_running', help: 'Runs under way.' },
   ],

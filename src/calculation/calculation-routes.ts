@@ -31,7 +31,7 @@ export interface CalculationRouteServices {
 
 export const RUN_LIST = declareQuery(PAGING);
 
-/** Which dates a forced update is of. */
+/** Body of a forced update; both dates inclusive. */
 export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });
 
 const VARIABLES_OF = {
@@ -63,7 +63,7 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
     .route('/', authoringRoutes(services));
 }
 
-/** Whoever may not see the variable may not see its runs either, nor that there are any. */
+/** A caller who may not see the variable gets 404 for its runs, as if there were none (R-B9). */
 async function isVisible(database: Database, caller: Caller, variableId: number): Promise<boolean> {
   try {
     await getResource(database, VARIABLE, caller, variableId);
@@ -119,7 +119,7 @@ async function force(
   return variableIds;
 }
 
-/** As events tell of variables: each with the source and the site it belongs to. */
+/** Variables as events carry them: with their source and site. */
 async function findPlaces(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(
     `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"

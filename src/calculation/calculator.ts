@@ -1,4 +1,4 @@
-/** The calculator role: runs variables when woken, and looks for what was lost in between. */
+/** The calculator role: runs variables when woken; a sweeper finds requests whose wake-up was lost. */
 
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
@@ -26,7 +26,7 @@ export interface CalculatorServices extends RunServices {
   readonly settings: {
     readonly concurrency: number;
     readonly sweepIntervalMs: number;
-    /** Runs that ended longer ago are forgotten. */
+    /** Days after which ended runs are deleted (R-H8). */
     readonly runRetentionDays: number;
   };
   readonly metrics: Metrics;
@@ -35,7 +35,7 @@ export interface CalculatorServices extends RunServices {
 }
 
 export interface Calculator {
-  /** Takes no more runs and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  /** Takes no more runs, waits up to `graceMs` for those under way, then hands them back (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -48,10 +48,10 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);
   const stopping = new AbortController();
-  // Authors must not keep the runs waiting: with more than one place, one is kept for them.
+  // Previews leave one slot to runs, where there is more than one.
   const previews = createPreviewer(services, Math.max(1, settings.concurrency - 1), stopping.signal);
-  const look = async (key: string): Promise<void> => {
-    if (key.startsWith(PREVIEW_KEY)) return previews.look(Number(key.slice(PREVIEW_KEY.length)));
+  const handle = async (key: string): Promise<void> => {
+    if (key.startsWith(PREVIEW_KEY)) return previews.answer(Number(key.slice(PREVIEW_KEY.length)));
     const result = await runCalculation(services, Number(key), stopping.signal);
     if (result.kind !== 'ended') return;
     const { run, report } = result;
@@ -60,7 +60,7 @@ export function startCalculator(services: CalculatorServices): Calculator {
     const fields = { requestId, runId, variableId, accountId, ...toWholeMs(report.durations) };
     log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
     await outbox.relay();
-    // One run a turn: a variable asked for again in every run must not keep the others, or a stop, waiting.
+    // One run per turn: a variable that is requested again by every run must not delay the others, or a stop.
     await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
@@ -70,10 +70,10 @@ export function startCalculator(services: CalculatorServices): Calculator {
     await worker.sweep([...previewKeys, ...due.map(String)]);
     await outbox.relay();
   };
-  const worker = openWakeWorker(CALCULATION_QUEUE, queue, settings.concurrency, look, queueOptions);
+  const worker = openWakeWorker(CALCULATION_QUEUE, queue, settings.concurrency, handle, queueOptions);
   const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
-  const forget = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
-  const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, forget, log);
+  const purge = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
+  const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async (graceMs) => {
       const timer = setTimeout(() => stopping.abort(new Error('the calculator stops')), graceMs);

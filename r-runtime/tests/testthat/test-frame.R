@@ -1,4 +1,4 @@
-test_that("coded columns name every text once", {
+test_that("a coded column has each text once in its table", {
   bytes <- tidemark:::coded_bytes(c("a", "", "a"))
   con <- rawConnection(bytes)
   on.exit(close(con))
@@ -6,7 +6,7 @@ test_that("coded columns name every text once", {
   expect_identical(tidemark:::read_coded(con, 3L), c("a", "", "a"))
 })
 
-test_that("texts that are the same once cleaned are one", {
+test_that("texts that are equal after cleaning share one code", {
   con <- rawConnection(tidemark:::coded_bytes(c("a", NA, "", "a", "b")))
   on.exit(close(con))
   expect_identical(tidemark:::read_int(con), 5L)
@@ -14,14 +14,14 @@ test_that("texts that are the same once cleaned are one", {
   expect_identical(tidemark:::read_ints(con, 5L), c(0L, 1L, 1L, 0L, 2L))
 })
 
-test_that("texts that are no UTF-8 are repaired, NA is empty", {
+test_that("invalid UTF-8 is repaired, NA becomes the empty text", {
   bad <- "caf\xe9"
   Encoding(bad) <- "UTF-8"
   expect_true(all(validUTF8(tidemark:::clean_text(c(bad, NA)))))
   expect_identical(tidemark:::clean_text(NA), "")
 })
 
-test_that("an early end of a request is said", {
+test_that("a truncated request is an error", {
   con <- rawConnection(raw(2))
   on.exit(close(con))
   expect_error(tidemark:::read_int(con), "ended early")

@@ -1,9 +1,9 @@
-test_that("the union axis ascends and has no date twice", {
+test_that("GetInputAxis is ascending and has each date once (R-H4)", {
   expect_identical(GetInputAxis(list(a = input(c(3, 1), 1:2), b = input(c(2, 3), 1:2))), 1:3)
   expect_identical(GetInputAxis(list(a = input(integer(), numeric()))), integer())
 })
 
-test_that("a regular axis is civil: 23 hours on the day the clock is put forward", {
+test_that("GetRegularAxis follows the zone: 23 hours on the day the clock goes forward (R-H4)", {
   minutes <- GetRegularAxis(at("2024-01-01 00:07:00"), at("2024-01-01 01:00:00"), variable(15, "Minute"))
   expect_identical(minutes, at("2024-01-01 00:15:00") + 900L * 0:3)
   days <- GetRegularAxis(at("2024-03-30"), at("2024-04-01"), variable(1, "Day"))
@@ -15,14 +15,14 @@ test_that("a regular axis is civil: 23 hours on the day the clock is put forward
   expect_identical(GetRegularAxis(10, 5, variable(1, "Hour")), integer())
 })
 
-test_that("averaged quantities are interpolated, nothing outside the span", {
+test_that("SetDataOnCommonAxis interpolates averaged quantities and does not extrapolate (R-H4)", {
   axis <- c(-900L, 0L, 900L, 3600L, 4500L)
   linear <- SetDataOnCommonAxis(list(a = input(c(0, 3600), c(0, 4))), axis)
   expect_identical(linear$Dates, axis)
   expect_equal(linear$a, c(NA, 0, 1, 4, NA))
 })
 
-test_that("integrated quantities keep totals, finer and coarser", {
+test_that("SetDataOnCommonAxis preserves totals of integrated quantities on finer and coarser axes (R-H4)", {
   energy <- list(a = input(c(0, 3600), c(8, 4), "Integrated"))
   quarters <- SetDataOnCommonAxis(energy, seq(0L, 6300L, by = 900L))$a
   expect_equal(quarters, c(2, 2, 2, 2, 1, 1, 1, 1))
@@ -30,7 +30,7 @@ test_that("integrated quantities keep totals, finer and coarser", {
   expect_equal(SetDataOnCommonAxis(coarse, c(0L, 3600L))$a, c(8, 4))
 })
 
-test_that("filters drop what is no number, and what is stored already", {
+test_that("filters drop rows without a number, and rows that are stored already (R-H4)", {
   output <- data.frame(Dates = 1:4, Values = c(1, NA, Inf, 4))
   expect_identical(FilterNaOutput(output)$Dates, c(1L, 4L))
   stored <- data.frame(Dates = c(1L, 4L), Values = c(1, 3.5))

@@ -1,4 +1,4 @@
-/** The calculator's side of previews (R-H9): takes a waiting task, runs it by the one path of runs, stores the answer. */
+/** The calculator's side of previews (R-H9): takes a waiting task, runs it by `compute` as any run, stores the answer. */
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { Micros } from '../../points/point.ts';
@@ -16,22 +16,22 @@ const TAKE_TASK = `
 const STORE_ANSWER = `update calculation_preview set state = 'Done', answer = $2, file = $3 where id = $1`;
 const PUT_BACK = `update calculation_preview set state = 'Waiting' where id = $1`;
 const FIND_WAITING = `select id from calculation_preview where state = 'Waiting' order by id limit 100`;
-// Whoever asked has given up by then.
+// The API gave up waiting by then (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
-// The newest date of the inputs; of the variable itself when it has none.
+// The newest date of the saved inputs and of those of an unsaved declaration.
 const NEWEST_DATE = `
   select (extract(epoch from max(max_date)) * 1000000)::int8 as newest from series
   where max_date > '-infinity' and variable_id in (
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
-/** Leaves behind, as an author loads it, the five globals and what else the script needs there (R-H2, R-H9). */
+/** The script that writes `sample.rdata`: the five globals and what else the author's script needs (R-H2, R-H9). */
 const saveSample = (script: string) => `
 tidemark:::save_sample(${toRText(script)}, "sample.rdata")
 list(TimeSeries = list(Dates = integer(), Values = numeric()))`;
 
-/** The escapes of JSON are R's, but for NUL, which R has none for. */
+/** JSON's escapes are valid in R, except NUL, which R cannot hold. */
 const toRText = (text: string) => JSON.stringify(text.replaceAll('\0', ''));
 
 interface Answer {
@@ -39,7 +39,11 @@ interface Answer {
   readonly file?: Buffer;
 }
 
-/** @returns false when there is no such task any more, or somebody else has it. */
+/**
+ * Answers one task.
+ * @returns false when the task is gone or another calculator has taken it.
+ * @throws the error that kept it from answering; the task then waits again.
+ */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<boolean> {
   const { rows } = await services.database.query<{ variableId: number; task: PreviewTask }>(TAKE_TASK, [id]);
   const [row] = rows;
@@ -47,7 +51,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
   const { answer, file } = await withConnection(services.database, (connection) =>
     perform(services, connection, row.variableId, row.task, signal),
   ).catch(async (error: unknown) => {
-    // Another calculator, or this one in a moment, may do better while somebody still waits.
+    // Another calculator, or this one on the next sweep, may succeed while the API still waits.
     await services.database.query(PUT_BACK, [id]);
     throw error;
   });
@@ -55,7 +59,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
   return true;
 }
 
-/** Tasks whose wake-up was lost; those nobody waits for are forgotten. */
+/** @returns ids of up to 100 waiting tasks, oldest first. Deletes tasks older than ten minutes. */
 export async function findWaitingPreviews(database: Database): Promise<readonly number[]> {
   await database.query(FORGET);
   const { rows } = await database.query<{ id: number }>(FIND_WAITING);
@@ -85,7 +89,7 @@ async function perform(
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };
-  // Of several formulas the last one is meant: the one that is valid at the trigger date.
+  // The last formula that ran is the one that is valid at the trigger date.
   const outcome = computed.outcomes.at(-1);
   const file = outcome?.kind === 'ok' ? outcome.files?.find(({ name }) => name === 'sample.rdata')?.bytes : undefined;
   if (file) return { file };

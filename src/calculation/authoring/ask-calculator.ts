@@ -1,14 +1,14 @@
-/** Hands a task to whichever calculator takes it, and waits for the answer (R-H9). */
+/** The API's side of previews: inserts a task, wakes the calculators and waits for the answer (R-H9). */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-/** Keys of this form in the queue of the calculators are tasks; the others are variables. */
+/** Prefix of preview tasks in the calculators' queue; keys without it are variable ids. */
 export const PREVIEW_KEY = 'preview:';
 
-// A script may take its whole wall time, and others may be before it.
+// A script may use its whole wall time, and other previews may come before it.
 const PATIENCE_MS = 90_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 
@@ -26,8 +26,8 @@ export interface Question {
 }
 
 /**
- * @param signal of the client: nobody waits for an answer it no longer wants.
- * @throws DomainError dependency_unavailable when no calculator answers in time.
+ * @param signal aborted when the client has gone.
+ * @throws {DomainError} dependency_unavailable when no calculator answers within 90 s; the signal's reason.
  */
 export async function askCalculator(
   { database, queue }: Asker,
@@ -39,7 +39,7 @@ export async function askCalculator(
     [accountId, variableId, JSON.stringify(task)],
   );
   const id = rows[0]?.id ?? 0;
-  // A wake-up that got lost is made good by the sweeper of the calculators.
+  // The calculators' sweeper finds the task when the wake-up is lost.
   await queue.wake([`${PREVIEW_KEY}${id}`]).catch(() => undefined);
   try {
     return await awaitAnswer(database, id, signal);
@@ -61,5 +61,5 @@ async function awaitAnswer(database: Database, id: number, signal: AbortSignal):
     if (performance.now() > giveUpMs) break;
     await pause(pauseMs, undefined, { signal });
   }
-  throw new DomainError('dependency_unavailable', 'no calculator answered in time');
+  throw new DomainError('dependency_unavailable', `no calculator answered within ${PATIENCE_MS / 1000} s; try again`);
 }

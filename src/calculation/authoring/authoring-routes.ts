@@ -1,6 +1,6 @@
 /**
- * What authors of scripts work with (R-H9). For managers: a script runs on the service's machines and sees the data of
- * the account, so whoever may try one may as well save it.
+ * Routes for authors of scripts: validate, evaluate, sampleData (R-H9). MANAGER only: a script that is tried reads the
+ * data of the account just as one that is saved.
  */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -29,15 +29,15 @@ const datesShape = {
   to: instantSchema.nullish(),
   triggerDate: instantSchema.nullish(),
 };
-/** What an author asks for. */
+/** Body of validate and evaluate. */
 export const previewSchema = lenientObject({
   ...datesShape,
-  /** A declaration that is not saved. */
+  /** A declaration to use instead of the saved one. */
   calculated: z.unknown().optional(),
   pictures: z.enum(['svg', 'png']).default('svg'),
 });
 
-const sampleDate = textParameter('As of a run over these dates.', instantSchema);
+const sampleDate = textParameter('Date of the run whose inputs are wanted.', instantSchema);
 export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
 
 export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
@@ -61,7 +61,7 @@ export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
       const task = { kind: 'sampleData', dates: toDates(SAMPLE_QUERY.parse(c.req.url)) } as const;
       const question = { accountId: c.var.caller.accountId, variableId: variable.id, task };
       const { file, answer } = await askCalculator(asker, question, c.req.raw.signal);
-      if (!file) throw new DomainError('conflict', String(answer?.error ?? 'there is no sample data'));
+      if (!file) throw new DomainError('conflict', String(answer?.error ?? 'the variable has no sample data'));
       return c.body(new Uint8Array(file), 200, {
         'Content-Type': 'application/octet-stream',
         'Content-Disposition': `attachment; filename="sampleData-${variable.id}.rdata"`,
@@ -73,7 +73,7 @@ async function findVariable({ database }: Asker, c: Context<CallerEnv>): Promise
   const [id, sourceId] = [parsePathId(c, 'id'), parsePathId(c, 'sourceId')];
   const variable = await getResource(database, VARIABLE, c.var.caller, id);
   if (variable.sourceId === sourceId) return variable;
-  throw new DomainError('not_found', `Variable ${id} is not of source ${sourceId}`);
+  throw new DomainError('not_found', `source ${sourceId} has no variable ${id}`);
 }
 
 async function readBody(c: Context<CallerEnv>): Promise<unknown> {
@@ -81,7 +81,7 @@ async function readBody(c: Context<CallerEnv>): Promise<unknown> {
   return hasBody ? readJsonBody(c.req.raw) : {};
 }
 
-/** @throws DomainError invalid_input naming everything that is wrong with it. */
+/** @throws {DomainError} invalid_input with one detail for each problem. */
 async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: unknown): Promise<Declaration> {
   const declaration = parseInput(DECLARATION_SCHEMA, calculated, ROOT);
   const formulas = declaration.calculatedVariableFormulas;
@@ -95,7 +95,7 @@ interface Problem extends ErrorDetail {
   readonly line?: number;
 }
 
-/** Everything that can be known without running it. Nothing is saved. */
+/** Finds what saving would refuse, syntax errors, and names that are read but not declared. Runs and saves nothing. */
 async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number, calculated: unknown) {
   const problems: Problem[] = [...(await findSavingProblems(asker, c, variableId, calculated))];
   const parsed = DECLARATION_SCHEMA.safeParse(calculated ?? {});
@@ -117,9 +117,10 @@ function placeOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-class NotMeant extends Error {}
+/** Rolls the trial transaction back. */
+class RollBack extends Error {}
 
-/** Saves the declaration in a transaction that is rolled back: what is checked on saving is checked here. */
+/** Saves the declaration in a transaction that is rolled back, so that every check of saving is made. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -130,16 +131,16 @@ async function findSavingProblems(
     await withTransaction(database, async (transaction) => {
       const declaration = parseInput(DECLARATION_SCHEMA, calculated ?? {}, ROOT);
       await saveDeclaration(transaction, c.var.caller, variableId, declaration);
-      throw new NotMeant();
+      throw new RollBack();
     });
   } catch (error) {
     if (error instanceof DomainError) return error.details ?? [{ path: ROOT, message: error.message }];
-    if (!(error instanceof NotMeant)) throw error;
+    if (!(error instanceof RollBack)) throw error;
   }
   return [];
 }
 
-/** A name the script spells but nobody declared is NULL when it runs: mostly a slip. */
+/** Warns of names the script reads that are not declared: they are NULL when it runs, mostly by a typing error. */
 function findUndeclared(
   { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
   names: readonly string[],
@@ -153,7 +154,7 @@ function findUndeclared(
   return names.flatMap((name) => (declared.has(name) ? [] : [{ path, message: `${name} is not declared` }]));
 }
 
-/** From a body or a query. */
+/** Dates of a body or a query. */
 type GivenDates = { readonly [Name in keyof typeof datesShape]?: string | null | undefined };
 
 function toDates({ from, to, triggerDate }: GivenDates): PreviewDates {

@@ -1,4 +1,4 @@
-/** What an author sees of an evaluation (R-H9): the series as it would be stored, and everything there is to say. */
+/** The answer to evaluate (R-H9): the series as it would be stored, notes, timing and plots. */
 import { basename, extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
@@ -8,7 +8,7 @@ import type { Output, OutputPoint } from '../run/output-rules.ts';
 import { sumCounts } from '../run/write-outputs.ts';
 import type { ScriptFile } from '../sandbox/sandbox-types.ts';
 
-/** Rows shown; of more the first. */
+/** Rows shown; further rows are cut. */
 const MAX_ROWS = 10_000;
 const PICTURES: ReadonlySet<string> = new Set(['.svg', '.png']);
 
@@ -18,7 +18,10 @@ export interface PreviewedDates {
   readonly triggerMicros: Micros;
 }
 
-/** A script may return millions of rows: they go by slice by slice, and others are served in between. */
+/**
+ * @param defaultVersion Version of rows without one (§9.4).
+ * @returns the body of the answer. Rows are read slice by slice, so that the event loop serves others in between.
+ */
 export async function describeComputed(
   computed: Computed,
   dates: PreviewedDates,
@@ -47,7 +50,7 @@ export async function describeComputed(
   };
 }
 
-/** The rows shown. All slices are gone through: counts and warnings are of those taken. */
+/** Takes every slice, because counts and warnings cover the slices taken; keeps the first `MAX_ROWS` rows. */
 async function readSeries(outputs: readonly Output[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const rows: Readonly<Record<string, unknown>>[] = [];
   for (const output of outputs) {
@@ -68,7 +71,7 @@ function toRow({ dateMicros, value, labels: { version, tags } }: OutputPoint): R
   };
 }
 
-/** The name is the script's: only what is before its extension, and no path, is passed on. */
+/** The script chose the name: its directory is removed. */
 function toPlot({ name, bytes }: ScriptFile) {
   const extension = extname(name).toLowerCase();
   if (!PICTURES.has(extension)) return [];

@@ -1,11 +1,11 @@
 /**
- * What the API asks of a calculator on behalf of an author (R-H9). Scripts run where R is, which need not be where the
- * API is; a row in the database carries the task there and the answer back.
+ * Tasks that the API hands to a calculator, and their answers (R-H9). R need not be where the API is, so a row of
+ * `calculation_preview` carries both.
  */
 import type { Declaration } from '../declaration/declaration.ts';
 import type { PictureFormat } from '../sandbox/sandbox-types.ts';
 
-/** Dates of a preview; without them the newest date of the inputs, as if it had just been written. */
+/** Dates of a preview; by default the newest date of the inputs, as if it had just been written. */
 export interface PreviewDates {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -18,23 +18,23 @@ export type PreviewTask =
       readonly kind: 'evaluate';
       readonly dates: PreviewDates;
       readonly pictures: PictureFormat;
-      /** Instead of the one saved. */
+      /** Replaces the saved one. */
       readonly declaration?: Declaration;
     }
   | { readonly kind: 'sampleData'; readonly dates: PreviewDates };
 
-/** What is wrong with a script. */
+/** A syntax error of a script. */
 export interface ScriptProblem {
-  /** Place of the formula. */
+  /** Index of the formula. */
   readonly formula: number;
   readonly message: string;
-  /** Counted from 1; null when no line is to blame. */
+  /** Counted from 1; null when R names none. */
   readonly line: number | null;
 }
 
 export interface ValidateAnswer {
   readonly problems: readonly ScriptProblem[];
-  /** `inputVariables$name` and the like, as each script spells them. */
+  /** For each formula the names its script reads, such as `inputVariables$gas`. */
   readonly names: readonly (readonly string[])[];
 }
 

@@ -1,12 +1,12 @@
-/** Previews among the work of a calculator (R-H9): a few at a time, the others wait in the database. */
+/** Limits the previews a calculator answers at once (R-H9); further tasks wait in the database. */
 import type { WakeQueue } from '../../platform/queue.ts';
 import type { RunServices } from '../run/run-calculation.ts';
 import { answerPreview, findWaitingPreviews } from './answer-preview.ts';
 import { PREVIEW_KEY } from './ask-calculator.ts';
 
 export interface Previewer {
-  /** Answers a task, unless as many as may are being answered: then it is woken again when one has ended. */
-  look(id: number): Promise<void>;
+  /** Answers a task, or leaves it when `maxAtOnce` are under way: it is woken again when one ends. */
+  answer(id: number): Promise<void>;
   /** Keys of the previews that wait for a calculator. */
   findWaiting(): Promise<readonly string[]>;
 }
@@ -20,7 +20,7 @@ export function createPreviewer(
   const findWaiting = async (): Promise<readonly string[]> =>
     (await findWaitingPreviews(services.database)).map((id) => `${PREVIEW_KEY}${id}`);
   return {
-    look: async (id) => {
+    answer: async (id) => {
       if (underWay >= maxAtOnce) return;
       underWay += 1;
       try {

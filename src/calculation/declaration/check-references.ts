@@ -1,4 +1,4 @@
-/** What a declaration names must be there and be the caller's to read: variables, units, sites and sources (R-H1). */
+/** Checks that the variables, units, sites and sources of a declaration exist and that the caller may read them (R-H1). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -24,7 +24,10 @@ const VISIBLE = `
   select 'source', id, null from source
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
-/** @param root path of the declaration. */
+/**
+ * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
+ * @returns one problem for each reference that does not exist, or that the caller may not read.
+ */
 export async function findReferenceProblems(
   queryable: Queryable,
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * The declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: created empty, filled by a
- * later PUT. What is null counts as absent, because clients post back what they read.
+ * Schema of the declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: a client may create
+ * it empty and fill it by a later PUT. A null member counts as absent, because clients post back what they read.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -17,13 +17,16 @@ const MAX_INPUTS = 200;
 const MAX_FORMULAS = 100;
 const MAX_VERSION_TAGS = 100;
 
-/** Whose form a value is from, with the numbers nothing else gives them. */
+/** Owner of a form. The numbers are those of the document; no other list has them. */
 const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
 const aliasSchema = z
   .string()
   .max(100)
-  .regex(/^[A-Za-z.][A-Za-z0-9._]*$/, 'must be a name R can use after $, such as gas or outdoor.temperature');
+  .regex(
+    /^[A-Za-z.][A-Za-z0-9._]*$/,
+    'must be an R name: a letter or dot, then letters, digits, dots and underscores, such as outdoor.temperature',
+  );
 
 /** An ISO 8601 instant with a zone. */
 export const instantSchema = z
@@ -36,20 +39,20 @@ export function instantMicros(instant: string | null | undefined): Micros | unde
   return instant ? parseDate(instant)?.micros : undefined;
 }
 
-/** Absent, null and what the field holds otherwise. */
+/** Accepts an absent or null member and replaces it by `value`. */
 const withDefault = <Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) =>
   schema.nullish().transform((given) => given ?? value);
 
 const scalarSchema = z.union([z.number(), z.string().max(10_000), z.boolean(), z.null()]);
 const versionTagSchema = z.string().min(1).max(200).refine(isStorableText, { error: STORABLE_RULE });
 
-/** A tag that must be there, as readers write it (R-G2). */
+/** A tag that points must have, written as in a read (R-G2). */
 const tagSchema = z
   .string()
   .max(1000)
   .regex(/^[^:]+:/, 'must be key:value');
 
-// The words for versions are those of reading (R-G2).
+// Versions are selected by the members of a read (R-G2).
 const inputSchema = lenientObject({
   alias: aliasSchema,
   variableId: idSchema,
@@ -77,7 +80,7 @@ const inputSchema = lenientObject({
   .superRefine(refuseReversed('fromAbsolutePeriod', 'toAbsolutePeriod'))
   .superRefine(({ asOf, relativeVersion }, context) => {
     if (!asOf || !relativeVersion) return;
-    context.addIssue({ code: 'custom', path: ['relativeVersion'], message: 'does not go together with asOf' });
+    context.addIssue({ code: 'custom', path: ['relativeVersion'], message: 'cannot be combined with asOf' });
   });
 
 const entitySchema = lenientObject({
@@ -118,10 +121,11 @@ export type EntityDeclaration = FormulaDeclaration['entities'][number];
 /** Schema for `parseInput`; the paths of its errors are relative to the declaration. */
 export const DECLARATION_SCHEMA = declarationSchema.meta({
   id: 'Declaration',
-  description: 'How a variable is calculated: formulas in R, each from a date on, with what they read.',
+  description:
+    'How a variable is calculated: R formulas, the dates for which each is valid, and the inputs each reads.',
 });
 
-/** Only formulas with a script are run; the others are there to be filled. */
+/** @returns whether the formula has a script. One without is a draft and is not run. */
 export function hasScript(formula: FormulaDeclaration | undefined): boolean {
   return formula?.formula !== undefined && formula.formula !== null && formula.formula.trim() !== '';
 }
@@ -138,7 +142,11 @@ function refuseRepeatedAliases(
     const seen = new Set<string>();
     for (const [index, { alias }] of formula[kind].entries()) {
       if (seen.has(alias)) {
-        context.addIssue({ code: 'custom', path: [kind, index, 'alias'], message: `${alias} is given twice` });
+        context.addIssue({
+          code: 'custom',
+          path: [kind, index, 'alias'],
+          message: `must be unique, got ${alias} twice`,
+        });
       }
       seen.add(alias);
     }
@@ -154,7 +162,7 @@ function refuseReversed<From extends string, To extends string>(from: From, to: 
   };
 }
 
-/** Of formulas valid at the same date the one with the latest begin counts, so no two may begin together. */
+/** Where formulas overlap, the one with the latest `validFrom` is valid, so no two may have the same. */
 function refuseSameBegin(
   { calculatedVariableFormulas }: { readonly calculatedVariableFormulas: readonly FormulaDeclaration[] },
   context: z.RefinementCtx,
@@ -164,7 +172,7 @@ function refuseSameBegin(
     const begin = instantMicros(validFrom) ?? Number.NEGATIVE_INFINITY;
     const other = seen.get(begin);
     if (other !== undefined) {
-      const message = `is that of formula ${other} too: it must be clear which of them is valid`;
+      const message = `must differ from that of formula ${other}, because the later validFrom decides which formula is valid`;
       context.addIssue({ code: 'custom', path: ['calculatedVariableFormulas', index, 'validFrom'], message });
     }
     seen.set(begin, index);

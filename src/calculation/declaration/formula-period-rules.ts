@@ -1,7 +1,7 @@
 /**
- * Which formula is valid when (R-H1). A formula is valid for the dates it computes, from `validFrom` up to but not
- * including `validUntil`; of several the one with the latest `validFrom` counts, so a later formula supersedes an
- * earlier one without that being closed.
+ * Which formula is valid when (R-H1). A formula is valid for the dates it computes, from `validFrom` (inclusive) to
+ * `validUntil` (exclusive). Where several overlap, the latest `validFrom` wins, so a new formula supersedes an earlier
+ * one that has no `validUntil`.
  */
 import type { Micros } from '../../points/point.ts';
 
@@ -11,9 +11,9 @@ export interface Validity {
   readonly untilMicros: Micros | undefined;
 }
 
-/** A stretch of dates for which one formula counts. */
+/** A range of dates in which one formula is valid. */
 export interface FormulaPeriod {
-  /** Place among the formulas. */
+  /** Index among the formulas. */
   readonly formula: number;
   readonly fromMicros: Micros;
   /** Exclusive. */
@@ -26,7 +26,7 @@ export interface DateRange {
   readonly toMicros: Micros;
 }
 
-/** @returns periods in order, apart from each other, each as long as it can be; unbounded ends are infinite. */
+/** @returns disjoint periods, ascending, neighbours of one formula merged; an unbounded end is infinite (R-H1). */
 export function planPeriods(validities: readonly Validity[]): readonly FormulaPeriod[] {
   const begins = validities.map(({ fromMicros }) => fromMicros ?? Number.NEGATIVE_INFINITY);
   const ends = validities.map(({ untilMicros }) => untilMicros ?? Number.POSITIVE_INFINITY);
@@ -53,8 +53,8 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 }
 
 /**
- * The part of a range of dates that lies in a period. A range outside is moved to the period's nearest end: what
- * changed there still concerns the period when a window reaches it.
+ * @returns the part of a range of dates that lies in a period; a range outside it becomes the period's nearest end,
+ *   because a window may reach from there into the period.
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };
@@ -64,7 +64,7 @@ export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: Dat
   }
 }
 
-/** Whether any date of the range is in the period. */
+/** @returns whether any date of the range is in the period. */
 export function touches({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): boolean {
   return range.fromMicros < untilMicros && range.toMicros >= fromMicros;
 }

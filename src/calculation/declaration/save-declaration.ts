@@ -1,7 +1,6 @@
 /**
- * Keeps the graph of calculations, and their schedules, true to the declarations: whenever a variable is saved, its
- * inputs are checked and its edges replaced in the same transaction. The graph has no cycle but a variable that reads its
- * own past (R-H1).
+ * Saving a variable checks its declared inputs and replaces its edges in the graph of calculations, and its schedules, in
+ * the same transaction. The graph has no cycle, except that a variable may read its own past (R-H1).
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
@@ -17,7 +16,7 @@ import { DECLARATION_SCHEMA, type Declaration, type InputDeclaration } from './d
 const GRAPH_LOCK_CLASS = 0x6772;
 const ROOT = '$.calculated';
 
-/** The part the calculation room plays when a variable is saved. */
+/** Hook of `structure/`: called when a variable is saved. */
 export const declarations: Declarations = {
   save: async (transaction, caller, variableId, calculated) => {
     if (calculated === undefined) return;
@@ -27,8 +26,9 @@ export const declarations: Declarations = {
 };
 
 /**
- * @param declaration undefined: the variable is no longer calculated.
- * @throws DomainError invalid_input naming every input, unit and form that does not exist; calculation_cycle.
+ * @param declaration undefined when the variable is no longer calculated.
+ * @throws {DomainError} invalid_input with one detail for each input, unit and form owner that does not exist;
+ *   calculation_cycle when the variable would trigger itself or close a cycle.
  */
 export async function saveDeclaration(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Which versions of an input are read: the words of reading (R-G2), on the calendar of the input's source. */
+/** Selects the versions of an input by the members of a read (R-G2), in the zone of the input's source. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { VersionChoice } from '../../points/point.ts';
 import { CURRENT, parseDuration, parseRelative } from '../../selection/duration-rules.ts';

@@ -1,4 +1,4 @@
-/** Where buckets of civil time begin and end, as `aggregatePoints` draws them: in the zone of the source (R-H1). */
+/** Begin and end of civil time buckets in the zone of the source, equal to those of `aggregatePoints` (R-H1). */
 
 import type { Bucket } from '../../points/buckets/bucket.ts';
 import { civilBuckets, shortestLength } from '../../points/buckets/civil-buckets.ts';
@@ -8,8 +8,8 @@ import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * First instant of the bucket that holds an instant. One that begins within another, as hours do where the clock is set
- * back by half of one, takes that in.
+ * First instant of the bucket that holds an instant. Buckets that overlap, such as hours where the clock goes back by half
+ * an hour, are one.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf } = bucketsOf(bucket, timeZoneId);
@@ -17,7 +17,7 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
   return Math.min(begin, startOf(begin));
 }
 
-/** First instant after the bucket that holds an instant, and after what begins within it. */
+/** First instant after the bucket that holds an instant, and after buckets that overlap it. */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
   const begin = startOf(micros);
@@ -26,7 +26,7 @@ export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: strin
     return Math.max(begin + length, startOf(begin + length - 1) + length);
   }
   let end = next(begin);
-  // A clock set back past midnight comes to the old date once more.
+  // A clock that goes back past midnight repeats the end of the old date.
   while (end <= micros) end = next(end);
   return end;
 }

@@ -1,15 +1,15 @@
 /**
- * The path to a value in `clientData` (R-H1), written as in a customFilter (R-C10): words joined by dots, a word with
- * other characters in single quotes, a quote doubled. `clientData` in front is understood and left out.
+ * The path to a value in `clientData` (R-H1), written as in a customFilter (R-C10): words joined by dots; a word with other
+ * characters in single quotes, a quote in it doubled. A leading `clientData` is ignored.
  */
 
-/** What a path must look like, for messages. */
+/** The rule for paths, for error messages. */
 export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.'Field name'";
 
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';
 
-/** @returns the keys from the outermost in; undefined for text that is no path. */
+/** @returns the keys, outermost first; undefined when the text is not a path. */
 export function parseFormPath(text: string): readonly string[] | undefined {
   const keys: string[] = [];
   const trimmed = text.trim();

@@ -1,4 +1,4 @@
-/** Values from the forms of sites and sources (R-H1): `inputForms` of a script. An unset one is there, as NULL (R-H2). */
+/** Values of forms of sites and sources (R-H1): the `inputForms` of a script. An unset value is NULL (R-H2). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { EntityDeclaration } from '../declaration/declaration.ts';
 import type { SandboxScalar, ScalarValue } from '../sandbox/sandbox-types.ts';
@@ -10,8 +10,8 @@ export interface Home {
 }
 
 /**
- * Reads the values in the order declared. Without an id the form is that of the variable's own site or source. An object
- * or a list is given as its JSON text.
+ * Reads the values in the order declared. Without an id the form is that of the variable's own site or source. An object or
+ * a list becomes its JSON text.
  */
 export async function loadFormValues(
   queryable: Queryable,
@@ -35,7 +35,7 @@ export async function loadFormValues(
   return entities.map(({ alias }, index) => ({ alias, value: toScalar(values.get(index + 1)) }));
 }
 
-/** The site or source whose form an entity is about. */
+/** The site or source that owns the form. */
 export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, home: Home): { readonly id: number } {
   return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
 }

@@ -1,4 +1,4 @@
-/** Points as they were read → the columns a script sees (R-H2), chunk by chunk: nothing is held twice. */
+/** Converts points, chunk by chunk, into the columns a script sees (R-H2), without holding the points twice. */
 
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -8,14 +8,14 @@ import type { PointChunk } from '../../points/point.ts';
 import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-/** Greatest whole number R's integers hold: 2038-01-19T03:14:07Z. */
+/** Greatest R integer, as UNIX seconds: 2038-01-19T03:14:07Z. */
 export const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';
 /** Every cell of Tags is the text of a JSON object (§2). */
 const NO_TAGS = '{}';
 
-/** Columns of a chunk after what lies within one second was made one. */
+/** Columns of a chunk with one row per second. */
 interface Part {
   readonly dates: Int32Array;
   readonly values: Float64Array;
@@ -23,7 +23,7 @@ interface Part {
   readonly tagSetIds: Int32Array | undefined;
 }
 
-/** Collects the chunks of one input, which ascend by date. */
+/** Collects the chunks of one input. Chunks must ascend by date. */
 export class InputColumns {
   readonly #alias: string;
   readonly #parts: Part[] = [];
@@ -39,12 +39,12 @@ export class InputColumns {
     return this.#points;
   }
 
-  /** @throws DomainError invalid_input for a date that R cannot hold. */
+  /** @throws {DomainError} invalid_input for a date beyond R's integers. */
   add(chunk: PointChunk | AggregateChunk): void {
     const part = this.#toPart(chunk);
     this.#points += chunk.dates.length;
     const last = this.#parts.at(-1);
-    // Of several points within one second the last is kept, also across chunks (R-H2).
+    // The last point within a second is kept, also across chunks (R-H2).
     if (last && part.dates.length > 0 && last.dates.at(-1) === part.dates[0]) {
       this.#parts[this.#parts.length - 1] = withoutLast(last);
       this.#rows -= 1;
@@ -53,7 +53,7 @@ export class InputColumns {
     this.#rows += part.dates.length;
   }
 
-  /** What `Dictionary.labelsOf` has to look up. */
+  /** Ids for `Dictionary.labelsOf`. */
   labelIds(): { readonly versionTagIds: Int32Array; readonly tagSetIds: Int32Array }[] {
     return this.#parts.flatMap(({ versionTagIds, tagSetIds }) =>
       versionTagIds && tagSetIds ? [{ versionTagIds, tagSetIds }] : [],
@@ -96,10 +96,10 @@ export class InputColumns {
   }
 
   #tooFar(micros: number): DomainError {
-    const last = formatInstant(MAX_R_SECONDS * MICROS_PER_SECOND);
+    const [first, last] = [-MAX_R_SECONDS, MAX_R_SECONDS].map((seconds) => formatInstant(seconds * MICROS_PER_SECOND));
     return new DomainError(
       'invalid_input',
-      `input ${this.#alias} has a date R's integers cannot hold: ${formatInstant(micros)} is beyond ${last}`,
+      `dates of input ${this.#alias} must fit R's integers, ${first} to ${last}, got ${formatInstant(micros)}`,
     );
   }
 }
@@ -124,7 +124,7 @@ function keepLasts({ dates, values, versionTagIds, tagSetIds }: Part): Part {
   };
 }
 
-/** Ids of the dictionary → places in a table of the texts that occur. */
+/** Maps dictionary ids to indexes in a table of the texts that occur. */
 function codeTexts(
   parts: readonly Part[],
   size: number,
@@ -145,7 +145,7 @@ function codeTexts(
     const ids = columnOf(part);
     for (let row = 0; row < part.dates.length; row += 1, at += 1) {
       const id = ids?.[row] ?? 0;
-      // Neighbours mostly have the same labels.
+      // Adjacent rows mostly have the same labels.
       if (id !== lastId) [lastId, lastCode] = [id, codeFor(id)];
       codes[at] = lastCode;
     }

@@ -4,7 +4,7 @@ import type { LinearScale } from '../../points/point.ts';
 import { scaleBetween } from '../../structure/catalogue/unit-rules.ts';
 import { findUnits } from '../../structure/catalogue/units.ts';
 
-/** What is converted: the unit of the variable, and the one declared. */
+/** The unit of a variable, and the one declared for the input. */
 export interface UnitPair {
   readonly unitId: number | null;
   readonly wantedId: number | null | undefined;
@@ -14,7 +14,7 @@ export type FoundScale =
   | { readonly kind: 'ok'; readonly scale: LinearScale | undefined }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** @returns for each pair its scale, undefined where nothing changes, or why there is none. */
+/** @returns for each pair its scale (undefined when the units are equal), or why it cannot be converted. */
 export async function findInputScales(
   queryable: Queryable,
   pairs: readonly UnitPair[],
@@ -25,7 +25,7 @@ export async function findInputScales(
   return pairs.map(({ unitId, wantedId }): FoundScale => {
     if (!wantedId || wantedId === unitId) return { kind: 'ok', scale: undefined };
     const [from, to] = [units.get(unitId ?? 0), units.get(wantedId)];
-    if (!to) return { kind: 'invalid', message: `must be a unit of GET /units, got ${wantedId}` };
+    if (!to) return { kind: 'invalid', message: `must be the id of a unit of GET /units, got ${wantedId}` };
     if (from?.unitFamilyId === to.unitFamilyId) return { kind: 'ok', scale: scaleBetween(from, to) };
     const own = unitId === null ? 'has no unit' : `is in ${from?.name ?? `the unit ${unitId}`}`;
     return { kind: 'invalid', message: `the variable ${own}, which cannot be converted into ${to.name}` };

@@ -1,4 +1,4 @@
-/** Reads what a formula gets (R-H2, R-H6): its inputs as columns, all in the snapshot of the caller. */
+/** Reads the inputs of a formula as columns (R-H2, R-H6), all in the snapshot of the caller. */
 import type { Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -18,9 +18,9 @@ import { findInputScales } from './input-scales.ts';
 import type { KnownVariable } from './variable-infos.ts';
 import { type FindNthBefore, findWindow, type Window } from './windows.ts';
 
-/** What a run record says of one input (R-H8). */
+/** One input in the record of a run (R-H8). */
 export interface InputRecord {
-  /** Place of the formula that read it. */
+  /** Index of the formula that read it. */
   readonly formula: number;
   readonly alias: string;
   readonly variableId: number;
@@ -31,11 +31,11 @@ export interface InputRecord {
   readonly granularity?: string;
   readonly aggregation?: string;
   readonly version?: string | readonly string[];
-  /** Also what a relative version meant at the time of the run. */
+  /** A relative version is recorded as the instant it meant at the time of the run. */
   readonly asOf?: string;
   readonly horizon?: string;
   readonly tags?: readonly string[];
-  /** Greatest VersionTimestamp the input had: reading its window as of then gives the same again. */
+  /** Greatest VersionTimestamp of the input: reading its window with this `asOf` returns the same points. */
   readonly lastVersionTimestamp: string | null;
 }
 
@@ -46,11 +46,11 @@ export interface LoadedInputs {
 }
 
 export interface InputsWanted {
-  /** Place of the formula in its declaration. */
+  /** Index of the formula in its declaration. */
   readonly formula: number;
   readonly inputs: readonly InputDeclaration[];
   readonly changed: DateRange;
-  /** Every variable the inputs name, as far as it exists. */
+  /** Every existing variable that the inputs name. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
   /** Most points to read. */
   readonly room: number;
@@ -58,7 +58,8 @@ export interface InputsWanted {
 
 /**
  * @param transaction read-only, repeatable read, begun after the run was claimed.
- * @throws DomainError when an input does not exist or cannot be converted, or there are more points than there is room.
+ * @throws {DomainError} not_found when an input does not exist; invalid_input when its unit cannot be converted, or the inputs
+ *   have more than `room` points.
  */
 export async function loadInputs(
   transaction: Transaction,
@@ -84,12 +85,12 @@ export async function loadInputs(
   return { inputs, records, pointCount };
 }
 
-/** How one input is read, whatever the dates. */
+/** How one input is read, for any dates. */
 interface InputPlan {
   readonly input: InputDeclaration;
   readonly variable: KnownVariable;
   readonly selection: Pick<PointSelection, 'variableIds' | 'version' | 'scales'>;
-  /** Undefined: raw points. */
+  /** Undefined for raw points. */
   readonly buckets: Buckets | undefined;
 }
 
@@ -163,11 +164,11 @@ async function readColumns(
   };
   await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
   if (columns.pointCount <= room) return columns;
-  const message = `the inputs have more points than a run may read, counted up to ${input.alias}`;
+  const message = `the inputs up to ${input.alias} have more points than a run may read; declare shorter periods or buckets`;
   throw new DomainError('invalid_input', message);
 }
 
-/** Lets pass what follows a failure: to leave a read before its end would cost the connection, and the run its claim. */
+/** Ignores chunks after a failure: leaving a read early would cost the connection, and with it the lock of the run. */
 async function visitAll<Item>(items: AsyncIterable<Item>, visit: (item: Item) => void): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
   for await (const item of items) {

@@ -1,4 +1,4 @@
-/** What a script is told of a variable (R-H2), and what the loader needs to read it. */
+/** Members of a variable that a script sees (R-H2), and those that the loader needs to read it. */
 import type { Queryable } from '../../platform/database/database.ts';
 import {
   AGGREGATE,
@@ -15,7 +15,7 @@ export interface KnownVariable {
   readonly timeZoneId: string;
   readonly siteId: number;
   readonly unitId: number | null;
-  /** What its points are aggregated by when nothing else is declared (R-C8). */
+  /** Default aggregation of its points (R-C8). */
   readonly aggregate: Aggregate;
 }
 
@@ -32,7 +32,7 @@ interface Row {
   readonly timeZoneId: string;
 }
 
-/** @returns the variables of these ids that exist. */
+/** @returns the existing variables, by id. */
 export async function findVariables(
   queryable: Queryable,
   variableIds: readonly number[],

@@ -1,8 +1,7 @@
 /**
- * Which part of an input a run reads (R-H6). With [a, b] the changed dates: RelativeDate gives (a − period, b + period],
- * civil periods in the zone of the input's source; LastNPoints the N points up to a, and all from there to b;
- * AbsoluteDate what is declared, both ends included. An input by buckets is read in whole buckets, so that none is of a
- * part of its points; only an absolute period is taken as it is.
+ * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
+ * civil periods in the zone of the input's source; LastNPoints the last N points up to a, and all points to b; AbsoluteDate
+ * the declared dates, both inclusive. A window of an input by buckets is widened to whole buckets, except an absolute one.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
@@ -13,15 +12,15 @@ import { type InputDeclaration, instantMicros } from '../declaration/declaration
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
-/** Both ends inclusive; undefined is open. */
+/** Both ends inclusive; an undefined end is open. */
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
 }
 
 /**
- * Date of the n-th point, or bucket with points, at or before an instant, in the versions the input reads; the first one
- * there is when there are fewer, undefined when there is none.
+ * Date of the n-th last point, or bucket with points, at or before an instant, in the versions the input reads; the first
+ * when there are fewer, undefined when there is none.
  */
 export type FindNthBefore = (count: number, toMicros: Micros) => Promise<Micros | undefined>;
 
@@ -36,7 +35,7 @@ const DURATION_UNITS = {
   Year: 'years',
 } as const satisfies Readonly<Record<TimePeriod, string>>;
 
-// More than all dates there are, and few enough for the calendar.
+// Longer than the range of dates, within the range of the calendar library.
 const MAX_YEARS = 1000;
 
 /**
@@ -64,11 +63,11 @@ export async function findWindow(
   }
 }
 
-/** The dates a change may concern by the period declared: (a − period, b + period], or the changed dates themselves. */
+/** Dates that a change affects by the declared period: (a − period, b + period], or the changed dates themselves. */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return changed;
   return {
-    // The begin is exclusive; microseconds are the finest there is.
+    // The begin is exclusive; dates have microseconds.
     fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
     toMicros: shift(changed.toMicros, input, 1, timeZoneId),
   };
@@ -83,8 +82,7 @@ function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | u
 }
 
 /**
- * Moves an instant by the declared period, at most to where dates end. A window of no period still holds the changed
- * dates themselves.
+ * Moves an instant by the declared period, clamped to the range of dates. A period of 0 leaves the changed dates.
  */
 function shift(micros: Micros, { period, periodTimeBase }: InputDeclaration, sign: 1 | -1, timeZoneId: string): Micros {
   if (period === 0) return sign === -1 ? micros - 1 : micros;

@@ -1,4 +1,4 @@
-/** The event that tells of the end of a run (R-I2), in the transaction that ends it. */
+/** Appends the event for the end of a run (R-I2), in the transaction that ends it. */
 import type { Transaction } from '../../platform/database/database.ts';
 
 export interface EndedRun {
@@ -7,7 +7,7 @@ export interface EndedRun {
 
 const instant = (column: string) => `replace(to_jsonb(${column}) #>> '{}', '+00:00', 'Z')`;
 
-// The record of the run says the rest. Its variable may be deleted by now; then it tells of it by number alone.
+// The record of the run has the details. When the variable was deleted meanwhile, the event has only its id.
 const ANNOUNCE = `
   insert into outbox_event (account_id, type, payload)
   select run.account_id, $2, jsonb_strip_nulls(jsonb_build_object(
@@ -18,7 +18,7 @@ const ANNOUNCE = `
   left join variable on variable.id = run.variable_id left join source on source.id = variable.source_id
   where run.id = $1`;
 
-/** @param run as its record is by now: ended. */
+/** @param run whose record has ended. */
 export async function announceEnd(
   transaction: Transaction,
   run: EndedRun,

@@ -1,6 +1,6 @@
 /**
- * Who runs a variable, and that nobody else does: the session that holds the variable's advisory lock. A run marked
- * Running without that lock was abandoned by a process that died; whoever notices puts its request back.
+ * Claims runs. The session that holds the advisory lock of a variable is the only one to run it. A run in state Running
+ * without that lock was abandoned by a process that died; the next session that claims the variable requests it again.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
@@ -26,12 +26,12 @@ const ABANDON = `
   set state = case when attempt + 1 < $2 then 'Abandoned' else 'Failed' end,
       outcome = 'abandoned', finished_date = clock_timestamp(),
       message = 'the calculator stopped before the run ended; '
-                || case when attempt + 1 < $2 then 'it was asked for again' else 'it was tried too often' end
+                || case when attempt + 1 < $2 then 'it is repeated' else 'it is not repeated after ' || $2 || ' attempts' end
   where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}`;
 
-// Dependency order (R-H5): a request waits while something upstream of it still has to run, or has run and not yet
-// announced what it wrote, in the same wave or an earlier one. A later wave does not hold it up, or an input that changes
-// all the time would keep its readers from ever running.
+// Dependency order (R-H5): a request waits while a variable upstream of it still has to run, or has run and not yet announced
+// what it wrote, in the same wave or an earlier one. It does not wait for a later wave: an input that changes all the time
+// would starve its readers.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -59,7 +59,7 @@ const CLAIM = `
          ancestors, request_id
   from request returning ${RUN_COLUMNS}`;
 
-// Waiting requests, and runs whose session is gone: both want somebody to look at their variable.
+// Variables with a due request, or with a run whose session is gone.
 const FIND_DUE = `
   select variable_id as id from calculation_request where not_before_date <= clock_timestamp()
   union
@@ -72,7 +72,7 @@ const FIND_DUE = `
 /**
  * Turns the waiting request of a variable into a run. The caller holds the variable's lock.
  * @param defaultVersion given to every row of the run without a Version (§9.4).
- * @returns undefined when nothing waits, or it has to wait for another run.
+ * @returns undefined when no request is due, or it waits for an upstream run.
  */
 export async function claimRun(
   connection: Connection,
@@ -86,7 +86,7 @@ export async function claimRun(
   });
 }
 
-/** Variables that somebody should look at. */
+/** @returns ids of variables with a due request or an abandoned run. */
 export async function findDueVariables(queryable: Queryable): Promise<readonly number[]> {
   const { rows } = await queryable.query<{ id: number }>(FIND_DUE);
   return rows.map(({ id }) => id);
@@ -96,7 +96,7 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
   const { rows } = await transaction.query<ClaimedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
   for (const run of rows) {
     const attempt = run.attempt + 1;
-    // One death is bad luck; from the second on the run may be what the calculator dies of.
+    // From the second time on the run itself may be what ends the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
     else await announceEnd(transaction, run, 'CalculationFailed');

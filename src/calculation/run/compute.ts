@@ -1,6 +1,6 @@
 /**
- * The computation itself, the one path of live, scheduled, forced and previewed runs (R-H11): plan, load, R, output
- * rules. It stores nothing.
+ * Computes a run: plan formulas, load inputs, run R, apply output rules. Live, scheduled, forced and previewed runs share it
+ * (R-H11). It stores nothing.
  */
 import { createHash } from 'node:crypto';
 import { type Connection, inTransaction } from '../../platform/database/database.ts';
@@ -25,7 +25,7 @@ import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
 export interface ComputeServices {
   readonly dictionary: Dictionary;
   readonly sandbox: SandboxPool;
-  /** Most points a run may read, over all its inputs. */
+  /** Maximum points a run may read, over all its inputs. */
   readonly maxInputPoints: number;
 }
 
@@ -35,14 +35,14 @@ export interface ComputeRequest {
   readonly triggerMicros: Micros;
   /** For rows without a Version; one per run (§9.4). */
   readonly defaultVersion: string;
-  /** Instead of the one saved. */
+  /** Replaces the saved one. */
   readonly declaration?: Declaration;
-  /** What is run instead of a formula, given its script: to see what that would get (R-H9). */
+  /** Returns the script to run in place of the formula's, with the same inputs (R-H9). */
   readonly replaceScript?: (script: string) => string;
   readonly pictures?: PictureFormat;
 }
 
-/** What a run record says of one formula (R-H8). */
+/** One formula in the record of a run (R-H8). */
 export interface FormulaRecord {
   readonly formula: number;
   readonly from: string;
@@ -74,7 +74,10 @@ interface Loaded {
   readonly read: number;
 }
 
-/** @throws the signal's reason when aborted; what the script does is a result. */
+/**
+ * @returns the outputs, or why the run failed: a script that fails is a result, not an exception.
+ * @throws the signal's reason when aborted; {DomainError} dependency_unavailable.
+ */
 export async function compute(
   services: ComputeServices,
   connection: Connection,
@@ -83,7 +86,7 @@ export async function compute(
 ): Promise<Computed> {
   const startMs = performance.now();
   const loaded = await loadInSnapshot(services, connection, request).catch((error: unknown) => {
-    // What is away for a while is not the author's to mend.
+    // An unavailable dependency is not the author's fault; the run is repeated.
     if (error instanceof DomainError && error.code !== 'dependency_unavailable') return error;
     throw error;
   });
@@ -149,7 +152,7 @@ async function load(
   { declaration, isVersioned }: Saved,
 ): Promise<Loaded> {
   if (!declaration?.calculatedVariableFormulas.some(hasScript)) {
-    throw new DomainError('invalid_input', 'the variable has no formula');
+    throw new DomainError('invalid_input', 'the variable has no formula with a script');
   }
   const inputIds = declaration.calculatedVariableFormulas.flatMap(({ variables }) =>
     variables.map((it) => it.variableId),
@@ -193,7 +196,10 @@ function toTriggerSeconds(triggerMicros: Micros): number {
   const seconds = Math.floor(triggerMicros / 1_000_000);
   if (Math.abs(seconds) <= MAX_R_SECONDS) return seconds;
   const date = formatInstant(triggerMicros);
-  throw new DomainError('invalid_input', `triggerDate is a date R's integers cannot hold: ${date}`);
+  throw new DomainError(
+    'invalid_input',
+    `triggerDate must be within R's integers, 1901-12-13 to 2038-01-19, got ${date}`,
+  );
 }
 
 interface Saved {
@@ -202,7 +208,7 @@ interface Saved {
   readonly declaration: Declaration | undefined;
 }
 
-/** What was known at an instant is settled once the writes that began until then have ended (R-F5). */
+/** Waits for the writes that began before a pinned `asOf`: only then is what was known at that instant final (R-F5). */
 async function awaitPinned(
   connection: Connection,
   accountId: number,
@@ -220,7 +226,7 @@ async function findTarget(connection: Connection, variableId: number): Promise<S
     values: [variableId],
   });
   const [row] = rows;
-  // A request goes with its variable, so one that was claimed has one.
+  // Requests are deleted with their variable, so a claimed one has its variable.
   if (!row) throw new Error(`variable ${variableId} does not exist`);
   const declaration = row.calculated ? parseInput(DECLARATION_SCHEMA, row.calculated) : undefined;
   return { accountId: row.accountId, isVersioned: row.isVersioned, declaration };

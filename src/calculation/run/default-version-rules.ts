@@ -1,4 +1,4 @@
-/** The Version of rows that bring none (§9.4): the hour of the calculation, rounded up, in UTC. */
+/** The default Version of rows without one (§9.4): the time of the calculation in UTC, rounded up to the hour. */
 
 const MILLIS_PER_HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 /**
- * How a run ends, in one transaction: its points, its record and the event that tells of it. The record must still be
- * Running: a run that was taken over in the meantime stores nothing.
+ * Ends a run in one transaction: points, record and event. The record must still be Running: a run that another session
+ * took over stores nothing.
  */
 import { type Connection, inTransaction, type Transaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -14,7 +14,7 @@ import type { FormulaRecord } from './compute.ts';
 import type { Output } from './output-rules.ts';
 import { sumCounts, writeOutputs } from './write-outputs.ts';
 
-/** What is known of a run before its points are stored. */
+/** Parts of a report that are known before the points are stored. */
 export interface RunParts {
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
@@ -106,9 +106,9 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
   return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
-/** Puts a run back that was interrupted because the calculator stops: nobody is to blame, so it is no attempt (R-K2). */
+/** Requests a run again that was interrupted by the stop of the calculator; it does not count as an attempt (R-K2). */
 export async function handBackRun(connection: Connection, run: ClaimedRun): Promise<RunReport> {
-  const message = 'the calculator was stopped before the run ended; it was asked for again';
+  const message = 'the calculator stopped before the run ended; it is repeated';
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
   const report: RunReport = { ...none, outcome: 'stopped', message };
   await inTransaction(connection, async (transaction) => {
@@ -123,7 +123,7 @@ function readTexts(texts: unknown): readonly string[] {
   return Array.isArray(texts) ? (texts as readonly string[]) : [];
 }
 
-/** Scripts print what they like; a text that cannot be stored must not keep the run from ending. */
+/** Replaces what PostgreSQL cannot store in the texts of scripts, so that the run can end. */
 function toStorableReport(report: RunReport): RunReport {
   const toStorable = (_name: string, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value);
   return JSON.parse(JSON.stringify(report, toStorable)) as RunReport;

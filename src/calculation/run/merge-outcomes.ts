@@ -1,7 +1,7 @@
-/** What is recorded of the outcomes of a run's formulas (R-H8): everything said, and the time it took. */
+/** Merges the outcomes of a run's formulas into its notes and durations (R-H8). */
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
-/** What the scripts said, formula by formula; of the one that failed also where. */
+/** @returns messages, warnings, errors and output, in the order of the formulas, and details of the one that failed. */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],
   plannedCount: number,
@@ -12,7 +12,7 @@ export function mergeNotes(
   const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
   return {
     messages: notes.flatMap(({ messages }) => messages),
-    // What a script calls an error beside its series is a warning of the run (R-H3).
+    // `Errors` beside a series are warnings of the run (R-H3).
     warnings: [...notes.flatMap(({ warnings }) => warnings), ...errors],
     output: notes.map(({ output }) => output).join(''),
     ...(outcomes.every(({ kind }) => kind === 'ok') && { errors }),
@@ -35,7 +35,7 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
   }
 }
 
-/** Milliseconds in R and on the way to it. */
+/** @returns milliseconds in R, and waiting for it. */
 export function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
   const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
     outcomes.reduce((total, { timing }) => total + pick(timing), 0);

@@ -1,6 +1,6 @@
 /**
- * What a script returned → what is stored (§7, §9.4, R-H3): lengths, rows without a value, Versions and tags. The
- * messages §7 gives are kept word for word. Rows leave in slices, so that millions of them can be taken in turns.
+ * Converts the series of a script into the points to store (§7, §9.4, R-H3): lengths, rows without a value, Versions and
+ * tags. The messages of §7 are verbatim. Rows are returned in slices, so that millions do not block the event loop.
  */
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { type Labels, toLabels } from '../../points/label-rules.ts';
@@ -12,7 +12,7 @@ const MICROS_PER_SECOND = 1_000_000;
 const MAX_R_SECONDS = 2_147_483_647;
 const MAX_VERSION_CHARACTERS = 200;
 const MAX_TAGS = 50;
-/** Rows of a slice: some 10 ms of work. */
+/** Rows of a slice: about 10 ms of work. */
 export const SLICE_ROWS = 20_000;
 
 export interface OutputPoint {
@@ -33,7 +33,7 @@ export interface OutputCounts {
 
 /** The rows of one formula, in the order returned. */
 export interface Output {
-  /** To be gone through once. */
+  /** Can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
   /** Of the slices taken so far. */
   readonly counts: () => OutputCounts;
@@ -76,11 +76,11 @@ function isStorableDate(date: number): boolean {
   return Number.isInteger(date) && Math.abs(date) <= MAX_R_SECONDS;
 }
 
-/** A script reads its inputs, and its own past, in R's integers: what they cannot hold must not be stored. */
+/** Dates beyond R's integers must not be stored, because a script could not read them as inputs or as its own past. */
 function describeOddDate(date: number): string {
   const rule = 'Dates must be whole UNIX seconds from 1901 to 2038-01-19T03:14:07Z, where R ends';
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
-  // Milliseconds of our time, read as seconds, are dates of the year 30,000 and later.
+  // Milliseconds taken for seconds are dates after the year 30,000.
   const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_R_SECONDS * 1000 ? '; are these milliseconds?' : '';
   return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }
@@ -109,13 +109,13 @@ function openOutput(series: OutputSeries, { period, ...settings }: OutputSetting
   return { slices, counts: () => ({ ...counts }), warnings };
 }
 
-/** Rows without a value are normal; nothing but such rows is worth a word. */
+/** Warns when rows were returned but none has a value; single rows without one are normal. */
 function describeEmptiness({ returned, dropped }: OutputCounts): readonly string[] {
   if (returned === 0 || dropped < returned) return [];
-  return [`nothing is stored: none of the ${returned} rows returned has both a date and a finite value`];
+  return [`nothing is stored: none of the ${returned} returned rows has both a date and a finite value`];
 }
 
-/** Labels of rows; rows of a slice with the same texts share theirs. */
+/** Labels of rows; rows of a slice with equal texts share one object. */
 function labelReader(
   { versions, tags }: OutputSeries,
   { isVersioned, defaultVersion }: Omit<OutputSettings, 'period'>,
@@ -147,7 +147,7 @@ function textOf(column: CodedText | null, code: number): string {
   return column?.texts[code] ?? '';
 }
 
-/** Reads tags cells; equal cells are read once. A cell that is no object of texts costs its row the tags (§7). */
+/** Parses cells of tags, equal cells once. A row whose cell is not an object of texts is stored without tags (§7). */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();
   let badCount = 0;

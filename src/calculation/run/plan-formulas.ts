@@ -1,4 +1,4 @@
-/** Which formulas of a declaration a change concerns, and over which dates each is run (R-H1, R-H6). */
+/** Plans which formulas of a declaration a change affects, and over which dates each runs (R-H1, R-H6). */
 import type { Micros } from '../../points/point.ts';
 import { type Declaration, type FormulaDeclaration, hasScript, instantMicros } from '../declaration/declaration.ts';
 import {
@@ -12,19 +12,19 @@ import type { KnownVariable } from '../inputs/variable-infos.ts';
 import { reachOf } from '../inputs/windows.ts';
 
 export interface PlannedFormula {
-  /** Place in the declaration. */
+  /** Index in the declaration. */
   readonly index: number;
   readonly formula: FormulaDeclaration;
-  /** Only dates in here are stored. */
+  /** Only points in this period are stored. */
   readonly period: FormulaPeriod;
-  /** The changed dates that fall to this formula. */
+  /** The changed dates of this formula. */
   readonly changed: DateRange;
   readonly triggerMicros: Micros;
 }
 
 /**
- * A formula is run when a changed date lies in its period, or when a window of one of its inputs reaches from outside
- * into it: then over the period's nearest date. Each formula counts for the dates of its period alone.
+ * A formula runs when a changed date lies in its period, or when a window of one of its inputs reaches from there into the
+ * period: then over the nearest date of the period.
  */
 export function planFormulas(
   declaration: Declaration,

@@ -1,4 +1,4 @@
-/** Forgets runs that ended long ago (R-H8), a few at a time: nobody waits for it. */
+/** Deletes runs that ended before the retention period (R-H8), in small batches. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 

@@ -1,4 +1,4 @@
-/** Reads scripts without running them (R-H9), where R is: even R's parser is not let near what a client sent elsewhere. */
+/** Parses scripts without running them (R-H9), in the sandbox: R's parser, too, reads untrusted text only there. */
 import type { ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, VariableInfo } from '../sandbox/sandbox-types.ts';
@@ -8,7 +8,7 @@ const NO_TARGET: VariableInfo = {
   ...{ quantityType: null, aggregate: null, sourceTimeZoneId: null },
 };
 
-/** Parses, and collects what stands behind `inputVariables$` and its like. */
+/** R code that parses a script and collects the names it reads from `inputVariables`, `inputForms`, `inputConstants`. */
 const READ = `list(
   TimeSeries = list(Dates = integer(), Values = numeric()),
   Errors = unique(tidemark:::names_read(tidemark:::parse_script(inputConstants$script)))

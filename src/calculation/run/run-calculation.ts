@@ -12,16 +12,16 @@ export interface RunServices extends ComputeServices {
   readonly clock: Clock;
 }
 
-/** What became of a look at a variable. */
+/** What a wake-up of a variable led to. */
 export type RunResult =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'ended'; readonly run: ClaimedRun; readonly report: RunReport };
 
 /**
- * Runs the waiting request of a variable, if there is one and nobody else is at it.
- * @param signal when aborted, the run is handed back: it is asked for again as it was.
- * @returns `busy` when another session runs the variable: it must be looked at again later.
+ * Runs the waiting request of a variable.
+ * @param signal when aborted, the run is handed back: its request waits again, unchanged.
+ * @returns `idle` when no request is due; `busy` when another session runs the variable: wake it again later.
  */
 export async function runCalculation(
   services: RunServices,

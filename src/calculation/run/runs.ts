@@ -1,6 +1,6 @@
 /**
- * The record of runs (R-H8), as it is read. A run may have read what its reader may not (R-B9): a USER is shown the inputs
- * they reach; what the script printed, and the values of forms, are for managers, who write scripts.
+ * Reads the records of runs (R-H8). A run may have read variables that its reader may not (R-B9): a USER sees the inputs they
+ * reach, without notes and form values, which are for managers.
  */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
@@ -20,11 +20,11 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly variableId: number;
   readonly inputs: readonly InputRecord[];
   readonly formulas: readonly FormulaRecord[];
-  /** Calculated variables whose results led here. */
+  /** Calculated variables through whose results the trigger came. */
   readonly ancestors: readonly number[];
 };
 
-/** Runs of a variable the caller reaches, newest first. */
+/** Runs of a variable, newest first. The caller has checked that the variable may be read. */
 export async function listRuns(
   queryable: Queryable,
   caller: Caller,
@@ -46,7 +46,7 @@ export async function countRuns(queryable: Queryable, accountId: number, variabl
   return rows[0]?.count ?? 0;
 }
 
-/** One run of the account; undefined when there is none. Whether its variable is reached is not decided here. */
+/** One run of the account, or undefined. The caller must check that its variable may be read. */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(
     `select ${COLUMNS} from calculation_run where id = $1 and account_id = $2`,

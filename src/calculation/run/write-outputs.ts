@@ -1,4 +1,4 @@
-/** Stores what scripts returned, slice by slice: between two slices others get their turn on the event loop. */
+/** Stores outputs slice by slice, and yields to the event loop between slices. */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { encodeReadings } from '../../points/encode-readings.ts';
@@ -12,7 +12,7 @@ export interface Writer {
   readonly variableId: number;
 }
 
-/** @returns what changed: one range, or none when nothing was stored or the variable is gone. */
+/** @returns the changed range; none when nothing was stored or the variable was deleted. */
 export async function writeOutputs(
   transaction: Transaction,
   dictionary: Dictionary,
@@ -29,7 +29,7 @@ export async function writeOutputs(
   return whole ? [whole] : [];
 }
 
-/** Ids of labels are made outside of the transaction, by the pool. */
+/** Label ids are created outside the transaction, on another connection. */
 async function encodeSlice(
   dictionary: Dictionary,
   { accountId, variableId }: Writer,
@@ -51,7 +51,7 @@ function merge(whole: WrittenRange | undefined, range: WrittenRange): WrittenRan
   };
 }
 
-/** Over all formulas of a run. */
+/** Sums over the formulas of a run. */
 export function sumCounts(outputs: readonly Output[]): OutputCounts {
   const sum = { returned: 0, dropped: 0, outside: 0, stored: 0 };
   for (const output of outputs) {

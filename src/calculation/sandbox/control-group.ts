@@ -1,14 +1,14 @@
 /**
- * A control group around a container of bwrap, where the machine lets us make one: it bounds all runs together, and the
- * kernel keeps it. Best effort on purpose: rlimits and supervisors bound each run anyway, and who may make groups is the
- * host's to say (as root on version 1; on version 2 only below a group that was delegated to us without processes).
+ * A control group around a bwrap container, where this process may create one: the kernel then bounds all runs together.
+ * Best effort: rlimits and supervisors bound each run anyway, and the host decides who may create groups (root on version 1;
+ * on version 2 only below a delegated group without processes).
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What all runs of a container may use together. */
+/** Limits of all runs of a container together. */
 export interface SharedLimits {
   readonly memoryBytes: number;
   readonly maxProcesses: number;
@@ -16,9 +16,9 @@ export interface SharedLimits {
 
 export interface ControlGroup {
   readonly directories: readonly string[];
-  /** The command line that joins the group before it becomes `command`. */
+  /** @returns a command line that joins the group and then executes `command`. */
   join(command: readonly string[]): readonly string[];
-  /** After the last process has gone. */
+  /** Call after the last process has ended. */
   remove(): Promise<void>;
 }
 
@@ -33,14 +33,14 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** @returns undefined where none can be made. */
+/** @returns undefined when this process may not create one. */
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
   const name = `tidemark-r-${randomBytes(6).toString('hex')}`;
-  const wanted = await findPlaces(limits, name);
+  const wanted = await findDirectories(limits, name);
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
   try {
     for (const directory of directories) await mkdir(directory);
-    // Opened, not made: a file that is not there means that the controller is not ours to use.
+    // `r+` does not create the file: a missing one means that the controller is not available.
     for (const { directory, file, limit } of wanted)
       await writeFile(join(directory, file), String(limit), { flag: 'r+' });
   } catch {
@@ -55,8 +55,8 @@ export async function makeControlGroup(limits: SharedLimits): Promise<ControlGro
   };
 }
 
-/** Below our own groups: version 1 has one for each controller, version 2 one for all. */
-async function findPlaces({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
+/** Directories below this process's own groups: version 1 has one for each controller, version 2 one for all. */
+async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name: string): Promise<readonly Wanted[]> {
   const lines = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   const pathOf = (controller: string) =>
     new RegExp(`^\\d+:(?:[\\w,]*,)?${controller}(?:,[\\w,]*)?:(.*)$`, 'm').exec(lines)?.[1];
@@ -75,7 +75,7 @@ async function findPlaces({ memoryBytes, maxProcesses }: SharedLimits, name: str
   ];
 }
 
-/** The kernel needs a moment after the last process. */
+/** Retries, because a group stays busy for a moment after its last process. */
 async function removeAll(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {

@@ -1,17 +1,17 @@
-/** One connection, one run: sends header and frame, collects the answer until its trailer or the end. */
+/** One connection per run: sends header and frame, and collects the answer up to its trailer or the end. */
 import { connect, type Socket } from 'node:net';
 import { type Answer, AnswerReader } from './wire.ts';
 
-/** The zygote could not be reached, so the run has not begun and may be tried again. */
+/** The zygote cannot be reached; the run has not begun and may be repeated. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 }
 
 /**
- * @param timeoutMs after which the connection is given up; the supervisor's own wall limit is shorter.
- * @param signal dropping the connection makes the supervisor kill the run.
- * @returns everything received; cut off when the supervisor died or the time was over.
- * @throws ConnectError; the signal's reason.
+ * @param timeoutMs closes the connection; the supervisor's wall limit is shorter.
+ * @param signal when aborted, closes the connection, upon which the supervisor kills the run.
+ * @returns everything received; incomplete when the supervisor died or the time-out passed.
+ * @throws {ConnectError} when no connection is made; the signal's reason.
  */
 export async function exchange(
   socketPath: string,
@@ -41,18 +41,18 @@ function collect(socket: Socket, parts: readonly Buffer[]): Promise<Answer> {
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
       isConnected = true;
-      // One write: every one wakes the supervisor.
+      // One write, because each write wakes the supervisor.
       socket.cork();
       for (const part of parts) socket.write(part);
       socket.uncork();
     });
     socket.once('error', (error) => {
-      // After the connection stood, a reset is the end of the answer; the missing trailer tells the rest.
+      // Once connected, a reset ends the answer; the missing trailer makes it a fault.
       if (!isConnected) reject(new ConnectError(error.message, { cause: error }));
     });
     const finish = () => resolve(reader.answer());
     socket.on('data', (bytes: Buffer) => {
-      // The supervisor takes some milliseconds to go: its memory is that of a warm R.
+      // Does not wait for the close: the supervisor takes some milliseconds to exit.
       if (reader.take(bytes)) finish();
     });
     socket.once('end', finish);

@@ -1,7 +1,7 @@
 /**
- * The columnar frames that cross into and out of the sandbox, little-endian; layouts in r-runtime/README.md.
- * Pure codec. What is decoded was written by a script's process: every count is checked against what is there, every
- * code against its table, and nothing is trusted or executed.
+ * Codec of the columnar frames that enter and leave the sandbox, little-endian; layouts in r-runtime/FRAMES.md. Pure.
+ * A result comes from a script's process and is not trusted: every count is checked against the remaining bytes, every
+ * code against its table.
  */
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
@@ -25,7 +25,7 @@ const RESULT_STATUSES = ['ok', 'script_error', 'memory', 'output_size', 'process
 
 export type FailureStatus = Exclude<(typeof RESULT_STATUSES)[number], 'ok'>;
 
-/** What the runner wrote: the script's result, or why there is none. */
+/** A decoded result: the script's output, or why it failed. */
 export type ResultFrame =
   | {
       readonly status: 'ok';
@@ -45,12 +45,12 @@ export type ResultFrame =
       readonly files: readonly ScriptFile[];
     };
 
-/** The bytes are not a frame: cut off, forged, or of another version. */
+/** The bytes are not a result frame: truncated, forged, or of another version. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-if (endianness() !== 'LE') throw new Error('columns are views on memory, which must be little-endian');
+if (endianness() !== 'LE') throw new Error('frames need a little-endian machine');
 
 /** @returns the request frame of a job. A NUL in a text, which R cannot hold, becomes U+FFFD. */
 export function encodeRequest(job: SandboxJob): Buffer {
@@ -72,7 +72,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
 /** @throws FrameError when the bytes are not exactly one result frame. */
 export function decodeResult(bytes: Buffer): ResultFrame {
   const reader = new FrameReader(bytes);
-  if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result does not start with its mark');
+  if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR1');
   const status = RESULT_STATUSES[reader.int()];
   if (status === undefined) throw new FrameError('the result has an unknown status');
   const messages = reader.countedTexts();
@@ -111,7 +111,8 @@ function writeVariable(writer: FrameWriter, variable: VariableInfo): void {
 function writeSeries(writer: FrameWriter, series: SeriesColumns): void {
   const rows = series.dates.length;
   const lengths = [series.values.length, series.versions.codes.length, series.tags.codes.length];
-  if (lengths.some((length) => length !== rows)) throw new RangeError(`columns differ in length: ${rows}, ${lengths}`);
+  if (lengths.some((length) => length !== rows))
+    throw new RangeError(`columns must have the same length, got ${rows}, ${lengths}`);
   writer.int(rows);
   writer.column(series.dates);
   writer.column(series.values);
@@ -216,7 +217,7 @@ class FrameReader {
   /** A count of items of at least `itemBytes` each, which must fit into what is left. */
   count(itemBytes: number): number {
     const count = this.int();
-    if (count < 0) throw new FrameError(`a count is ${count}`);
+    if (count < 0) throw new FrameError(`a count must not be negative, got ${count}`);
     this.#require(count * itemBytes);
     return count;
   }
@@ -245,12 +246,12 @@ class FrameReader {
   codedTexts(): CodedText | null {
     const rows = this.int();
     if (rows === -1) return null;
-    if (rows < 0) throw new FrameError(`a count is ${rows}`);
+    if (rows < 0) throw new FrameError(`a count must not be negative, got ${rows}`);
     const texts = this.countedTexts();
     const codes = this.ints(rows);
     for (const code of codes) {
       if (code < 0 || code >= texts.length) {
-        throw new FrameError(`code ${code} is not in a table of ${texts.length} texts`);
+        throw new FrameError(`a code must be in the table of ${texts.length} texts, got ${code}`);
       }
     }
     return { codes, texts };
@@ -258,13 +259,13 @@ class FrameReader {
 
   expectEnd(): void {
     const rest = this.#bytes.length - this.#at;
-    if (rest > 0) throw new FrameError(`${rest} bytes follow the result`);
+    if (rest > 0) throw new FrameError(`the result must end with its frame, got ${rest} more bytes`);
   }
 
   #texts(count: number): string[] {
     const lengths = this.ints(count);
     return Array.from(lengths, (length) => {
-      if (length < 0) throw new FrameError(`a text is ${length} bytes long`);
+      if (length < 0) throw new FrameError(`the length of a text must not be negative, got ${length}`);
       this.#require(length);
       this.#at += length;
       return this.#bytes.toString('utf8', this.#at - length, this.#at);
@@ -282,6 +283,6 @@ class FrameReader {
 
   #require(length: number): void {
     const rest = this.#bytes.length - this.#at;
-    if (length > rest) throw new FrameError(`the result is cut off: ${length} bytes expected, ${rest} left`);
+    if (length > rest) throw new FrameError(`the result is truncated: ${length} bytes expected, ${rest} left`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The container of a zygote by bubblewrap: own user, mount, pid, network, IPC and UTS namespaces, read-only root, no
- * network, empty environment, ends with us. As root it first becomes an unprivileged user: nested namespaces with a
- * private /proc are refused to root (tried), and R must never run as root on the host.
+ * Starts a zygote by bubblewrap: own user, mount, pid, network, IPC and UTS namespaces, read-only root, no network, empty
+ * environment; it ends with the calculator. Root first becomes an unprivileged user: the kernel refuses root nested
+ * namespaces with a private /proc (tried), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const BOUND_DIRECTORY = '/mnt/socket';
 
 /**
  * @param rRoot root directory of the R file system (mode 755).
- * @param limits of all runs together, kept by a control group where one can be made.
+ * @param limits of all runs together, enforced by a control group where one can be created.
  */
 export function createBwrapLauncher(rRoot: string, limits?: SharedLimits): Launcher {
   return { mode: 'namespaces', launch: () => launch(rRoot, limits) };
@@ -48,14 +48,14 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
   };
 }
 
-/** Only the sandbox's user, and root, may reach the socket. */
+/** Creates the directory of the socket; only the sandbox's user and root may enter it. */
 export async function makeSocketDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'tidemark-r-'));
   if (isRoot()) await chown(directory, SANDBOX_UID, SANDBOX_UID);
   return directory;
 }
 
-/** The command line that runs `command` in such a container. `directory` is bound, writable, where sockets belong. */
+/** @returns the command line that runs `command` in such a container, with `directory` bound at `SOCKET_DIRECTORY`. */
 export function containerCommand(rRoot: string, directory: string, command: readonly string[]): readonly string[] {
   if (!isRoot()) return bwrapCommand(rRoot, directory, command);
   return unprivilegedCommand({

@@ -1,7 +1,7 @@
 /**
- * No container: R under its own user id with rlimits and the system-call filter alone. Runs share /tmp, see each other's
- * processes and, where the filter would ever fail, the network. For machines whose kernel refuses user namespaces, and
- * only when a setting says so (SANDBOX_ALLOW_NONE).
+ * No container: R under its own user id with rlimits and the system-call filter alone. Runs share /tmp and see each other's
+ * processes; only the filter keeps them from the network. For machines whose kernel refuses user namespaces, and only with
+ * SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import {
 } from './launcher.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
-/** @throws SandboxUnavailableError when not root: changing user and root directory needs it. */
+/** @throws {SandboxUnavailableError} when not root, which changing the user and the root directory needs. */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError('SANDBOX=none needs root, to run R in R_ROOT under a user of its own');
@@ -37,7 +37,7 @@ async function launch(rRoot: string): Promise<Container> {
   const [file = '', ...rest] = [...changeUser(rRoot), ...zygoteCommand(inside, 'rlimits-only')];
   const child = spawn(file, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // R's temporary directory goes away with the socket's.
+    // R's temporary directory is removed with the socket's.
     env: { ...CONTAINER_ENVIRONMENT, ...HOST_ENVIRONMENT, TMPDIR: dirname(inside) },
     cwd: '/',
   });

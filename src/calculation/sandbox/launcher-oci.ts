@@ -1,7 +1,7 @@
 /**
- * The container of a zygote by an OCI engine, podman or docker: no network, read-only root, all capabilities dropped, no
- * new privileges, an unprivileged user, limits by control group. Runs still make namespaces of their own inside, so the
- * engine's filter must allow that (../../container/calculator-seccomp.json) and /proc must not be masked.
+ * Starts a zygote by an OCI engine, podman or docker: no network, read-only root, no capabilities, no new privileges, an
+ * unprivileged user, limits by control group. Runs create namespaces inside, so the engine's filter must allow that
+ * (../../container/calculator-seccomp.json) and /proc must not be masked.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -27,13 +27,13 @@ const SECCOMP_PROFILE = fileURLToPath(new URL('../../container/calculator-seccom
 const ID_BYTES = 6;
 
 /**
- * The engine's client is not the container's parent, so the container would outlive us: it ends when its standard input
- * does, which is when we are gone, however we went.
+ * The engine's client is not the parent of the container, so the container would outlive the calculator. It ends with its
+ * standard input, which closes when the calculator ends for any reason.
  */
 const END_WITH_STDIN = 'exec 3<&0; "$@" 3<&- & zygote=$!; (cat <&3 > /dev/null; kill -KILL $zygote) & wait $zygote';
 
 export interface OciSettings extends SharedLimits {
-  /** The engine and options of its own, such as `podman --runtime runc`. */
+  /** The engine and its options, such as `podman --runtime runc`. */
   readonly command: readonly string[];
   readonly image: string;
 }
@@ -50,7 +50,7 @@ async function launch(settings: OciSettings): Promise<Container> {
     process: spawn(file, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...HOST_ENVIRONMENT } }),
     socketPath: join(directory, SOCKET_NAME),
     remove: async () => {
-      // The client may be dead while the container lives. Docker knows no --time here, podman needs it to be quick.
+      // The container may outlive the client. Docker's rm has no --time; podman's waits 10 s without it.
       const force = isDocker(settings.command) ? ['--force'] : ['--force', '--time', '0', '--ignore'];
       await runOci(settings.command, ['rm', ...force, name]).catch(() => undefined);
       await rm(directory, { recursive: true, force: true });
@@ -68,7 +68,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
     ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--security-opt', `seccomp=${SECCOMP_PROFILE}`],
     ...['--security-opt', isDocker(settings.command) ? 'systempaths=unconfined' : 'unmask=ALL'],
     ...['--memory', String(settings.memoryBytes), '--pids-limit', String(settings.maxProcesses)],
-    // Below what engines ask for by default: where a hard limit may not be raised they fail.
+    // Lower than the engines' defaults, which fail where hard limits may not be raised.
     ...['--ulimit', 'nofile=1024:4096', '--ulimit', 'nproc=1000:1000'],
     ...userNamespace(settings.command),
     ...['--volume', `${directory}:${SOCKET_DIRECTORY}`, ...environment],
@@ -76,7 +76,7 @@ function runArguments(settings: OciSettings, name: string, directory: string): r
   ];
 }
 
-/** Rootless, the user of the container is us outside, so that the socket is ours to connect to. */
+/** Rootless: maps the container's user to this user, who must connect to the socket. */
 function userNamespace(command: readonly string[]): readonly string[] {
   return isRoot() || isDocker(command) ? [] : ['--userns', `keep-id:uid=${SANDBOX_UID},gid=${SANDBOX_UID}`];
 }

@@ -1,4 +1,4 @@
-/** How a zygote's container comes into being. By bwrap, by an OCI engine, or none (R-H7: never silently less isolation). */
+/** What the launchers share: bwrap, an OCI engine, or none (R-H7: never silently less isolation). */
 import type { ChildProcess } from 'node:child_process';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';
@@ -7,12 +7,12 @@ export type ContainerMode = 'namespaces' | 'rlimits-only';
 export interface Container {
   readonly process: ChildProcess;
   readonly socketPath: string;
-  /** Removes what was made on the host for it; the process is the caller's to end. */
+  /** Removes what the launch created on the host. The caller ends the process first. */
   remove(): Promise<void>;
 }
 
 export interface Launcher {
-  /** What a run's own child must confine itself with. */
+  /** How a runner confines itself. */
   readonly mode: ContainerMode;
   launch(): Promise<Container>;
 }
@@ -20,12 +20,12 @@ export interface Launcher {
 /** The unprivileged user R runs as when we are root. Nothing else may use it. */
 export const SANDBOX_UID = 26_002;
 
-/** Where the container sees the directory with the socket; r-runtime/build.sh makes the mount point. */
+/** Directory of the socket inside the container; r-runtime/build.sh creates the mount point. */
 export const SOCKET_DIRECTORY = '/opt/tidemark/socket';
 export const SOCKET_NAME = 'zygote.sock';
 export const RUNTIME_LIBRARY = '/opt/tidemark/r-runtime/library';
 
-/** The whole environment of R: nothing of ours is passed on. */
+/** The whole environment of R; the calculator's is not inherited. */
 export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',
@@ -33,12 +33,12 @@ export const CONTAINER_ENVIRONMENT: Readonly<Record<string, string>> = {
   LC_ALL: 'C.UTF-8',
   TZ: 'UTC',
   R_LIBS: RUNTIME_LIBRARY,
-  // A thread pool made before a fork would be missing after it.
+  // Threads do not survive a fork.
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
 };
 
-/** Search path for the launching tools on the host. */
+/** Environment of the launching tools on the host. */
 export const HOST_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
 };

@@ -1,4 +1,4 @@
-/** The image of an R root file system, imported once: nothing is pulled. */
+/** Imports the R root file system as an image, once; nothing is pulled. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
@@ -9,7 +9,7 @@ import { SandboxUnavailableError } from './sandbox-types.ts';
 
 const REPOSITORY = 'localhost/tidemark-r';
 
-/** @returns the name of the image. @throws SandboxUnavailableError when the engine cannot import it. */
+/** @returns the name of the image. @throws {SandboxUnavailableError} when the engine cannot import it. */
 export async function ensureImage(command: readonly string[], rRoot: string): Promise<string> {
   const image = `${REPOSITORY}:${basename(rRoot).replaceAll(/[^\w.-]/g, '-')}`;
   const isThere = await runOci(command, ['image', 'inspect', '--format', 'there', image]).then(
@@ -29,12 +29,12 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
   const [said, [code]] = await Promise.all([
     text(load.stderr),
     once(load, 'close'),
-    pipeline(tar.stdout, load.stdin).catch(() => 'the exit code tells more'),
+    pipeline(tar.stdout, load.stdin).catch(() => 'the exit code is checked below'),
   ]);
   if (code !== 0) throw new SandboxUnavailableError(`the R root file system could not be imported: ${said.trim()}`);
 }
 
-/** Runs the engine once. @returns its output. @throws SandboxUnavailableError with what it said when it fails. */
+/** Runs the engine once. @returns its output. @throws {SandboxUnavailableError} with its standard error when it fails. */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
   const [output, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);

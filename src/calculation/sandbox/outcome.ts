@@ -1,6 +1,6 @@
 /**
- * Decides how a run ended, in a fixed order: sandbox fault, limit, killed by a signal, then what the runner itself
- * reported (ok, script error, limit seen from inside). Pure. Messages are for the script's author (R-H7).
+ * Decides how a run ended, in a fixed order: fault of the sandbox, limit, killed by a signal, then the runner's own report
+ * (ok, script error, limit seen from inside). Pure. Messages are for the script's author (R-H7).
  */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
@@ -8,7 +8,7 @@ import { decodeResult, type FailureStatus, FrameError, type ResultFrame } from '
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import type { Answer, Trailer } from './wire.ts';
 
-/** R's last words when it could not even report that memory was short. */
+/** What R prints when it lacks the memory to report an error. */
 const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 
 interface Ending {
@@ -45,7 +45,7 @@ function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending):
   return { kind: 'script_error', message, call, line: frame.line, ...filesOf(frame), ...ending };
 }
 
-/** The runner keeps these bounds itself; they are checked again because a script can write a frame of its own. */
+/** The runner enforces these bounds too; they are checked again because a script can forge a frame. */
 function okOutcome(frame: Extract<ResultFrame, { status: 'ok' }>, limits: RunLimits, ending: Ending): SandboxOutcome {
   const { dates, values, versions, tags } = frame.series;
   const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
@@ -58,12 +58,12 @@ function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile
   return files.length > 0 ? { files } : {};
 }
 
-/** R ended without a result that can be read: quit(), a crash of a package, or bytes the script put in the way. */
+/** R ended without a readable result: quit(), a crash of a package, or bytes that the script wrote into the result. */
 function unreportedOutcome(answer: Answer, trailer: Trailer, limits: RunLimits, ending: Ending): SandboxOutcome {
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
-      ? 'the result of the script could not be read: something else was written in its place'
+      ? 'the result of the script could not be read: the script wrote to the descriptor of the result'
       : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
   return { kind: 'script_error', message, call: '', line: null, ...ending };
 }
@@ -71,7 +71,7 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: RunLimits, 
 function killedOutcome(number: number, ending: Ending): SandboxOutcome {
   const signal = signalName(number);
   const why =
-    signal === 'SIGKILL' ? ', probably because the machine ran out of memory' : ' (a crash inside R or a package)';
+    signal === 'SIGKILL' ? ', probably because the machine ran out of memory' : ' (a crash in R or a package)';
   return { kind: 'killed', signal, message: `the script was ended by ${signal}${why}`, ...ending };
 }
 
@@ -128,7 +128,7 @@ function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, ma
   };
 }
 
-/** The texts up to a total of `maxLength` characters; the last one kept may be cut. Empty ones count as well. */
+/** @returns texts up to a total of `maxLength` characters; the last may be cut. An empty text counts as one. */
 function keepTexts(texts: readonly string[], maxLength: number): string[] {
   const kept: string[] = [];
   let room = maxLength;

@@ -1,6 +1,6 @@
 /**
- * The pool of R processes that runs scripts of calculated variables (R-H7). It decides where and how a run happens; what
- * a script's output means is the caller's. Concurrency is the caller's too: runs are forks of one warm R, made in parallel.
+ * Runs scripts of calculated variables in the sandbox (R-H7): chooses the launcher, keeps one zygote, and decides how each
+ * run ended. The caller interprets the output and limits concurrency: each run is a fork of the zygote.
  */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,9 +23,9 @@ import { checkHealth, proveIsolation } from './self-check.ts';
 import { type Answer, encodeRunHeader } from './wire.ts';
 import { Zygote } from './zygote.ts';
 
-/** Past the wall limit, for set-up and for moving large answers. */
+/** Time beyond the wall limit for set-up and for moving large answers. */
 const GRACE_MS = 60_000;
-/** Of the container itself: zygote, supervisors, runners that wait. */
+/** Processes of the container itself: zygote, supervisors, waiting runners. */
 const OWN_PROCESSES = 64;
 const CONNECT_PATIENCE_MS = 30_000;
 const CONNECT_RETRY_MS = 100;
@@ -33,11 +33,11 @@ const CONNECT_RETRY_MS = 100;
 export interface SandboxPool {
   /**
    * Runs one script. A script that fails is an outcome, not an exception.
-   * @throws the signal's reason when aborted: the run is killed with its connection.
-   * @throws SandboxUnavailableError when R cannot be reached for a while; nothing was run.
+   * @throws the signal's reason when aborted; the run is killed.
+   * @throws {SandboxUnavailableError} when R cannot be reached for 30 s; the script has not run.
    */
   run(job: SandboxJob, signal?: AbortSignal): Promise<SandboxOutcome>;
-  /** Runs a trivial script. @throws SandboxUnavailableError when that does not work. */
+  /** Runs a trivial script. @throws {SandboxUnavailableError} when it fails. */
   checkHealth(): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,8 +60,8 @@ type SandboxConfig = Pick<
 >;
 
 /**
- * Starts R and proves, with a script that looks around, that runs are isolated as configured.
- * @throws SandboxUnavailableError when there is no R root, R does not start, or the isolation is not what was asked for.
+ * Starts R and checks from inside a run that runs are isolated as configured.
+ * @throws {SandboxUnavailableError} when R_ROOT is missing, R does not start, or the isolation is weaker than configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;
@@ -93,23 +93,23 @@ async function chooseLauncher(config: SandboxConfig, log: Log): Promise<Launcher
   if (config.SANDBOX === 'oci' && config.SANDBOX_OCI_IMAGE) return ociLauncher(config, config.SANDBOX_OCI_IMAGE);
   if (!rRoot) throw new SandboxUnavailableError('R_ROOT is not set: the calculator needs the R root file system');
   await access(join(rRoot, 'opt/tidemark/r-runtime/sandbox.so')).catch(() => {
-    throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime in it; build it with r-runtime/build.sh`);
+    throw new SandboxUnavailableError(`R_ROOT ${rRoot} has no R runtime; build it with r-runtime/build.sh`);
   });
   if (config.SANDBOX === 'bwrap') return createBwrapLauncher(rRoot, sharedLimits(config));
   if (config.SANDBOX === 'oci') return ociLauncher(config, await ensureImage(config.SANDBOX_OCI_COMMAND, rRoot));
   if (!config.SANDBOX_ALLOW_NONE) {
     throw new SandboxUnavailableError('SANDBOX=none is refused unless SANDBOX_ALLOW_NONE=true');
   }
-  log.warn('SCRIPTS RUN WITHOUT A SANDBOX: runs are not isolated from each other. Never do this with foreign scripts.');
+  log.warn('SCRIPTS RUN WITHOUT A SANDBOX: runs are not isolated from each other. Run only scripts you trust.');
   return createNoneLauncher(rRoot);
 }
 
-/** Together the runs get what each may use, and the warm R with its spares as much as one run. */
+/** The limits of one run, times the concurrency, plus one for the zygote and its spares. */
 function sharedLimits(config: SandboxConfig): SharedLimits {
-  const places = config.CALC_CONCURRENCY + 1;
+  const shares = config.CALC_CONCURRENCY + 1;
   return {
-    memoryBytes: places * config.CALC_MEMORY_BYTES,
-    maxProcesses: places * config.CALC_MAX_PROCESSES + OWN_PROCESSES,
+    memoryBytes: shares * config.CALC_MEMORY_BYTES,
+    maxProcesses: shares * config.CALC_MAX_PROCESSES + OWN_PROCESSES,
   };
 }
 
@@ -144,7 +144,7 @@ async function runOnce({ zygote, limits, isAlone }: RunParts, job: SandboxJob, s
   return decideOutcome(answer, limits, performance.now() - startedMs, isAlone());
 }
 
-/** A zygote that died a moment ago may not be known to be dead yet, so a refused connection is tried again for a while. */
+/** Retries a refused connection for a while: a zygote may have died before its exit was noticed. */
 async function connectAndRun(
   zygote: Zygote,
   parts: readonly Buffer[],
@@ -158,7 +158,7 @@ async function connectAndRun(
     } catch (error) {
       if (!(error instanceof ConnectError)) throw error;
       if (performance.now() > giveUpMs) throw new SandboxUnavailableError(`R cannot be reached: ${error.message}`);
-      // An abort ends the pause; the next attempt throws its reason.
+      // An abort ends the pause; the next attempt throws the reason.
       await pause(CONNECT_RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

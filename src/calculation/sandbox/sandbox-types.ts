@@ -1,12 +1,12 @@
-/** What goes into a run of a script and what comes out. Used by the calculator and by validate/evaluate (R-H2, R-H3, R-H7). */
+/** Types of a sandbox run: job, limits and outcome. Used by runs and by validate and evaluate (R-H2, R-H3, R-H7). */
 
-/** Text column as a table and one zero-based code for each row: VersionTags and tag sets repeat. */
+/** Dictionary-coded text column: a table and one zero-based code for each row. */
 export interface CodedText {
   readonly codes: Int32Array;
   readonly texts: readonly string[];
 }
 
-/** Points of one variable: all columns have the same length; `dates` are UNIX seconds, ascending, distinct. */
+/** Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct. */
 export interface SeriesColumns {
   readonly dates: Int32Array;
   readonly values: Float64Array;
@@ -47,13 +47,13 @@ export interface SandboxJob {
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
   readonly triggerDate: number;
-  /** Keeps what the script draws, in this format, and the files it leaves; absent: nobody looks (R-H9). */
+  /** Format in which plots are kept; absent: neither plots nor other files are kept (R-H9). */
   readonly pictures?: PictureFormat;
 }
 
 export type PictureFormat = 'svg' | 'png';
 
-/** A file a script made: a picture, or its sample data. The name is the script's. */
+/** A file that a script wrote: a plot or its sample data. The script chose the name. */
 export interface ScriptFile {
   readonly name: string;
   readonly bytes: Buffer;
@@ -132,7 +132,7 @@ export type SandboxOutcome =
     }
   | { readonly kind: 'fault'; readonly cause: FaultCause; readonly message: string; readonly timing: RunTiming };
 
-/** What a run may use (R-H7). */
+/** Limits of a run (R-H7). */
 export interface RunLimits {
   readonly wallTimeMs: number;
   readonly cpuTimeSec: number;
@@ -143,7 +143,7 @@ export interface RunLimits {
   readonly maxPoints: number;
 }
 
-/** The sandbox cannot be used, or not as safely as asked for. Never answered with less isolation (R-H7). */
+/** The sandbox is unavailable, or weaker than configured. Never answered with less isolation (R-H7). */
 export class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }

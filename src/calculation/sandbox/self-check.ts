@@ -1,6 +1,6 @@
 /**
- * Proves the isolation from inside before any script of a customer runs: a script of ours looks around and reports what
- * it could see. What was asked for and is not there refuses the start (R-H7).
+ * Checks the isolation from inside before any customer's script runs: a probe script reports what it can reach. A promise
+ * of R-H7 that does not hold refuses the start.
  */
 import type { ContainerMode } from './launcher.ts';
 import { type SandboxJob, type SandboxOutcome, SandboxUnavailableError } from './sandbox-types.ts';
@@ -9,7 +9,7 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
-/** Each line is one promise of R-H7 that does not hold. */
+/** Its `Errors` name each promise of R-H7 that does not hold. */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
 field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))
@@ -41,17 +41,17 @@ contained <- c(
   if (any(!grepl("^ *(lo:|Inter-|face)", interfaces))) "has a network"
 )`;
 
-/** @throws SandboxUnavailableError listing what does not hold. */
+/** @throws {SandboxUnavailableError} naming each promise that does not hold. */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';
   const outcome = await run(jobOf(`${PROBE}\nlist(${NO_POINTS}, Errors = ${findings})`));
   if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);
   if (outcome.errors.length > 0) {
-    throw new SandboxUnavailableError(`the R sandbox is not tight: a script ${outcome.errors.join(', ')}`);
+    throw new SandboxUnavailableError(`the R sandbox does not isolate runs: a script ${outcome.errors.join(', ')}`);
   }
 }
 
-/** @throws SandboxUnavailableError when a trivial script does not run. */
+/** @throws {SandboxUnavailableError} when a trivial script does not run. */
 export async function checkHealth(run: Run): Promise<void> {
   const outcome = await run(jobOf(`list(${NO_POINTS})`));
   if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);

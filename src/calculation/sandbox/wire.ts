@@ -1,6 +1,7 @@
 /**
- * Framing on the connection to a supervisor: a run header before the request frame; chunks and a trailer after. The
- * other end is r-runtime/src/sandbox.h. Only the supervisor writes these; a script's bytes are inside `result` chunks.
+ * Framing of the connection to a supervisor: a run header and the request frame; then chunks and a trailer. The counterpart
+ * is r-runtime/src/sandbox.h. Only the supervisor writes chunk headers and the trailer; a script's bytes are in `result`
+ * chunks.
  */
 import type { RunLimits } from './sandbox-types.ts';
 
@@ -10,7 +11,7 @@ const HEADER_BYTES = 64;
 const TRAILER_BYTES = 56;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
-/** Bytes a row of an answer takes without its texts, and room for those texts. */
+/** Bytes of a row of an answer without its texts, and the allowance for those texts. */
 const BYTES_PER_POINT = 24;
 const TEXT_ALLOWANCE_BYTES = 64 << 20;
 
@@ -35,22 +36,22 @@ const STAGES = [
   'the system-call filter',
 ] as const;
 
-/** How the supervisor saw the run end. `code` is an exit code or a signal number. */
+/** The supervisor's report. `code` is an exit code or a signal number. */
 export interface Trailer {
   readonly end: (typeof ENDS)[number];
   readonly code: number;
   readonly limit: (typeof LIMITS)[number];
-  /** For `setup_failed`: what the kernel refused, and its error number. */
+  /** For `setup_failed`: the step that the kernel refused, and its errno. */
   readonly stage: string;
   readonly errno: number;
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly maxRssBytes: number;
-  /** Bytes the script printed, of which the beginning was kept. */
+  /** Bytes the script printed; only the first were kept. */
   readonly textBytes: number;
 }
 
-/** Everything one connection answered. `trailer` is null when the supervisor died before it could say how the run ended. */
+/** Everything received on one connection. `trailer` is null when the supervisor died before the end of the run. */
 export interface Answer {
   readonly result: Buffer;
   readonly output: string;
@@ -74,14 +75,14 @@ export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   return header;
 }
 
-/** Takes an answer apart as it arrives. What is cut off is left out; the missing trailer says so. */
+/** Parses an answer as it arrives. An incomplete chunk is dropped; the trailer is then missing. */
 export class AnswerReader {
   readonly #results: Buffer[] = [];
   #pending: Buffer = Buffer.alloc(0);
   #output = '';
   #trailer: Trailer | null = null;
 
-  /** @returns true when the trailer has come: nothing follows it, though the connection may close later. */
+  /** @returns true once the trailer was read: it is the last chunk. */
   take(bytes: Buffer): boolean {
     this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, bytes]) : bytes;
     for (;;) {

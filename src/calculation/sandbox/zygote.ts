@@ -1,4 +1,7 @@
-/** Life cycle of one warm R: start, wait until it listens, start again with growing pauses when it dies, stop. */
+/**
+ * Life cycle of the zygote, the warm R that runs are forked from: start it, wait until it listens, watch its heartbeat, restart
+ * it with growing pauses when it dies or is stuck, stop it.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,7 +24,7 @@ export class Zygote {
   readonly #metrics: ZygoteMetrics;
   #isAlive = false;
   readonly #closing = new AbortController();
-  /** The container that serves, or the one being started. Rejects when a start failed; the next start replaces it. */
+  /** The container that serves, or the one that starts. Rejects when a start failed; the next start replaces it. */
   #serving: Promise<Container>;
   #backoffMs = FIRST_BACKOFF_MS;
 
@@ -33,7 +36,7 @@ export class Zygote {
     metrics.watch(() => this.#isAlive);
   }
 
-  /** @throws SandboxUnavailableError when R does not come up, with what it said. */
+  /** @throws {SandboxUnavailableError} when R does not start, with its last lines of standard error. */
   static async open(launcher: Launcher, metrics: ZygoteMetrics, log: Log): Promise<Zygote> {
     const zygote = new Zygote(launcher, metrics, log);
     try {
@@ -45,7 +48,7 @@ export class Zygote {
     }
   }
 
-  /** @returns the socket to connect to; waits while R is being started again. */
+  /** @returns the path of the socket; waits while R restarts. */
   async socketPath(): Promise<string> {
     return (await this.#serving).socketPath;
   }
@@ -75,7 +78,7 @@ export class Zygote {
     return container;
   }
 
-  /** Its end, noticed as any other, starts the next one. */
+  /** Kills it; its exit then starts another. */
   #killStuck(container: Container, silentMs: number): void {
     this.#isAlive = false;
     this.#metrics.stuck.inc();
@@ -89,7 +92,7 @@ export class Zygote {
     this.#metrics.died.inc();
     this.#log.error(how, 'the R zygote ended, starting another');
     this.#serving = container.remove().then(() => this.#startAgain());
-    // Whoever asks for the socket sees the failure; without anyone asking it must not end the process.
+    // Callers of `socketPath` see the failure; without a caller it must not end the process.
     this.#serving.catch(() => undefined);
   }
 
@@ -136,7 +139,7 @@ async function stop(container: Container): Promise<void> {
   const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   if (isRunning) {
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    // Its namespace, and with it every run, ends with the outermost process.
+    // The pid namespace, and with it every run, ends with the outermost process.
     child.kill('SIGKILL');
     await ended;
   }
@@ -162,7 +165,7 @@ function untilReady(child: ChildProcess, log: Log): Promise<void> {
   });
 }
 
-/** Last lines of standard error, for the message of a failed start; all of them go to the log. */
+/** Logs standard error and keeps its last lines for the message of a failed start. */
 function keepStderr(child: ChildProcess, log: Log): string[] {
   const lines: string[] = [];
   if (child.stderr) {

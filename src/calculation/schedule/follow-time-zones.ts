@@ -1,8 +1,8 @@
-/** A site or source that was changed may have another time zone: its schedules then come at other instants (R-H5). */
+/** Moves the schedules of a site or source to its new time zone when that changes (R-H5). */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
 
-// What is due already stays due.
+// A schedule that is due stays due.
 const FORGET_NEXT = `
   update calculation_schedule set next_date = null, after_date = now()
   from variable join source on source.id = variable.source_id

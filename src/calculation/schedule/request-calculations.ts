@@ -1,7 +1,7 @@
 /**
- * Triggers (R-H5): what changed → which variables have to run over which dates. There is at most one waiting request
- * per variable; a trigger that arrives while it waits widens it. A committed write is turned into requests in the
- * transaction that takes its event from the outbox, so none is lost and none is asked for twice.
+ * Triggers (R-H5): which variables must run over which dates after a change. A variable has at most one waiting request; a
+ * trigger that arrives while it waits widens it. A committed write becomes requests in the transaction that removes its
+ * event from the outbox, so no change is lost or requested twice.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -12,8 +12,8 @@ import { announceEnd, type EndedRun } from '../run/announce-end.ts';
 import { followTimeZones } from './follow-time-zones.ts';
 import type { DueSchedule } from './schedule.ts';
 
-// Of two triggers the wider window is kept, and the older wave: with the newer one a request would wait for whatever
-// upstream is asked for next, so an input that changes all the time would keep it from ever running.
+// Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
+// upstream request, so an input that changes all the time would starve it.
 const WIDEN = `
   on conflict (variable_id) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -25,7 +25,7 @@ const WIDEN = `
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId"`;
 
-// What a result led to remembers the way it came, so that it does not lead back to itself (R-H11).
+// A request that a result triggers records the variables it came through, so that a loop is detected (R-H11).
 const CHANGES = `
   with change as (
     select given.*, coalesce(result.way, '{}') as way
@@ -67,7 +67,7 @@ const STOP_LOOPS = `${CHANGES}
   from reached where variable_id = any(way)
   returning id`;
 
-// Without dates a forced run covers everything its inputs have. What is forced together is one wave.
+// Without dates a forced run covers all dates of its inputs. Runs that are forced together are one wave.
 const FORCE = `
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id)
   select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
@@ -83,7 +83,7 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-/** Asks for runs of scheduled variables, in the transaction that moves their schedules on. */
+/** Requests runs of scheduled variables, in the transaction that advances their schedules. */
 export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
   const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
   await transaction.query(
@@ -102,7 +102,7 @@ export async function requestScheduled(transaction: Transaction, due: readonly D
   );
 }
 
-// Whoever waited for a run that has ended may go on, also when it wrote nothing.
+// Requests that waited for an ended run may proceed, also when it wrote nothing.
 const FIND_WAITING_FOR = `
   with recursive downstream (id) as (
     select variable_id from variable_input where input_variable_id = any($1::int[])
@@ -111,7 +111,7 @@ const FIND_WAITING_FOR = `
   )
   select request.variable_id as "variableId" from calculation_request request join downstream on id = variable_id`;
 
-/** Turns committed writes into requests, and wakes the calculators once those are committed. */
+/** Outbox consumer: turns committed writes into requests and wakes the calculators after the commit. */
 export function calculationTrigger(queue: WakeQueue): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
@@ -138,7 +138,7 @@ async function requestDependents(transaction: Transaction, events: readonly Outb
   return rows.map(({ variableId }) => variableId);
 }
 
-/** A graph without cycles has no loops; one that was edited while a wave went through it may (R-H11). */
+/** Stops loops: the graph has no cycle, but editing it while a wave passes through can create one (R-H11). */
 async function stopLoops(transaction: Transaction, values: readonly unknown[]): Promise<void> {
   const { rows } = await transaction.query<EndedRun>(STOP_LOOPS, [...values]);
   for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed');
@@ -153,8 +153,8 @@ async function findWaitingFor(transaction: Transaction, events: readonly OutboxE
 }
 
 /**
- * Asks for runs of calculated variables over [from, to]; others among the ids are left out.
- * @param requestId of the request that asks for them (R-A10).
+ * Requests runs of calculated variables over [from, to], both inclusive; ids of other variables are ignored.
+ * @param requestId id of the HTTP request (R-A10).
  * @returns the ids of the variables that will run.
  */
 export async function forceUpdate(
@@ -168,7 +168,7 @@ export async function forceUpdate(
   return rows.map(({ variableId }) => variableId);
 }
 
-/** What is to be calculated, and why. */
+/** A requested run: variable, dates and trigger. */
 export interface RunRequest {
   readonly variableId: number;
   readonly accountId: number;
@@ -178,10 +178,10 @@ export interface RunRequest {
   readonly toMicros: Micros;
   readonly triggerMicros: Micros;
   readonly wave: number;
-  /** Calculated variables of the wave whose results led here (R-H11). */
+  /** Calculated variables of the wave through whose results the trigger came (R-H11). */
   readonly ancestors: readonly number[];
   readonly attempt: number;
-  /** Of the first request that asked for it (R-A10); null: none did. */
+  /** Id of the first HTTP request that caused it (R-A10); null when none did. */
   readonly requestId: string | null;
 }
 
@@ -190,12 +190,12 @@ export interface RequestBack extends RunRequest {
   readonly delaySec: number;
 }
 
-/** A request is tried this often; what ends every run by a fault of ours, or the calculator, would go on for ever. */
+/** Attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
 export const MAX_ATTEMPTS = 5;
 
 /**
- * Puts a request back whose run ended without a result of its own: it was abandoned, or the sandbox failed. There is
- * nothing to put back when the variable was deleted meanwhile.
+ * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed. Does nothing when
+ * the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;

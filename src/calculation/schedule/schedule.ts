@@ -1,6 +1,6 @@
 /**
- * Cron expressions of formulas (R-H5): five fields, or six with seconds in front, on the clock of the source. Across a
- * change of the clock a fixed time comes once, on the day it is skipped at the end of the gap; intervals go on.
+ * Cron expressions of formulas (R-H5): five fields, or six with seconds first, in the zone of the source. Across a clock
+ * change a fixed time occurs once (at the end of the gap when the clock skips it); intervals continue.
  */
 import { Cron } from 'croner';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ export interface Schedule {
   readonly timeZoneId: string | null;
 }
 
-/** A schedule that has come, once or, after nobody looked for a while, several times. */
+/** A schedule that is due, with the first and last missed instant. */
 export interface DueSchedule {
   readonly variableId: number;
   readonly firstMillis: number;
@@ -22,12 +22,12 @@ export interface DueSchedule {
 
 export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5 that comes again';
 
-// Any zone will do to tell whether an expression can be read.
+// The zone does not matter for checking an expression.
 const SOME_ZONE = 'UTC';
 
 const cronSchema = z.string().max(200).refine(comesAgain, { error: CRON_RULE });
 
-/** An expression, or an object of one and a zone. An empty text is no schedule. */
+/** An expression, or an object with an expression and a zone. An empty text means no schedule. */
 export const scheduleSchema = z
   .union([z.literal(''), cronSchema, lenientObject({ cron: cronSchema, timeZoneId: timeZoneSchema.nullish() })])
   .transform((given): Schedule | null => {
@@ -35,7 +35,7 @@ export const scheduleSchema = z
     return { cron: given.cron, timeZoneId: given.timeZoneId ?? null };
   });
 
-/** @returns the first instant after `afterMillis`, in milliseconds; undefined when it never comes again. */
+/** @returns the first instant after `afterMillis`, in milliseconds; undefined when there is none. */
 export function nextInstant(cron: string, timeZoneId: string, afterMillis: number): number | undefined {
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
@@ -56,7 +56,7 @@ function comesAgain(cron: string): boolean {
   }
 }
 
-/** `?` means "any" elsewhere and "now" in this library. */
+/** In other cron dialects `?` means "any"; in this library it means "now". */
 function openCron(cron: string, timeZoneId: string): Cron {
   return new Cron(cron.trim().replaceAll('?', '*'), { paused: true, timezone: timeZoneId });
 }

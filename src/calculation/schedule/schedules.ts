@@ -1,7 +1,7 @@
 /**
- * Schedules at work (R-H5). When a schedule comes next stands in the database, and moves on in the transaction that asks
- * for the run: whatever dies or is asked twice, none is lost and none comes twice. What was missed while nobody looked
- * comes once, over all the missed instants.
+ * Fires schedules (R-H5). The next instant of a schedule is stored in the database and advances in the transaction that
+ * requests the run, so no instant is lost or fired twice. Instants missed while no calculator ran fire once, over all of
+ * them.
  */
 import type { Clock } from '../../platform/clock.ts';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -11,7 +11,7 @@ import { type DueSchedule, lastInstant, nextInstant } from './schedule.ts';
 
 const SCHEDULES_PER_LOOK = 500;
 
-// What stays as it is keeps its next date: posting a declaration back must not skip it.
+// An unchanged schedule keeps its next instant: saving a declaration again must not skip one.
 const SAVE = `
   insert into calculation_schedule (variable_id, formula, cron, time_zone_id, valid_from, valid_until)
   select $1, given.* from unnest($2::int[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[]) given
@@ -52,11 +52,11 @@ interface Step {
   readonly row: Row;
   readonly due: DueSchedule | undefined;
   readonly afterMillis: number;
-  /** Infinity: never again. */
+  /** Infinity when there is none. */
   readonly nextMillis: number;
 }
 
-/** Makes the schedules of a variable those of its formulas. */
+/** Replaces the schedules of a variable by those of its formulas. */
 export async function replaceSchedules(
   transaction: Transaction,
   variableId: number,
@@ -83,8 +83,8 @@ export async function replaceSchedules(
 }
 
 /**
- * Asks for the runs whose time has come by the clock.
- * @returns the variables asked for; they still have to be woken.
+ * Requests the runs that are due.
+ * @returns ids of the variables; the caller wakes the calculators.
  */
 export async function fireSchedules(database: Database, clock: Clock): Promise<readonly number[]> {
   const fired: number[] = [];

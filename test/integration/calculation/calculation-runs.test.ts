@@ -124,9 +124,17 @@ describe('a variable reached by two paths', () => {
 describe('a run over many points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
-    [MAX_INPUT_POINTS + 1, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+    [
+      MAX_INPUT_POINTS + 1,
+      'invalid_input',
+      'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
+    ],
     // So many that reading has to be ended in the middle.
-    [100_000, 'invalid_input', 'the inputs have more points than a run may read, counted up to a0'],
+    [
+      100_000,
+      'invalid_input',
+      'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
+    ],
   ])('of %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(

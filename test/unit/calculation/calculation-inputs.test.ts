@@ -67,7 +67,7 @@ describe('dates beyond January 2038', () => {
 
   test('one later fails, naming the input and the date (R-H2)', () => {
     expect(() => columnsOf([chunk([last + 1e6])])).toThrow(
-      "input a has a date R's integers cannot hold: 2038-01-19T03:14:08Z is beyond 2038-01-19T03:14:07Z",
+      "dates of input a must fit R's integers, 1901-12-13T20:45:53Z to 2038-01-19T03:14:07Z, got 2038-01-19T03:14:08Z",
     );
   });
 });

@@ -89,7 +89,7 @@ test('rows without a date or a finite value are dropped and counted (R-H3)', () 
 });
 
 test('that nothing is left of what was returned is told, that something was dropped is not (R-H3)', () => {
-  const told = 'nothing is stored: none of the 2 rows returned has both a date and a finite value';
+  const told = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([told]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
 });

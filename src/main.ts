@@ -5,34 +5,25 @@
  */
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { purgeExpired } from './identity/issuer/payload-adapter.ts';
-import { startIngester } from './ingest/ingester.ts';
-import { purgeOldOperations } from './ingest/operation-upkeep.ts';
-import { createStalledSessionEnder } from './platform/database/end-stalled-sessions.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { DomainError } from './platform/errors.ts';
 import type { HealthCheck } from './platform/http/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
-import { startSweeper } from './platform/sweep.ts';
-import { compactRewrites } from './points/write/record-rewrites.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
 import { startDelivererRole } from './roles/deliverer-role.ts';
-import { startFileRole } from './roles/file-role.ts';
 import { startGrpcRole } from './roles/grpc-role.ts';
 import { startHealth } from './roles/health-role.ts';
 import { type HttpListener, listenHttp } from './roles/http-listener.ts';
+import { startIngesterRole } from './roles/ingester-role.ts';
 import { ListenError, toListenError } from './roles/listen-error.ts';
 import { openParts, type Parts, type Role } from './roles/parts.ts';
 import { warmTimeZones } from './structure/catalogue/time-zones.ts';
 
 const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];
-
-const PURGE_INTERVAL_MS = 600_000;
-const STALLED_SESSION_INTERVAL_MS = 5000;
 
 /** Sent to the parent process, if there is one, once every role is up. */
 interface Ready {
@@ -92,7 +83,7 @@ async function startRoles(
 ): Promise<Ready> {
   // Takes some milliseconds, so it happens before the first request.
   warmTimeZones();
-  const { config, log, database } = parts;
+  const { config } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
   let ready: Ready = { kind: 'ready' };
   if (names.has('deliverer')) roles.push(startDelivererRole(parts));
@@ -101,21 +92,7 @@ async function startRoles(
     roles.push(calculator);
     Object.assign(healthChecks, calculator.healthChecks);
   }
-  if (names.has('ingester')) {
-    roles.push(startIngesterRole(parts), startFileRole(parts));
-    roles.push(startSweeper('purge', PURGE_INTERVAL_MS, async () => void (await purgeExpired(database)), log));
-    const purgeOperations = async () => {
-      while ((await purgeOldOperations(database, config.PUSH_OPERATION_RETENTION_DAYS)) > 0);
-    };
-    const endStalledSessions = createStalledSessionEnder(database);
-    const endSessions = async () => {
-      const ended = await endStalledSessions();
-      if (ended > 0) log.warn({ ended }, 'database sessions of stopped processes ended');
-    };
-    roles.push(startSweeper('stalled sessions', STALLED_SESSION_INTERVAL_MS, endSessions, log));
-    roles.push(startSweeper('rewrites', PURGE_INTERVAL_MS, () => compactRewrites(database), log));
-    roles.push(startSweeper('operation purge', PURGE_INTERVAL_MS, purgeOperations, log));
-  }
+  if (names.has('ingester')) roles.push(startIngesterRole(parts));
   if (names.has('grpc')) {
     const grpc = await startGrpcRole(parts);
     roles.push(grpc);
@@ -133,16 +110,6 @@ async function startRoles(
     ready = { ...ready, health: health.address };
   }
   return ready;
-}
-
-function startIngesterRole(parts: Parts): Role {
-  const { config, ingestQueue } = parts;
-  const settings = {
-    concurrency: config.INGEST_CONCURRENCY,
-    maxRows: config.INGEST_MAX_ROWS,
-    sweepIntervalMs: config.SWEEP_INTERVAL_MS,
-  };
-  return startIngester({ ...parts, queue: ingestQueue, settings });
 }
 
 /** Resolves when every role has stopped after a signal. After SHUTDOWN_TIMEOUT_MS the process exits with 1 instead. */

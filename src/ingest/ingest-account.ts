@@ -1,46 +1,34 @@
 /**
- * Accepted batches → points, exactly once: the points, the end of the batch and the event that announces them are one
- * transaction. Whoever runs it, how often and at the same time does not matter: an account is drained by one
- * transaction at a time, in the order its batches were accepted (R-D6).
+ * Turns accepted batches into points, exactly once: one transaction writes the points, deletes the batches, ends their
+ * operations and announces both. It holds a lock per account, so any number of ingesters may run; batches are written in
+ * the order of acceptance (R-D6). The SQL of batches and operations is in src/push/store.
  */
 import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
-import { readBytea } from '../platform/database/read-bytea.ts';
 import { announcePoints } from '../points/announce-points.ts';
-import { TUPLE_BYTES } from '../points/copy-codec.ts';
 import { writePoints } from '../points/write/write-points.ts';
+import {
+  completeOperations,
+  deleteBatches,
+  lockQueue,
+  MAX_BATCHES,
+  markProcessing,
+  readBatchRows,
+  takeBatches,
+  type WaitingBatch,
+} from '../push/store/waiting-batches.ts';
 
-// First key of the advisory locks that keep an account's batches in order.
-const LOCK_CLASS = 0x696e;
 const WRITE_TIMEOUT_MS = 600_000;
 const MARK_AFTER_MS = 200;
 
-const MAX_BATCHES = 1000;
-
-const TAKE_BATCHES = `
-  select id, "operationIds", found, count::int as readings, "waitedSec", "requestId"
-  from (
-    select id, place, operation_ids as "operationIds", length(rows) / ${TUPLE_BYTES} as count,
-           sum(length(rows) / ${TUPLE_BYTES}) over (order by place, id) as total, count(*) over () as found
-    from (select id, operation_ids, place, rows from push_batch
-          where account_id = $1 and set_aside_date is null order by place, id limit ${MAX_BATCHES}) waiting
-  ) counted
-  left join lateral (
-    select extract(epoch from clock_timestamp() - accepted_date)::float8 as "waitedSec",
-           coalesce(member_request_ids[1], request_id) as "requestId"
-    from push_operation where total = count and push_operation.id = "operationIds"[1]
-  ) first on true
-  where total <= $2 or total = count
-  order by place, id`;
-
 export interface Portion {
-  /** Of the push accepted first (R-A10); undefined: nothing waited. */
+  /** Request id of the push accepted first (R-A10); undefined: no batch waited. */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds the oldest of them had waited when the transaction began. */
+  /** Seconds from the acceptance of the oldest batch to the begin of the transaction. */
   readonly waitedSec: number;
-  /** How many batches were written; 0 means none waits. */
+  /** Number of batches written; 0: no batch waits. */
   readonly batches: number;
-  /** Whether others waited that did not fit in. Of what has come since, the ingester is told anew. */
+  /** Whether batches were left over. Batches accepted later have a wake-up of their own. */
   readonly isMoreWaiting: boolean;
 }
 
@@ -49,19 +37,15 @@ const NOTHING_WAITS: Portion = {
   requestId: undefined,
 };
 
-/** As `ingestPortion`. @returns how many batches were written. */
+/** As `ingestPortion`. @returns the number of batches written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
   return (await ingestPortion(database, accountId, maxRows)).batches;
 }
 
-/** Whoever writes the batches of an account, or decides about one, does so alone until the end of the transaction. */
-export async function lockIngest(transaction: Transaction, accountId: number): Promise<void> {
-  await transaction.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
-}
-
 /**
- * Writes the waiting batches of an account, up to `maxRows` readings but at least one batch.
- * @param onTaken told which they are before they are written: what fails then, fails with them.
+ * Writes waiting batches of an account in one transaction.
+ * @param maxRows maximum number of readings; at least one batch is written.
+ * @param onTaken called with the ids of the batches before they are written; an error after this call concerns them.
  */
 export async function ingestPortion(
   database: Database,
@@ -72,8 +56,8 @@ export async function ingestPortion(
   return withTransaction(
     database,
     async (transaction) => {
-      await lockIngest(transaction, accountId);
-      const { rows: batches } = await transaction.query<WaitingBatch>(TAKE_BATCHES, [accountId, maxRows]);
+      await lockQueue(transaction, accountId);
+      const batches = await takeBatches(transaction, accountId, maxRows);
       const [first] = batches;
       if (!first) return NOTHING_WAITS;
       const { found, waitedSec } = first;
@@ -86,25 +70,13 @@ export async function ingestPortion(
       } finally {
         clearTimeout(marking);
       }
-      await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [operationIds]);
+      await completeOperations(transaction, operationIds);
       const readings = batches.reduce((sum, batch) => sum + batch.readings, 0);
       const isMoreWaiting = found > batches.length || found === MAX_BATCHES;
       return { batches: batches.length, readings, waitedSec: waitedSec ?? 0, requestId, isMoreWaiting };
     },
     { statementTimeoutMs: WRITE_TIMEOUT_MS },
   );
-}
-
-interface WaitingBatch {
-  readonly id: number;
-  readonly readings: number;
-  /** Of the first one. */
-  readonly waitedSec: number | null;
-  readonly requestId: string | null;
-  /** As the driver gives an array of 64-bit integers. */
-  readonly operationIds: readonly string[];
-  /** Batches that were looked at. */
-  readonly found: number;
 }
 
 async function writeBatches(
@@ -114,31 +86,13 @@ async function writeBatches(
   requestId: string | undefined,
 ): Promise<void> {
   const ids = batches.map(({ id }) => id);
-  const rows = await readBytea(
-    transaction,
-    `select rows from push_batch where id = any('{${ids.join()}}'::int8[]) order by place, id`,
-  );
-  const { ranges } = await writePoints(transaction, rows);
+  const { ranges } = await writePoints(transaction, await readBatchRows(transaction, ids));
   await announcePoints(transaction, accountId, ranges, requestId === undefined ? {} : { requestId });
-  await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
+  await deleteBatches(transaction, ids);
 }
 
-/** What takes a while can be seen to be under way (R-D7); what does not would cost more to mark than to write. */
+/** Marks the operations as Processing after 200 ms (R-D7). Marking each short write would cost more than the write. */
 function markWhenSlow(database: Database, operationIds: readonly number[]): NodeJS.Timeout {
-  const mark = () =>
-    database.query(
-      `update push_operation set state = 'Processing', started_date = clock_timestamp()
-       where id = any($1::int8[]) and state = 'Queued'`,
-      [operationIds],
-    );
-  // A mark that fails is missed by nobody but an onlooker.
-  return setTimeout(() => void mark().catch(() => {}), MARK_AFTER_MS);
-}
-
-/** Accounts whose batches wait: their wake-up may have got lost. */
-export async function findWaitingAccounts(database: Database): Promise<readonly number[]> {
-  const { rows } = await database.query<{ accountId: number }>(
-    'select distinct account_id as "accountId" from push_batch where set_aside_date is null',
-  );
-  return rows.map(({ accountId }) => accountId);
+  // The mark is informative: a failure must not fail the write.
+  return setTimeout(() => void markProcessing(database, operationIds).catch(() => {}), MARK_AFTER_MS);
 }

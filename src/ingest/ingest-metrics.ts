@@ -1,10 +1,10 @@
-/** What is counted of accepted batches becoming points (R-A9). */
+/** Metrics of the ingester (R-A9). */
 import type { Count, Distribution, Metrics } from '../platform/metrics/metrics.ts';
 
 export interface IngestMetrics {
   readonly batches: Count;
   readonly readings: Count;
-  /** Batches that will not be tried again. */
+  /** Batches that cannot be written and are not retried. */
   readonly setAside: Count;
   /** Seconds from the acceptance of the oldest push of a transaction to its commit. */
   readonly lagSeconds: Distribution;

@@ -1,4 +1,4 @@
-/** The ingester role: drains accounts when woken, and looks for what was lost in between. */
+/** Runs the ingester: writes the batches of woken accounts, sweeps for lost wake-ups, and purges deleted points. */
 import type { Database } from '../platform/database/database.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
@@ -8,19 +8,20 @@ import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/q
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/remove/purge-points.ts';
 import { purgeRequestedVersions } from '../points/remove/purge-versions.ts';
-import { findWaitingAccounts, ingestPortion, type Portion } from './ingest-account.ts';
+import { noteFailedBatch } from '../push/store/failed-batches.ts';
+import { announceLateOperations } from '../push/store/operation-upkeep.ts';
+import { findWaitingAccounts } from '../push/store/waiting-batches.ts';
+import { ingestPortion, type Portion } from './ingest-account.ts';
 import { createIngestMetrics } from './ingest-metrics.ts';
-import { announceLateOperations } from './operation-upkeep.ts';
-import { noteFailedBatch } from './set-aside.ts';
 
-/** Queue whose keys are account ids. */
+/** Name of the wake queue; its keys are account ids. */
 export const INGEST_QUEUE = 'ingest';
 
 export interface IngesterServices {
   readonly database: Database;
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
-  /** Carries the events of a write to those it concerns; called after every commit. */
+  /** Relays outbox events to their consumers; called after every commit. */
   readonly outbox: OutboxRelay;
   readonly settings: {
     readonly concurrency: number;
@@ -33,14 +34,14 @@ export interface IngesterServices {
 }
 
 export interface Ingester {
-  /** Finishes the transactions under way and takes no more. */
+  /** Finishes running transactions and starts no more. */
   stop(): Promise<void>;
 }
 
 export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);
-  // What fails together is tried one by one, so that only the batch to blame is counted.
+  // After a failure of several batches, retry one alone, so that only the faulty batch is counted.
   const ingest = async (accountId: number): Promise<Portion> => {
     try {
       return await ingestPortion(database, accountId, settings.maxRows);
@@ -54,7 +55,7 @@ export function startIngester(services: IngesterServices): Ingester {
       });
     } catch (error) {
       const isSetAside = await noteFailedBatch(database, accountId, taken[0], error);
-      if (isSetAside) log.error({ accountId }, 'a batch was set aside: it cannot be written');
+      if (isSetAside) log.error({ accountId }, 'a batch cannot be written and was set aside');
       if (isSetAside) metrics.setAside.inc();
       throw error;
     }
@@ -64,7 +65,7 @@ export function startIngester(services: IngesterServices): Ingester {
     const startMs = performance.now();
     const { batches, readings, waitedSec, requestId, isMoreWaiting } = await ingest(accountId);
     const tookSec = (performance.now() - startMs) / 1000;
-    // Also when nothing waits: what is written as it is accepted has events of its own.
+    // Also without batches: a push that wrote its points directly has put events into the outbox.
     await outbox.relay();
     if (batches === 0) return;
     metrics.batches.inc(batches);
@@ -75,7 +76,7 @@ export function startIngester(services: IngesterServices): Ingester {
       { requestId, accountId, batches, readings, durationMs: Math.round(performance.now() - startMs) },
       'batches ingested',
     );
-    // One transaction a turn: an account that is never done must not keep the others, or a stop, waiting.
+    // One transaction per wake-up: a busy account must not starve other accounts or delay a stop.
     if (isMoreWaiting) await queue.wake([key]);
   };
   const sweep = async (): Promise<void> => {
@@ -84,7 +85,7 @@ export function startIngester(services: IngesterServices): Ingester {
     while (await announceLateOperations(database));
     await outbox.relay();
   };
-  // Apart from the other looks, which must not wait for millions of points to be removed.
+  // A sweeper of its own: removing millions of points must not delay the other sweep.
   let isStopped = false;
   const purge = async (): Promise<void> => {
     while (!isStopped && (await purgeDeletedVariable(database)));

@@ -6,10 +6,10 @@ import { readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { bodyFormat } from './mapper/body-format.ts';
 import { getMapper } from './mapper/mappers.ts';
-import { makeLabel } from './operations/operation-label.ts';
 import { toBody } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
+import { makeLabel } from './store/operation-label.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 

@@ -10,9 +10,9 @@ import {
   textId,
 } from '../platform/openapi/operation.ts';
 import { pushSchema } from './body/push-schema.ts';
-import type { toOperationBody } from './operations/find-operations.ts';
 import type { PushWarning, Rejection, toBody } from './push-answer.ts';
 import { OPERATION_QUERY, PUSH_QUERY, REPLAY_QUERY } from './push-query.ts';
+import type { toOperationBody } from './store/find-operations.ts';
 
 const tag = 'Push';
 const PUSHERS: Access = { kind: 'caller', scope: 'push-data' };

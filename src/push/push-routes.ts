@@ -6,11 +6,11 @@ import { assertJsonType, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { throwNotedFailure } from './noted-failure.ts';
-import { makeLabel } from './operations/operation-label.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
 import { toBody } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
+import { makeLabel } from './store/operation-label.ts';
 
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes } = service;

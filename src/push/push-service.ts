@@ -3,17 +3,17 @@ import type { Database } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { Dictionary } from '../points/dictionary.ts';
-import { type AcceptPush, createAcceptPush } from './accept-push.ts';
-import { type Admission, type AdmissionLimits, openAdmission } from './admission.ts';
+import { type AcceptPush, createAcceptPush } from './accept/accept-push.ts';
+import { type Admission, type AdmissionLimits, openAdmission } from './accept/admission.ts';
+import { type GroupCommit, openGroupCommit } from './accept/group-commit.ts';
+import { openWaker } from './accept/waker.ts';
 import type { PushLimits } from './body/push-element.ts';
 import { openPushReaders } from './body/push-readers.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import { createReplay, type Replay } from './operations/replay.ts';
 import { createPushMetrics, type PushMetrics } from './push-metrics.ts';
-import { type GroupCommit, openGroupCommit } from './store/group-commit.ts';
 import { openDirectWriter } from './store/write-directly.ts';
 import { openTargetCache, type TargetCache } from './target-cache.ts';
-import { openWaker } from './waker.ts';
 
 export interface PushServiceOptions {
   readonly database: Database;

@@ -11,11 +11,11 @@ import { isJsonType } from '../platform/http/http-body.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { Distribution } from '../platform/metrics/metrics.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './accept/admission.ts';
+import type { GroupCommit } from './accept/group-commit.ts';
 import { noteFailure } from './noted-failure.ts';
 import { planSmallPush, type SmallPush, type SmallPushParts } from './plan-small-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
-import type { GroupCommit } from './store/group-commit.ts';
 
 export interface SmallPushServices extends SmallPushParts {
   readonly findCachedCaller: FindCachedCaller;

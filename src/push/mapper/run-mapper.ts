@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import { openSlots } from '../store/slots.ts';
+import { openSlots } from '../semaphore.ts';
 import type { MapReply, MapRequest } from './mapper-process.ts';
 
 export interface MapperLimits {

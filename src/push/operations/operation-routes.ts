@@ -16,8 +16,8 @@ import {
   getRejectingOperations,
   type RejectingOperation,
   toOperationBody,
-} from './find-operations.ts';
-import { countRejections, findRejections, toRejectionsBody } from './find-rejections.ts';
+} from '../store/find-operations.ts';
+import { countRejections, findRejections, toRejectionsBody } from '../store/find-rejections.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 

@@ -5,12 +5,12 @@
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { AcceptServices } from '../accept-push.ts';
+import type { AcceptServices } from '../accept/accept-push.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from '../accept/encode-operation.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
-import { type EncodedOperation, encodeOperation, type PushContext } from '../store/encode-operation.ts';
+import { deleteRejections, findReplayable, type KeptRejection } from '../store/find-rejections.ts';
 import { storeBatches } from '../store/store-batches.ts';
-import { deleteRejections, findReplayable, type KeptRejection } from './find-rejections.ts';
 
 export interface ReplayServices extends Omit<AcceptServices, 'directWriter' | 'group'> {
   readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };

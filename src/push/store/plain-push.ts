@@ -3,9 +3,9 @@
  * is to keep of one is who pushed how much, so those of a user that are stored together share a row (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
-import { makeSharedLabel } from '../operations/operation-label.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
 import type { NewOperation } from './new-operation.ts';
+import { makeSharedLabel } from './operation-label.ts';
 
 export interface PlainPush {
   readonly userId: string;

@@ -10,10 +10,10 @@ import type { Log } from '../../platform/log.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
+import type { EncodedOperation } from '../accept/encode-operation.ts';
+import { openSlots } from '../semaphore.ts';
 import { plainArray } from './array-literal-rules.ts';
-import type { EncodedOperation } from './encode-operation.ts';
 import type { StoreOutcome } from './new-operation.ts';
-import { openSlots } from './slots.ts';
 import { storeBatches } from './store-batches.ts';
 
 /** One push, its targets resolved and its readings encoded. */

@@ -1,6 +1,6 @@
 /** Batches that fail at one ingester while another is at them: nothing is written twice, and nobody is blamed wrongly. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
+import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { announceLateOperations, purgeOldOperations } from '../../../src/ingest/operation-upkeep.ts';
-import { noteFailedBatch } from '../../../src/ingest/set-aside.ts';
+import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
+import { announceLateOperations, purgeOldOperations } from '../../../src/push/store/operation-upkeep.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { firstBatchOf } from '../../support/fixtures/failed-batches.ts';

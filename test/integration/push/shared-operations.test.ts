@@ -1,9 +1,9 @@
 /** Plain pushes that are stored together share a row, and are told apart by their labels (R-D7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { announceLateOperations } from '../../../src/ingest/operation-upkeep.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
-import { memberLabel, readMemberLabel } from '../../../src/push/operations/operation-label.ts';
-import { type GroupOutcome, openGroupCommit } from '../../../src/push/store/group-commit.ts';
+import { type GroupOutcome, openGroupCommit } from '../../../src/push/accept/group-commit.ts';
+import { memberLabel, readMemberLabel } from '../../../src/push/store/operation-label.ts';
+import { announceLateOperations } from '../../../src/push/store/operation-upkeep.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { ingestNotingFailures } from '../../support/fixtures/failed-batches.ts';
 import { createStructure } from '../../support/fixtures/structure.ts';

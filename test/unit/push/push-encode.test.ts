@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eachTuple } from '../../../src/points/copy-codec.ts';
 import { encodePush } from '../../../src/push/body/encode-push.ts';
 import type { PushContents } from '../../../src/push/body/push-element.ts';
-import { makeLabel } from '../../../src/push/operations/operation-label.ts';
+import { makeLabel } from '../../../src/push/store/operation-label.ts';
 
 interface Reading {
   readonly date: number;

@@ -1,7 +1,7 @@
 /** How often the ingester is woken: at once for the first push, seldom for many (R-D10). */
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
-import { openWaker } from '../../../src/push/waker.ts';
+import { openWaker } from '../../../src/push/accept/waker.ts';
 
 const LOG = createLog('silent', 'test');
 

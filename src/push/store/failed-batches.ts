@@ -1,14 +1,14 @@
 /**
- * A batch that cannot be written must not hold up those behind it for ever, and must not be lost either. One that carries
- * several pushes is taken apart first, so that only the one to blame is left behind. After a few attempts, alone in its
- * transaction, that one is set aside: its operation is Failed and says why, its readings are kept.
+ * Batches that cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of several
+ * pushes is split first, so that only the faulty push stays behind. After MAX_ATTEMPTS attempts, alone in its transaction,
+ * a batch is set aside: its operation is Failed with the reason, and its readings are kept (R-K3).
  *
- * Two ingesters may be at the same account, one after the other. So the failed one is looked at again under their lock, and
- * by its id: the next may have written it meanwhile, and what it is writing must be neither taken apart nor set aside.
+ * Two ingesters may work on one account, one after the other. So `noteFailedBatch` checks under the lock of the queue
+ * that the failed batch is still the first one: the other ingester may have written it meanwhile.
  */
-import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
-import { TUPLE_BYTES } from '../points/copy-codec.ts';
-import { lockIngest } from './ingest-account.ts';
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { TUPLE_BYTES } from '../../points/copy-codec.ts';
+import { lockQueue } from './waiting-batches.ts';
 
 const MAX_ATTEMPTS = 5;
 const MAX_REASON_CHARACTERS = 1000;
@@ -23,8 +23,8 @@ const NOTE = `
   where id = $1
   returning id, operation_ids as "operationIds", attempts`;
 
-// Of one place, ids are the order; they ascend with the operations.
-const TAKE_APART = `
+// The parts keep the place of the whole; their ids ascend with the operations and order them.
+const SPLIT = `
   with whole as (delete from push_batch where id = $1 returning *)
   insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
   select account_id, place, array[operation_id], array[count],
@@ -42,9 +42,9 @@ interface NotedBatch {
 }
 
 /**
- * Notes that a batch could not be written, which is the first of its account unless others have dealt with it.
- * @param batchId undefined: the failure came before any was taken, and is nobody's.
- * @returns whether it was set aside now.
+ * Counts a failed attempt at the first waiting batch of an account; splits or sets aside the batch when due.
+ * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
+ * @returns whether the batch was set aside by this call.
  */
 export async function noteFailedBatch(
   database: Database,
@@ -58,14 +58,14 @@ export async function noteFailedBatch(
 }
 
 async function note(transaction: Transaction, accountId: number, batchId: number, reason: string): Promise<boolean> {
-  await lockIngest(transaction, accountId);
+  await lockQueue(transaction, accountId);
   const first = await transaction.query<{ id: number }>(FIRST, [accountId]);
   if (first.rows[0]?.id !== batchId) return false;
   await transaction.query('select part_push_operations($1)', [accountId]);
   const { rows } = await transaction.query<NotedBatch>(NOTE, [batchId, MAX_ATTEMPTS]);
   const [batch] = rows;
   if (!batch) return false;
-  if (batch.operationIds.length > 1) await transaction.query(TAKE_APART, [batch.id]);
+  if (batch.operationIds.length > 1) await transaction.query(SPLIT, [batch.id]);
   if (batch.operationIds.length > 1 || batch.attempts < MAX_ATTEMPTS) return false;
   await transaction.query(`select end_push_operations($1::int8[], 'Failed', $2)`, [batch.operationIds, reason]);
   return true;

@@ -7,11 +7,11 @@
  */
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
-import { memberLabel } from '../operations/operation-label.ts';
-import type { StoreOutcome } from './new-operation.ts';
-import type { Submission } from './plain-push.ts';
+import type { StoreOutcome } from '../store/new-operation.ts';
+import { memberLabel } from '../store/operation-label.ts';
+import type { Submission } from '../store/plain-push.ts';
+import { storeBatches } from '../store/store-batches.ts';
 import { type GroupBatch, toBatches } from './plan-group.ts';
-import { storeBatches } from './store-batches.ts';
 
 /** As of `storeBatches`; `label`: by which it is found. */
 export type GroupOutcome =

@@ -2,9 +2,9 @@
  * Turns pushes away before memory or the queue grows too large (R-D10): by the bytes of the bodies being worked on in this
  * process, and by the bytes of all accepted readings that still wait to be written.
  */
-import type { Database } from '../platform/database/database.ts';
-import { DomainError } from '../platform/errors.ts';
-import type { PushMetrics } from './push-metrics.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+import type { PushMetrics } from '../push-metrics.ts';
 
 export interface AdmissionLimits {
   readonly maxMemoryBytes: number;

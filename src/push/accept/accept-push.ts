@@ -3,18 +3,18 @@
  * committed; everything after is the ingester's (R-D1).
  */
 import { createHash } from 'node:crypto';
-import type { Database } from '../platform/database/database.ts';
-import type { Dictionary } from '../points/dictionary.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Dictionary } from '../../points/dictionary.ts';
+import type { OpenPush, PushReaders } from '../body/push-readers.ts';
+import { type PushAnswer, toAnswer } from '../push-answer.ts';
+import type { PushMetrics, PushWay } from '../push-metrics.ts';
+import { findResent } from '../store/find-resent.ts';
+import { toPlainPush } from '../store/plain-push.ts';
+import type { DirectWriter } from '../store/write-directly.ts';
+import type { TargetCache } from '../target-cache.ts';
 import type { Admission } from './admission.ts';
-import type { OpenPush, PushReaders } from './body/push-readers.ts';
-import { findResent } from './operations/find-resent.ts';
-import { type PushAnswer, toAnswer } from './push-answer.ts';
-import type { PushMetrics, PushWay } from './push-metrics.ts';
-import { type EncodedOperation, encodeOperation, type PushContext } from './store/encode-operation.ts';
-import type { GroupCommit, GroupOutcome } from './store/group-commit.ts';
-import { toPlainPush } from './store/plain-push.ts';
-import type { DirectWriter } from './store/write-directly.ts';
-import type { TargetCache } from './target-cache.ts';
+import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
+import type { GroupCommit, GroupOutcome } from './group-commit.ts';
 
 export interface AcceptServices {
   readonly database: Database;

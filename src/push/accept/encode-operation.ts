@@ -5,7 +5,7 @@ import { findLabelIds } from '../../points/find-label-ids.ts';
 import type { EncodedPush } from '../body/encode-push.ts';
 import type { OpenPush } from '../body/push-readers.ts';
 import type { Target, Unresolved } from '../resolve-targets.ts';
-import type { NewOperation } from './new-operation.ts';
+import type { NewOperation } from '../store/new-operation.ts';
 
 export interface PushContext {
   readonly caller: Caller;

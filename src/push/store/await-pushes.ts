@@ -1,6 +1,6 @@
 /** Waits for the pushes of an account that were accepted and are not written yet: who writes besides must not overtake them. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Queryable } from '../platform/database/database.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 
 const LOOK_INTERVAL_MS = 50;
 

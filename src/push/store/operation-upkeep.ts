@@ -1,10 +1,10 @@
-/** What happens to operations by the clock: time-outs are announced (R-D7), old ones are forgotten (R-D8). */
-import { type Database, withTransaction } from '../platform/database/database.ts';
+/** Periodic upkeep of operations: announces time-outs (R-D7) and deletes old operations (R-D8). */
+import { type Database, withTransaction } from '../../platform/database/database.ts';
 
 const BATCHES_PER_PASS = 1000;
 const OPERATIONS_PER_PASS = 5000;
 
-/** Announces the operations whose time-out passed before they ended, once each. @returns whether there were any. */
+/** Announces operations that did not end within their time-out, once each, in passes. @returns whether to call again. */
 export async function announceLateOperations(database: Database): Promise<boolean> {
   return withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ count: number }>('select announce_late_push_operations($1) as count', [
@@ -14,7 +14,10 @@ export async function announceLateOperations(database: Database): Promise<boolea
   });
 }
 
-/** Deletes some of the operations that ended more than `days` days ago, with what they rejected. @returns how many. */
+/**
+ * Deletes operations that ended and were accepted more than `days` days ago, with their rejected elements, in passes.
+ * @returns the number deleted; 0: none is left.
+ */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {
   const { rowCount } = await database.query(
     `delete from push_operation where id in (

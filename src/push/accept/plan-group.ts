@@ -1,7 +1,7 @@
 /** What arrived together → the batches it is stored as, and whose answers hang on which of their operations. */
 
-import type { NewBatch, NewOperation } from './new-operation.ts';
-import { type PlainPush, type Submission, toSharedOperation } from './plain-push.ts';
+import type { NewBatch, NewOperation } from '../store/new-operation.ts';
+import { type PlainPush, type Submission, toSharedOperation } from '../store/plain-push.ts';
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;

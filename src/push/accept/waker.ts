@@ -3,7 +3,7 @@
  * meanwhile is woken together. The first is woken at once; the more comes, the longer the pause, so that thousands of
  * small pushes a second are written in a few large portions. A wake-up that fails is left to the ingester's sweeper.
  */
-import type { Log } from '../platform/log.ts';
+import type { Log } from '../../platform/log.ts';
 
 export interface Waker {
   wake(accountId: number): void;

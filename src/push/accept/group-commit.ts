@@ -11,6 +11,7 @@ import type { StoreOutcome } from '../store/new-operation.ts';
 import { memberLabel } from '../store/operation-label.ts';
 import type { Submission } from '../store/plain-push.ts';
 import { storeBatches } from '../store/store-batches.ts';
+import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, toBatches } from './plan-group.ts';
 
 /** As of `storeBatches`; `label`: by which it is found. */
@@ -61,7 +62,7 @@ export function openGroupCommit(database: Database): GroupCommit {
   return {
     submit: (submission) =>
       new Promise((resolve, reject) => {
-        const turn = `${submission.accountId} ${submission.push.userId}`;
+        const turn = turnKey(submission.accountId, submission.push.userId);
         waiting.push({ ...submission, turn, resolve, reject });
         if (groups < MAX_GROUPS && !busy.has(turn)) void run();
       }),

@@ -1,15 +1,14 @@
 /**
- * Stores operations, and the batches that carry their readings, in one statement: one round trip, one commit, however many
- * clients wait for it. Once it is committed the pushes are accepted (R-D1).
+ * Stores operations and the batches with their readings in one statement: one round trip and one commit for any number of
+ * pushes. Once it is committed, the pushes are accepted (R-D1).
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { plainArray, sparseTextArray, textArray } from './array-literal-rules.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';
-import { isPlain, storePlainOperation } from './store-plain-operation.ts';
+import { lockTurnSql, turnKeySql } from './turn-lock.ts';
 
-// The places of batches are taken under a lock per user that ends with the commit, so pushes of one user take effect in
-// the order in which they are answered (R-D6). Locks are taken in one order: groups never wait for each other in a circle.
+// Batches draw their places under the turns of their users (R-D6). Turns are taken in key order: groups cannot deadlock.
 const STORE = `
   with batch as materialized (
     select given.* from unnest($1::int[], $2::int8[], $3::boolean[], $4::int[], $5::int[]) with ordinality
@@ -51,8 +50,8 @@ const STORE = `
       rejected (ordinal, place, code, message, element)
     join given using (ordinal) join operation using (id)
   ), turn as materialized (
-    select pg_advisory_xact_lock(hashtextextended(key, 0))
-    from (select distinct account_id || ' ' || user_id as key from given where is_queued and tuples > 0 order by 1) keys
+    select ${lockTurnSql('key')}
+    from (select distinct ${turnKeySql('account_id', 'user_id')} as key from given where is_queued and tuples > 0 order by 1) keys
   ), stored as (
     insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
     select batch.account_id, nextval('push_batch_place'), ids, counts,
@@ -68,16 +67,11 @@ const STORE = `
   )
   select ordinal, operation.id from given left join operation using (id)`;
 
-/** Each operation's outcome, batch by batch, in their order. */
+/** @returns the outcome of each operation, per batch, in order. */
 export async function storeBatches(
   queryable: Queryable,
   batches: readonly NewBatch[],
 ): Promise<readonly (readonly StoreOutcome[])[]> {
-  const [batch] = batches;
-  const [operation] = batch?.operations ?? [];
-  const isOne = batches.length === 1 && batch?.operations.length === 1;
-  if (isOne && operation && isPlain(batch, operation))
-    return [[await storePlainOperation(queryable, batch, operation)]];
   const operations = batches.flatMap((batch) => batch.operations);
   const { rows } = await queryable.query<[ordinal: number, id: number | null]>({
     name: 'store-pushes',
@@ -158,7 +152,7 @@ function rejectionColumns(operations: readonly NewOperation[]): readonly string[
   ];
 }
 
-/** Of each operation its first and last place, from 1 on, in the columns that follow; 0 and 0 where it is of one push. */
+/** Per operation the first and last index, from 1, of its members in the columns that follow; 0 and 0: one push. */
 function memberColumns(operations: readonly NewOperation[]): readonly string[] {
   const shared = operations.flatMap(({ members }) => members ?? []);
   let last = 0;

@@ -15,6 +15,7 @@ import { openSlots } from '../semaphore.ts';
 import { plainArray } from './array-literal-rules.ts';
 import type { StoreOutcome } from './new-operation.ts';
 import { storeBatches } from './store-batches.ts';
+import { lockTurnSql, turnKey } from './turn-lock.ts';
 
 /** One push, its targets resolved and its readings encoded. */
 interface Submission {
@@ -41,7 +42,7 @@ const MUST_WAIT = `
                  join series using (variable_id)
                  where max_date >= to_timestamp(0) + micros * interval '1 microsecond') as "mustWait"`;
 
-const TAKE_TURN = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
 
@@ -90,7 +91,7 @@ async function write(transaction: Transaction, { accountId, ...submission }: Sub
   const { ranges } = await writePoints(transaction, [spare(operation)]);
   await announcePoints(transaction, accountId, ranges, { requestId: operation.requestId });
   await transaction.query(`select end_push_operations($1::int8[], 'Completed', null)`, [plainArray([outcome.id])]);
-  await transaction.query(TAKE_TURN, [`${accountId} ${operation.userId}`]);
+  await transaction.query(TAKE_TURN, [turnKey(accountId, operation.userId)]);
   const { rows } = await transaction.query<{ isWaiting: boolean }>(HAS_WAITING, [accountId]);
   if (rows[0]?.isWaiting !== false) throw new OvertakenError();
   return outcome;

@@ -4,8 +4,8 @@ import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
+import { throwPushFailure } from './fast-paths/small-push-handler.ts';
 import { genericRoutes } from './generic-routes.ts';
-import { throwNotedFailure } from './noted-failure.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
 import { toBody } from './push-answer.ts';
 import { parsePushQuery } from './push-query.ts';
@@ -18,7 +18,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
     '/data',
     requirePermission('datapusher.standard'),
     async (c) => {
-      throwNotedFailure(c.env);
+      throwPushFailure(c.env);
       const { caller, requestId } = c.var;
       const { operationId, timeoutSec } = parsePushQuery(c.req.url);
       assertJsonType(c.req.raw);
@@ -38,7 +38,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
 }
 
-/** The body as Node gives it, where a server of Node serves. */
+/** @returns Node's request; undefined when the app runs without a Node server. */
 function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
   return (env as Partial<HttpBindings> | undefined)?.incoming;
 }

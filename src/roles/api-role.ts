@@ -14,7 +14,6 @@ import { startSweeper } from '../platform/sweep.ts';
 import { mapperRoutes } from '../push/mapper/mapper-routes.ts';
 import { pushRoutes } from '../push/push-routes.ts';
 import { openPushService } from '../push/push-service.ts';
-import { smallPushDoor } from '../push/small-push-door.ts';
 import { compareRoutes } from '../reading/compare/compare-routes.ts';
 import { dataRoutes } from '../reading/data-routes.ts';
 import { deleteRoutes } from '../reading/delete-routes.ts';
@@ -108,8 +107,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     listener.inFlight,
   );
   const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });
-  const door = { ...push, findCachedCaller: parts.findCachedCaller, requestSeconds, log };
-  listener.serve(app.fetch, (otherwise) => smallPushDoor(door, otherwise));
+  const small = { findCachedCaller: parts.findCachedCaller, requestSeconds, log };
+  listener.serve(app.fetch, (handleByApp) => push.handleSmallPushes(small, handleByApp));
   return {
     routes: app.routes,
     stop: async () => {

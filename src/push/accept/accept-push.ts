@@ -1,50 +1,40 @@
 /**
- * Accepts a push: reads it, resolves its targets, encodes its readings and stores them. When it returns, the push is
- * committed; everything after is the ingester's (R-D1).
+ * Accepts a push: parses the body, resolves its targets, encodes its readings and stores them. When it returns, the push
+ * is committed (R-D1); the ingester does the rest.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { OpenPush, PushReaders } from '../body/push-readers.ts';
+import { toPlainPush } from '../fast-paths/plain-push.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 import type { PushMetrics, PushWay } from '../push-metrics.ts';
 import { findResent } from '../store/find-resent.ts';
-import { toPlainPush } from '../store/plain-push.ts';
-import type { DirectWriter } from '../store/write-directly.ts';
 import type { TargetCache } from '../target-cache.ts';
-import type { Admission } from './admission.ts';
-import { type EncodedOperation, encodeOperation, type PushContext } from './encode-operation.ts';
-import type { GroupCommit, GroupOutcome } from './group-commit.ts';
+import { encodeOperation, type PushContext } from './encode-operation.ts';
+import type { PushStore } from './push-store.ts';
 
 export interface AcceptServices {
   readonly database: Database;
   readonly dictionary: Dictionary;
   readonly targets: TargetCache;
   readonly readers: PushReaders;
-  readonly admission: Admission;
-  readonly directWriter: DirectWriter;
-  readonly group: GroupCommit;
+  readonly store: PushStore;
   readonly metrics: PushMetrics;
-  /** Asks for the ingester's attention. */
-  readonly wake: (accountId: number) => void;
 }
 
-/** @throws DomainError malformed_json, invalid_input, body_too_large, queue_full. */
+/**
+ * Accepts one push and resolves after its commit.
+ * @param bytes the inflated body; must not be used afterwards.
+ * @throws {DomainError} malformed_json, invalid_input, body_too_large, dependency_unavailable.
+ */
 export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) => Promise<PushAnswer>;
 
-interface EncodedSubmission {
-  readonly accountId: number;
-  readonly structureVersion: number | null;
-  readonly operation: EncodedOperation;
-  /** Whether the label is not the client's. */
-  readonly isLabelOurs: boolean;
-}
-
-// Stored, or found to be out of date, or found to be sent before long ago: never more than one of each.
+// At most one retry after stale targets and one after a re-send whose 24 hours have just passed.
 const MAX_ATTEMPTS = 3;
 
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
-  // Those sent again while the first is still being worked on share its answer, instead of waiting for its commit.
+  // A re-send that arrives while the first push is in progress shares its answer.
   const underWay = new Map<string, Promise<AcceptedPush>>();
   return async (context, bytes) => {
     const push = await parts.readers.read(bytes, context.isResendable);
@@ -89,17 +79,21 @@ async function storePush(
   push: OpenPush,
   resendKey: Buffer | null,
 ): Promise<AcceptedPush> {
+  const { accountId } = context.caller;
   let isFresh = false;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const resolved = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
-    const operation = { ...(await encodeOperation(parts.dictionary, context, push, resolved.targets)), resendKey };
-    const isLabelOurs = !context.isResendable;
-    const { way, outcome } = await store(parts, { ...context.caller, ...resolved, operation, isLabelOurs });
+    const { targets, structureVersion } = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
+    const operation = { ...(await encodeOperation(parts.dictionary, context, push, targets)), resendKey };
+    const written = await parts.store.tryWrite({ accountId, structureVersion, push: operation });
+    const plain = toPlainPush({ ...operation, isLabelOurs: !context.isResendable });
+    const outcome = written ?? (await parts.store.submit({ accountId, structureVersion, push: plain ?? operation }));
     switch (outcome.kind) {
-      case 'stored':
+      case 'stored': {
+        const way = written ? 'direct' : 'group';
         return { way, answer: toAnswer({ ...operation, label: outcome.label }) };
+      }
       case 'stale':
-        // What was remembered of the structure is out of date; what is looked up now is right.
+        // The cached targets are out of date: look them up again.
         isFresh = true;
         break;
       case 'resent': {
@@ -109,22 +103,4 @@ async function storePush(
     }
   }
   throw new Error('a push was neither stored nor found');
-}
-
-/** Large pushes of new dates by the short way, all others together with what comes at the same time. */
-async function store(
-  { directWriter, group, admission, wake }: AcceptServices,
-  { accountId, structureVersion, operation, isLabelOurs }: EncodedSubmission,
-): Promise<{ readonly way: PushWay; readonly outcome: GroupOutcome }> {
-  const direct = await directWriter.tryWrite({ accountId, structureVersion, operation });
-  if (direct) {
-    if (direct.kind === 'stored') wake(accountId);
-    return { way: 'direct', outcome: direct.kind === 'stored' ? { ...direct, label: operation.label } : direct };
-  }
-  const push = toPlainPush(operation, isLabelOurs) ?? operation;
-  const outcome = await group.submit({ accountId, structureVersion, push });
-  if (outcome.kind !== 'stored') return { way: 'group', outcome };
-  admission.noteQueued(operation.tuples.length);
-  wake(accountId);
-  return { way: 'group', outcome };
 }

@@ -1,37 +1,35 @@
 /**
- * Pushes that arrive at the same time are stored together: one statement and one flush of the log for all, of whatever
- * account. Nobody waits for company: what comes while a group is being stored makes up the next one. Pushes of one user take
- * their turns in the database (R-D6), so a user is in one group at a time: a second one would wait for the flush of the
- * first (measured, 64 clients: half as fast). What fails together is tried one by one, so that one push cannot make the
- * others fail.
+ * Group commit: pushes that arrive while a group is being stored form the next group, of any accounts; a group costs one
+ * statement and one flush of the log. No push waits for company. A user is in one group at a time: their turns in the
+ * database (R-D6) would make a second group wait for the flush of the first (64 clients: half as fast). If a group
+ * fails, its pushes are stored one by one, so that one push cannot fail the others.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
 import type { StoreOutcome } from '../store/new-operation.ts';
 import { memberLabel } from '../store/operation-label.ts';
-import type { Submission } from '../store/plain-push.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { turnKey } from '../store/turn-lock.ts';
-import { type GroupBatch, toBatches } from './plan-group.ts';
+import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
 
-/** As of `storeBatches`; `label`: by which it is found. */
+/** As `StoreOutcome`, with the label of the stored push. */
 export type GroupOutcome =
   | Exclude<StoreOutcome, { readonly kind: 'stored' }>
   | { readonly kind: 'stored'; readonly id: number; readonly label: string };
 
 export interface GroupCommit {
-  /** Resolves when the push is committed, or was not stored. */
+  /** Resolves once the push is committed or rejected as stale or re-sent. */
   submit(submission: Submission): Promise<GroupOutcome>;
 }
 
 interface Waiting extends Submission {
-  /** Whose turn it needs. */
+  /** Key of the turn that it needs. */
   readonly turn: string;
   readonly resolve: (outcome: GroupOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-// A user whose turn it is not yet, for what another process does, holds up those of the same group only.
+// Two: a user whose turn another process holds delays only the pushes of the same group.
 const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
@@ -48,7 +46,7 @@ export function openGroupCommit(database: Database): GroupCommit {
   };
   const run = async (): Promise<void> => {
     groups += 1;
-    // What arrives in the same turn of the event loop goes along.
+    // Include the pushes that arrive in the same turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     for (let group = take(); group.length > 0; group = take()) {
       const turns = new Set(group.map(({ turn }) => turn));
@@ -69,7 +67,7 @@ export function openGroupCommit(database: Database): GroupCommit {
   };
 }
 
-/** The oldest of those who are not busy, at least one unless there is none. */
+/** Takes the oldest pushes whose turns are not busy: at least one if there is any, even a large one. */
 function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   const taken: Waiting[] = [];
   const left: Waiting[] = [];
@@ -93,15 +91,15 @@ async function storeGroup(database: Database, group: readonly Waiting[]): Promis
       database,
       batches.map(({ batch }) => batch),
     );
-    for (const [index, batch] of batches.entries()) tell(batch, outcomes[index] ?? []);
+    for (const [index, batch] of batches.entries()) settle(batch, outcomes[index] ?? []);
   } catch (error) {
     if (group.length === 1 || isDependencyError(error)) for (const { reject } of group) reject(error);
     else for (const one of group) await storeGroup(database, [one]);
   }
 }
 
-/** In the order in which they take effect (R-D6). */
-function tell({ batch, pushesOf }: GroupBatch<Waiting>, outcomes: readonly StoreOutcome[]): void {
+/** Resolves the pushes of a batch in the order in which they take effect (R-D6). */
+function settle({ batch, pushesOf }: GroupBatch<Waiting>, outcomes: readonly StoreOutcome[]): void {
   for (const [index, { label }] of batch.operations.entries()) {
     const outcome = outcomes[index] ?? { kind: 'stale' };
     for (const [place, { resolve }] of (pushesOf[index] ?? []).entries()) {

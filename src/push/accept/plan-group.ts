@@ -1,30 +1,38 @@
-/** What arrived together → the batches it is stored as, and whose answers hang on which of their operations. */
-
+/** Arranges the pushes of a group as batches, and keeps which pushes belong to which operation. */
+import { type PlainPush, toSharedOperation } from '../fast-paths/plain-push.ts';
 import type { NewBatch, NewOperation } from '../store/new-operation.ts';
-import { type PlainPush, type Submission, toSharedOperation } from '../store/plain-push.ts';
+
+/** A push whose targets are resolved and whose readings are encoded. */
+export interface Submission {
+  readonly accountId: number;
+  /** Version of the structure that its targets depend on; null: they were looked up just now. */
+  readonly structureVersion: number | null;
+  readonly push: NewOperation | PlainPush;
+}
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
-  /** Of each of its operations the pushes that share it, in order; of one that is not shared, one. */
+  /** Per operation of the batch the pushes it stands for, in order: several for a shared operation, otherwise one. */
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 
 /**
- * One batch per account and version of its structure; in it one operation for all plain pushes of a user. A push that may
- * turn out to be sent again is a batch of its own: its readings must be left out then.
+ * One batch per account and structure version; within it one operation for all plain pushes of a user. A push that may be
+ * a re-send gets a batch of its own, because its readings are dropped if it is one (R-D7).
  */
 export function toBatches<Waiting extends Submission>(
   group: readonly Waiting[],
   nowMillis: number,
 ): readonly GroupBatch<Waiting>[] {
-  const batches = new Map<string, Map<string, Waiting[]>>();
-  for (const [place, one] of group.entries()) {
-    const { accountId, structureVersion, push } = one;
+  const batches = Map.groupBy(group.entries(), ([place, { accountId, structureVersion, push }]) => {
     const isAlone = isOperation(push) && push.resendKey !== null;
-    const parts = getOrAdd(batches, `${accountId}/${structureVersion}/${isAlone ? place : ''}`, newMap<Waiting[]>);
-    getOrAdd(parts, isOperation(push) ? `${place}` : `of ${push.userId}`, newList<Waiting>).push(one);
-  }
-  return [...batches.values()].map((parts) => toBatch([...parts.values()], nowMillis));
+    return `${accountId}/${structureVersion}/${isAlone ? place : ''}`;
+  });
+  return [...batches.values()].map((entries) => {
+    const parts = Map.groupBy(entries, ([place, { push }]) => (isOperation(push) ? `${place}` : `of ${push.userId}`));
+    const pushesOf = [...parts.values()].map((part) => part.map(([, submission]) => submission));
+    return toBatch(pushesOf, nowMillis);
+  });
 }
 
 function toBatch<Waiting extends Submission>(
@@ -45,17 +53,6 @@ function toOperation(pushes: readonly Submission[], nowMillis: number): NewOpera
   return toSharedOperation(plain, nowMillis);
 }
 
-export function isOperation(push: NewOperation | PlainPush): push is NewOperation {
+function isOperation(push: NewOperation | PlainPush): push is NewOperation {
   return 'label' in push;
 }
-
-function getOrAdd<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
-const newMap = <Value>(): Map<string, Value> => new Map();
-const newList = <Item>(): Item[] => [];

@@ -6,13 +6,17 @@
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { AcceptServices } from '../accept/accept-push.ts';
+import type { Admission } from '../accept/admission.ts';
 import { type EncodedOperation, encodeOperation, type PushContext } from '../accept/encode-operation.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 import { deleteRejections, findReplayable, type KeptRejection } from '../store/find-rejections.ts';
 import { storeBatches } from '../store/store-batches.ts';
 
-export interface ReplayServices extends Omit<AcceptServices, 'directWriter' | 'group'> {
+export interface ReplayServices extends Omit<AcceptServices, 'store'> {
+  readonly admission: Admission;
+  /** Wakes the ingester for an account. */
+  readonly wake: (accountId: number) => void;
   readonly limits: Pick<PushLimits, 'maxElements'> & { readonly maxBodyBytes: number };
 }
 

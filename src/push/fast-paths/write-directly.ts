@@ -12,10 +12,10 @@ import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { EncodedOperation } from '../accept/encode-operation.ts';
 import { openSlots } from '../semaphore.ts';
-import { plainArray } from './array-literal-rules.ts';
-import type { StoreOutcome } from './new-operation.ts';
-import { storeBatches } from './store-batches.ts';
-import { lockTurnSql, turnKey } from './turn-lock.ts';
+import { plainArray } from '../store/array-literal-rules.ts';
+import type { StoreOutcome } from '../store/new-operation.ts';
+import { storeBatches } from '../store/store-batches.ts';
+import { lockTurnSql, turnKey } from '../store/turn-lock.ts';
 
 /** One push, its targets resolved and its readings encoded. */
 interface Submission {

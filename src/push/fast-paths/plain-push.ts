@@ -1,47 +1,54 @@
 /**
- * Plain pushes: no label of the client's, nothing rejected, nothing warned of, nothing repeated, of moderate size. All there
- * is to keep of one is who pushed how much, so those of a user that are stored together share a row (migration 0018).
+ * Defines plain pushes: no label of the client's, nothing rejected, warned about or repeated, of moderate size. An
+ * operation of a plain push holds only counts, so plain pushes of one user that are stored together share a row of
+ * `push_operation` (migration 0018).
  */
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
-import type { NewOperation } from './new-operation.ts';
-import { makeSharedLabel } from './operation-label.ts';
+import type { NewOperation } from '../store/new-operation.ts';
+import { makeSharedLabel } from '../store/operation-label.ts';
 
 export interface PlainPush {
   readonly userId: string;
-  /** null: its label will be its request id. */
+  /** null: its label becomes its request id. */
   readonly requestId: string | null;
   readonly elements: number;
   readonly readings: number;
-  /** COPY tuples, one for each reading. */
+  /** COPY tuples, one per reading. */
   readonly tuples: Buffer;
 }
 
-/** One push, its targets resolved and its readings encoded: an operation, or what may become a part of one. */
-export interface Submission {
-  readonly accountId: number;
-  readonly structureVersion: number | null;
-  readonly push: NewOperation | PlainPush;
+/** What decides whether a push is plain; `isLabelOurs`: the client gave no label. */
+export interface PlainCandidate
+  extends Pick<
+    NewOperation,
+    'userId' | 'timeoutSec' | 'mapperId' | 'acceptedElements' | 'acceptedReadings' | 'rejected' | 'warnings' | 'tuples'
+  > {
+  readonly requestId: string | null;
+  readonly isLabelOurs: boolean;
 }
 
 const MAX_BYTES = 1 << 16;
 
-/** @returns undefined where more has to be kept of it. */
-export function toPlainPush(operation: NewOperation, isLabelOurs: boolean): PlainPush | undefined {
-  const { userId, requestId, acceptedElements, acceptedReadings, rejected, warnings, tuples } = operation;
+/** @returns undefined if the push is not plain and needs a row of its own. */
+export function toPlainPush(push: PlainCandidate): PlainPush | undefined {
+  const { userId, requestId, acceptedElements, acceptedReadings, tuples } = push;
   const isPlain =
-    isLabelOurs &&
-    operation.timeoutSec === DEFAULT_TIMEOUT_SEC &&
-    operation.mapperId === null &&
-    rejected.length === 0 &&
-    warnings.length === 0 &&
+    push.isLabelOurs &&
+    push.timeoutSec === DEFAULT_TIMEOUT_SEC &&
+    push.mapperId === null &&
+    push.rejected.length === 0 &&
+    push.warnings.length === 0 &&
     tuples.length > 0 &&
     tuples.length <= MAX_BYTES &&
     tuples.length === acceptedReadings * TUPLE_BYTES;
   return isPlain ? { userId, requestId, elements: acceptedElements, readings: acceptedReadings, tuples } : undefined;
 }
 
-/** The one operation of pushes of one user; that of the n-th is found under `memberLabel(label, n)`. At least one. */
+/**
+ * Joins plain pushes of one user in one operation; `memberLabel(label, n)` is the label of the n-th push.
+ * @param pushes at least one.
+ */
 export function toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation {
   const [first] = pushes;
   const label = makeSharedLabel(nowMillis);

@@ -2,7 +2,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPushService } from '../../../src/push/push-service.ts';
-import { smallPushDoor } from '../../../src/push/small-push-door.ts';
 import { listenHttp } from '../../../src/roles/http-listener.ts';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
@@ -61,7 +60,7 @@ async function openDoor() {
   const requestSeconds = { observe: () => {} };
   const listener = await listenHttp('127.0.0.1', 0);
   const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202 });
-  listener.serve(app, (otherwise) => smallPushDoor({ ...service, findCachedCaller, requestSeconds, log }, otherwise));
+  listener.serve(app, (byApp) => service.handleSmallPushes({ findCachedCaller, requestSeconds, log }, byApp));
   const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
   return {
     push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),

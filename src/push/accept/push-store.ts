@@ -1,0 +1,42 @@
+/** Stores encoded pushes: a large push of new dates writes its points directly, every other push joins a group commit. */
+import type { DirectWriter } from '../fast-paths/write-directly.ts';
+import type { Admission } from './admission.ts';
+import type { EncodedOperation } from './encode-operation.ts';
+import type { GroupCommit, GroupOutcome } from './group-commit.ts';
+import type { Submission } from './plan-group.ts';
+
+export interface PushStore {
+  /**
+   * Stores a push together with the pushes that arrive at the same time, and wakes the ingester.
+   * @returns once the push is committed or rejected as stale or re-sent.
+   */
+  submit(submission: Submission): Promise<GroupOutcome>;
+  /** Writes points, operation and events in one transaction. @returns undefined if the push must be submitted instead. */
+  tryWrite(submission: Submission & { readonly push: EncodedOperation }): Promise<GroupOutcome | undefined>;
+}
+
+export interface PushStoreParts {
+  readonly group: GroupCommit;
+  readonly directWriter: DirectWriter;
+  readonly admission: Admission;
+  /** Wakes the ingester for an account. */
+  readonly wake: (accountId: number) => void;
+}
+
+export function openPushStore({ group, directWriter, admission, wake }: PushStoreParts): PushStore {
+  return {
+    submit: async (submission) => {
+      const outcome = await group.submit(submission);
+      if (outcome.kind !== 'stored') return outcome;
+      admission.noteQueued(submission.push.tuples.length);
+      wake(submission.accountId);
+      return outcome;
+    },
+    tryWrite: async ({ accountId, structureVersion, push }) => {
+      const outcome = await directWriter.tryWrite({ accountId, structureVersion, operation: push });
+      if (outcome?.kind !== 'stored') return outcome;
+      wake(accountId);
+      return { ...outcome, label: push.label };
+    },
+  };
+}

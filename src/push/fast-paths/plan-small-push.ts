@@ -1,0 +1,60 @@
+/** Plans a small push synchronously, from bytes to COPY tuples, if everything that it needs is cached. */
+import type { Caller } from '../../identity/caller/caller.ts';
+import { DomainError } from '../../platform/errors.ts';
+import { NO_ID } from '../../points/dictionary.ts';
+import type { EncodedPush } from '../body/encode-push.ts';
+import type { PushLimits } from '../body/push-element.ts';
+import { type ReadPush, readPush } from '../body/read-push.ts';
+import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
+import type { Target } from '../resolve-targets.ts';
+import type { TargetCache } from '../target-cache.ts';
+import { type PlainPush, toPlainPush } from './plain-push.ts';
+
+export interface SmallPush {
+  readonly structureVersion: number | null;
+  readonly push: PlainPush;
+}
+
+export interface SmallPushParts {
+  readonly targets: TargetCache;
+  readonly limits: PushLimits;
+}
+
+const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
+
+/** @returns undefined if the push is invalid, not plain, has labels, or a target is not cached. */
+export function planSmallPush(
+  { targets, limits }: SmallPushParts,
+  caller: Caller,
+  requestId: string | null,
+  bytes: Buffer,
+): SmallPush | undefined {
+  const push = tryRead(bytes, limits);
+  if (!push || push.summary.labelTable.some(({ version, tags }) => version !== undefined || tags !== null))
+    return undefined;
+  const resolved = targets.recall(caller, push.summary.targets);
+  if (!resolved?.targets.every((target) => 'variableId' in target)) return undefined;
+  const { tuples, readingCount, warnings } = encode(push, resolved.targets as readonly Target[]);
+  const plain = toPlainPush({
+    ...{ userId: caller.userId, requestId, isLabelOurs: true, timeoutSec: DEFAULT_TIMEOUT_SEC, mapperId: null },
+    ...{ acceptedElements: resolved.targets.length, acceptedReadings: readingCount, rejected: [], warnings, tuples },
+  });
+  return plain && { structureVersion: resolved.structureVersion, push: plain };
+}
+
+function tryRead(bytes: Buffer, limits: PushLimits): ReadPush | undefined {
+  try {
+    return readPush(bytes, limits, false);
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}
+
+function encode({ encode, summary }: ReadPush, targets: readonly Target[]): EncodedPush {
+  return encode({
+    variableIds: targets.map(({ variableId }) => variableId),
+    timeZoneIds: targets.map(({ timeZoneId }) => timeZoneId),
+    labelIds: summary.labelTable.map(() => NO_LABELS),
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * Handles small pushes in front of the app: a plain JSON body of at most 16 KiB without a query, from a cached caller, to
+ * cached targets. It answers nothing but 200, after the commit. Every other request goes to the app together with the
+ * body read so far, and the app judges it from the start; so refusals exist once.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
+import { API_VERSION, isApiVersion } from '../../platform/http/api-version.ts';
+import { isJsonType } from '../../platform/http/http-body.ts';
+import { isRequestId } from '../../platform/http/request-id.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Distribution } from '../../platform/metrics/metrics.ts';
+import type { Admission } from '../accept/admission.ts';
+import type { PushStore } from '../accept/push-store.ts';
+import type { PushMetrics } from '../push-metrics.ts';
+import type { PlainPush } from './plain-push.ts';
+import { planSmallPush, type SmallPushParts } from './plan-small-push.ts';
+
+export interface SmallPushServices extends SmallPushParts {
+  readonly store: PushStore;
+  readonly admission: Admission;
+  readonly metrics: PushMetrics;
+}
+
+export interface SmallPushOptions {
+  readonly findCachedCaller: FindCachedCaller;
+  /** Observes the seconds of every answer. */
+  readonly requestSeconds: Distribution;
+  readonly log: Log;
+}
+
+export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** A request that the handler has read but leaves to the app. */
+interface LeftToApp {
+  /** The body; @hono/node-server reads this member instead of the stream. */
+  readonly rawBody: Buffer;
+  /** Error while storing. The app must report it, not store again: the commit may have succeeded. */
+  readonly pushFailure?: { readonly error: unknown };
+}
+
+interface Request {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly caller: Caller;
+  readonly startMs: number;
+}
+
+type Services = SmallPushServices & SmallPushOptions;
+
+const MAX_BYTES = 16 * 1024;
+
+export function smallPushHandler(services: Services, app: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    const caller = admit(services, incoming);
+    if (!caller) return app(incoming, outgoing);
+    const share = services.admission.openBody();
+    if (!share.tryTake(Number(incoming.headers['content-length']))) return app(incoming, outgoing);
+    const startMs = performance.now();
+    outgoing.once('close', share.release);
+    readBody(incoming, (bytes) => void handle(services, { incoming, outgoing, caller, startMs }, bytes, app));
+  };
+}
+
+/**
+ * Throws the error that `smallPushHandler` met while storing the request, if any.
+ * @param env the bindings of the app's request.
+ */
+export function throwPushFailure(env: unknown): void {
+  const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
+  if (incoming?.pushFailure) throw incoming.pushFailure.error;
+}
+
+/** @returns undefined if the request is not a small push or the app must refuse it. */
+function admit({ findCachedCaller, admission }: Services, { method, url, headers, rawHeaders }: IncomingMessage) {
+  if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
+  if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
+  if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
+  if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
+  const caller = findCachedCaller(headers.authorization, 'push-data');
+  return caller?.permissions.has('datapusher.standard') && admission.hasRoom() ? caller : undefined;
+}
+
+/** Node keeps the first of repeated headers, the app joins them. @param name in lower case. */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index];
+    if (given?.length === name.length && given.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
+}
+
+function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+}
+
+async function handle(services: Services, request: Request, bytes: Buffer, app: RawHandler): Promise<void> {
+  const { incoming, outgoing } = request;
+  let left: LeftToApp = { rawBody: bytes };
+  try {
+    const stored = await store(services, request, bytes);
+    if (stored) return answer(services, request, stored, bytes.length);
+  } catch (error) {
+    left = { ...left, pushFailure: { error } };
+  }
+  app(Object.assign(incoming, left), outgoing);
+}
+
+interface StoredPush {
+  readonly push: PlainPush;
+  readonly label: string;
+}
+
+/** @returns undefined if the app must handle the push, also when the structure has changed since it was cached. */
+async function store(services: Services, { incoming, caller }: Request, bytes: Buffer) {
+  const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);
+  if (!plan) return undefined;
+  const outcome = await services.store.submit({ accountId: caller.accountId, ...plan });
+  return outcome.kind === 'stored' ? { push: plan.push, label: outcome.label } : undefined;
+}
+
+function answer(
+  { log, metrics, requestSeconds }: Services,
+  { incoming, outgoing, caller, startMs }: Request,
+  { push, label }: StoredPush,
+  bytes: number,
+): void {
+  const { elements, readings } = push;
+  const requestId = push.requestId ?? label;
+  const body = `{"operationId":"${label}","accepted":{"elements":${elements},"readings":${readings}},"rejected":[]}`;
+  outgoing.writeHead(200, {
+    'X-Request-Id': requestId,
+    'Api-Version': API_VERSION,
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+  });
+  outgoing.end(body);
+  const { accountId, userId, actor } = caller;
+  const tookMs = performance.now() - startMs;
+  metrics.accepted('door', { bytes, elements, readings, rejectedElements: 0 });
+  requestSeconds.observe(tookMs / 1000);
+  const line = {
+    accountId,
+    userId,
+    actorUserId: actor?.userId,
+    method: 'POST',
+    path: incoming.url,
+    status: 200,
+    durationMs: Math.round(tookMs * 10) / 10,
+  };
+  log.info({ requestId, ...line }, 'request');
+}
+
+function givenRequestId({ headers }: IncomingMessage): string | null {
+  const given = headerOf(headers['x-request-id']);
+  return given !== undefined && isRequestId(given) ? given : null;
+}
+
+function headerOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.join(', ');
+}

@@ -38,10 +38,10 @@ export type ParsedPush =
   | { readonly kind: 'invalid'; readonly details: readonly ErrorDetail[] }
   | { readonly kind: 'too_large'; readonly message: string };
 
-export type Members = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
 /** A push element without its readings. */
-export interface ElementHead {
+interface ElementHead {
   readonly target: TargetIdentifiers;
   readonly given: GivenLabels;
 }
@@ -71,7 +71,7 @@ function countReadings(element: unknown): number {
 }
 
 /** Reads elements one by one into columns that all of them share. */
-export class PushReader {
+class PushReader {
   readonly details: ErrorDetail[] = [];
   readonly labels = new LabelTable();
   readonly dates: Float64Array;
@@ -258,6 +258,6 @@ export function member(object: Members, name: string): unknown {
   return found;
 }
 
-export function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,6 @@ import type { Labels } from '../../points/label-rules.ts';
 import { type EncodedPush, type EncodeInput, encodePush } from './encode-push.ts';
 import { parsePush } from './parse-push.ts';
 import type { PushContents, PushLimits, TargetIdentifiers } from './push-element.ts';
-import { scanPush } from './push-scanner.ts';
 
 /** The parts of a push that the caller must resolve. */
 export interface PushSummary {
@@ -34,41 +33,23 @@ export interface ReadPush {
  *   (R-D1, R-D10).
  */
 export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolean): ReadPush {
-  const { contents, elementText } = readContents(bytes, limits);
+  assertContainers(bytes, limits);
+  const body = parseJson(decodeText(bytes)) as readonly unknown[];
+  const contents = parseContents(body, limits);
   const bodyHash = withHash ? createHash('sha256').update(bytes).digest() : undefined;
   return {
     summary: { targets: contents.targets, labelTable: contents.labelTable, bodyHash },
     encode: (input) => encodePush(contents, input),
-    elementTexts: (places) => places.map(elementText),
+    elementTexts: (places) => places.map((place) => JSON.stringify(body[place])),
   };
 }
 
-interface BodyContents {
-  readonly contents: PushContents;
-  readonly elementText: (place: number) => string;
-}
-
-// Below it, looking for the readings costs more than it saves.
-const MIN_SCANNED_BYTES = 2048;
-
-function readContents(bytes: Uint8Array, limits: PushLimits): BodyContents {
-  const scanned = bytes.length < MIN_SCANNED_BYTES ? undefined : scanPush(bytes, limits);
-  if (!scanned) return readWhole(bytes, limits);
-  const { contents, elementPlaces } = scanned;
-  const elementText = (place: number): string => {
-    return JSON.stringify(parseJson(decodeText(bytes.subarray(...(elementPlaces[place] ?? [0, 0])))));
-  };
-  return { contents, elementText };
-}
-
-/** @throws {DomainError} malformed_json, invalid_input, body_too_large. */
-function readWhole(bytes: Uint8Array, limits: PushLimits): BodyContents {
-  assertContainers(bytes, limits);
-  const body = parseJson(decodeText(bytes)) as readonly unknown[];
+/** @throws {DomainError} invalid_input, body_too_large. */
+function parseContents(body: unknown, limits: PushLimits): PushContents {
   const parsed = parsePush(body, limits);
   switch (parsed.kind) {
     case 'ok':
-      return { contents: parsed.contents, elementText: (place) => JSON.stringify(body[place]) };
+      return parsed.contents;
     case 'invalid':
       throw invalidInput(parsed.details);
     case 'too_large':

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DomainError } from '../../../src/platform/errors.ts';
 import { jsonPath } from '../../../src/platform/http/lenient.ts';
 import { toLabels } from '../../../src/points/label-rules.ts';
 import { parsePush } from '../../../src/push/body/parse-push.ts';
 import { MAX_DETAILS, type PushContents } from '../../../src/push/body/push-element.ts';
-import { scanPush } from '../../../src/push/body/push-scanner.ts';
 import { pushSchema } from '../../../src/push/body/push-schema.ts';
+import { readPush } from '../../../src/push/body/read-push.ts';
 
 const LIMITS = { maxElements: 1000, maxReadings: 1000 };
 
@@ -44,7 +45,7 @@ const tags = fc.oneof(
   fc.jsonValue(),
 );
 
-/** An object whose members come and go, in any order and any spelling, some of them twice. */
+/** Objects with optional members in any order and spelling, some of them repeated. */
 function members(shape: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<object> {
   const pairs = Object.entries(shape).map(([name, arbitrary]) =>
     fc.option(fc.tuple(spelled(name), arbitrary), { nil: undefined, freq: 4 }),
@@ -88,7 +89,7 @@ const element = fc.oneof(
   { weight: 1, arbitrary: members({ accountId: id, USERID: id, role: text, data: fc.constant([]) }) },
   { weight: 1, arbitrary: fc.jsonValue() },
 );
-/** Elements with nothing wrong in them. */
+/** Valid elements. */
 const good = fc.constantFrom('', 'V1', 'é');
 const goodTags = fc.option(fc.dictionary(fc.constantFrom('a', 'version', '__proto__'), good));
 const goodLabels = { version: fc.option(good), tags: goodTags };
@@ -118,7 +119,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** What a body says, by the schema: refused with places, or accepted with readings one by one. */
+/** The result of the schema: problems with paths, or targets and readings. */
 function bySchema(json: unknown): unknown {
   const result = pushSchema.safeParse(json);
   if (!result.success) {
@@ -135,7 +136,7 @@ function bySchema(json: unknown): unknown {
   }));
 }
 
-/** The same, by the hand-made reader. */
+/** The same by `parsePush`. */
 function byHand(json: unknown): unknown {
   const parsed = parsePush(json, LIMITS);
   if (parsed.kind !== 'ok') return parsed;
@@ -153,8 +154,8 @@ function spellOut({ targets, readingCounts, dates, isLocal, values, labels, labe
   }));
 }
 
-describe('a push body', () => {
-  it('is read by hand as the schema reads it: the same readings, or the same places and words (R-D1, R-A3)', () => {
+describe('push: a parsed body', () => {
+  it('gives the same readings or the same problems by parsePush as by the schema (R-D1, R-A3)', () => {
     let accepted = 0;
     const runs = 1500;
     fc.assert(
@@ -166,18 +167,18 @@ describe('a push body', () => {
       }),
       { numRuns: runs },
     );
-    // Both ways are taken, else the proof proves little.
+    // The property must see accepted and refused bodies.
     expect(accepted).toBeGreaterThan(runs / 10);
     expect(accepted).toBeLessThan(runs / 2);
   }, 60_000);
 
-  it('names the first 100 places, as the schema finds them (R-D1)', () => {
+  it('is refused with its first 100 problems, in the order of the schema (R-D1)', () => {
     const json = Array.from({ length: 60 }, () => ({ role: 'ADMIN', data: [{ date: 1 }] }));
     expect(byHand(json)).toEqual(bySchema(json));
     expect(byHand(json)).toMatchObject({ details: { length: 100 } });
   });
 
-  it('takes property names in any case; of two that differ in case only the exact one, else the last (R-A3)', () => {
+  it('may spell members in any case; the exact name wins over others, else the last one (R-A3)', () => {
     const json = [
       { DATA: [{ Date: '2026-01-01T00:00Z', VALUE: 1, value: 2 }], VariableID: 4, variableid: 5 },
       { data: [{ DATE: '2026-01-01T00:00Z', date: null, Value: 1 }] },
@@ -187,14 +188,14 @@ describe('a push body', () => {
   });
 });
 
-/** A text with at most one character left out, put in or replaced. */
+/** Texts with at most one character removed, inserted or replaced. */
 const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
   return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {
     if (!spoiling) return original;
     const [place, left, put] = spoiling;
     const at = place % (original.length + 1);
-    // What is cut in the middle of a pair of surrogates, UTF-8 can not carry.
+    // UTF-8 cannot carry a lone surrogate.
     return (original.slice(0, at) + put + original.slice(at + left)).toWellFormed();
   });
 };
@@ -220,7 +221,7 @@ const rawTail = fc.constantFrom(
 );
 const usually = <T>(plain: T, odd: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(plain) }, { weight: 1, arbitrary: odd });
-/** Readings as no JSON.stringify would write them. */
+/** Readings in spellings that JSON.stringify never produces. */
 const rawReading = fc
   .tuple(
     usually('"2026-01-01T00:00:00Z"', fc.oneof(rawDate, spoiled(rawDate))),
@@ -249,38 +250,49 @@ const rawElement = fc
   });
 const rawBody = fc.array(rawElement, { minLength: 1, maxLength: 2 }).map((elements) => `[${elements.join()}]`);
 
-const scan = (text: string) => {
-  const scanned = scanPush(Buffer.from(text), LIMITS);
-  return scanned && { read: spellOut(scanned.contents), places: scanned.elementPlaces };
-};
-
-/** What a text says by the schema; undefined where it is not JSON. */
-function bySchemaOf(text: string): unknown {
+/** Reads bytes. @returns the elements as they are kept for a replay, or the code of the refusal. */
+function readBytes(bytes: Uint8Array): readonly unknown[] | string {
   try {
-    return bySchema(JSON.parse(text));
+    const push = readPush(bytes, LIMITS, false);
+    return push.elementTexts(push.summary.targets.map((_, place) => place)).map((element) => JSON.parse(element));
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}
+
+/** @returns parsed JSON; undefined: the text is not JSON. */
+function tryParse(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(text) };
   } catch {
     return undefined;
   }
 }
 
-describe('a push body read from its bytes', () => {
-  it('is read as the schema reads it, or left to be read as a whole (R-D1, R-A3)', () => {
-    let scannedCount = 0;
+const isRefused = (result: unknown) => !Array.isArray(result);
+
+describe('push: the bytes of a body', () => {
+  it('are read as JSON.parse and the schema read them, whatever their spelling (R-D1, R-A3)', () => {
+    let accepted = 0;
     const runs = 10_000;
     const written = fc.tuple(body, fc.constantFrom(0, 2)).map(([given, indent]) => JSON.stringify(given, null, indent));
     fc.assert(
       fc.property(fc.oneof(rawBody, spoiled(rawBody), written, spoiled(written)), (text) => {
-        const scanned = scan(text);
-        if (!scanned) return;
-        scannedCount += 1;
-        expect(scanned.read).toEqual(bySchemaOf(text));
-        const bytes = Buffer.from(text);
-        const elements = scanned.places.map(([start, end]) => JSON.parse(bytes.toString('utf8', start, end)));
-        expect(elements).toEqual(JSON.parse(text));
+        const parsed = tryParse(text);
+        const read = readBytes(Buffer.from(text));
+        if (!parsed) {
+          expect(read).toBe('malformed_json');
+          return;
+        }
+        const expected = bySchema(parsed.json);
+        expect(byHand(parsed.json)).toEqual(expected);
+        expect(read).toEqual(isRefused(expected) ? 'invalid_input' : JSON.parse(JSON.stringify(parsed.json)));
+        if (!isRefused(expected)) accepted += 1;
       }),
       { numRuns: runs },
     );
-    expect(scannedCount).toBeGreaterThan(runs / 5);
+    expect(accepted).toBeGreaterThan(runs / 5);
   }, 60_000);
 
   it.each([
@@ -289,24 +301,34 @@ describe('a push body read from its bytes', () => {
     ['with capitals', '[{"VariableId":7,"Data":[{"Date":"2026-01-01T00:00:00","Value":1e3}]}]'],
     ['value first', '[{"data":[{"value":1,"date":"2026-01-01T00:00:00+01:00"}],"version":"V1"}]'],
     ['with labels', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":1,"version":"V1","tags":{"q":"é"}}]}]'],
-    ['with texts for numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
-    ['with the longest of numbers', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
-  ])('is read at once %s', (_, text) => {
-    expect(scan(text)?.read).toEqual(bySchemaOf(text));
-    expect(scan(text)).toBeDefined();
+    ['with numeric texts', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":"1.5"}]},{"data":[]}]'],
+    ['with a number of 19 decimals', '[{"data":[{"date":"2026-01-01T00:00:00Z","value":0.1234567890123456789}]}]'],
+    ['with an element of 70,000 bytes', `[{"x":"${'x'.repeat(70_000)}","data":[]}]`],
+  ])('are accepted %s (R-D1)', (_, text) => {
+    const json = JSON.parse(text);
+    expect(byHand(json)).toEqual(bySchema(json));
+    expect(readBytes(Buffer.from(text))).toEqual(json);
   });
 
   it.each([
-    ['not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1')],
-    ['with a byte order mark', Buffer.from('\ufeff[{"data":[]}]')],
-    ['with more elements than allowed', Buffer.from(`[${'{"data":[]},'.repeat(LIMITS.maxElements)}{"data":[]}]`)],
+    ['not UTF-8', Buffer.from('[{"sourceName":"\xe9","data":[]}]', 'latin1'), 'malformed_json'],
+    ['cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1'), 'malformed_json'],
     [
-      'with more readings than allowed',
-      Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
+      'more elements than allowed',
+      Buffer.from(`[${'{"data":[]},'.repeat(LIMITS.maxElements)}{"data":[]}]`),
+      'body_too_large',
     ],
-    ['with an element of great size', Buffer.from(`[{"x":"${'x'.repeat(70_000)}","data":[]}]`)],
-    ['cut off', Buffer.from('[{"data":[{"date":"2026-01-01T00:00:00Z","value":1')],
-  ])('%s is left to be read as a whole', (_, bytes) => {
-    expect(scanPush(bytes, LIMITS)).toBeUndefined();
+    [
+      'more readings than allowed',
+      Buffer.from(JSON.stringify([{ data: Array(1001).fill({ date: '2026-01-01T00:00Z', value: 1 }) }])),
+      'body_too_large',
+    ],
+  ])('are refused if they are %s (R-D1, R-D10)', (_, bytes, code) => {
+    expect(readBytes(bytes)).toBe(code);
+  });
+
+  it('may begin with a byte order mark (R-A3)', () => {
+    const text = '[{"data":[]}]';
+    expect(readBytes(Buffer.from(`\ufeff${text}`))).toEqual(JSON.parse(text));
   });
 });

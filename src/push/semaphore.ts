@@ -1,12 +1,12 @@
-/** A number of places, taken in the order they were asked for; who waits too long goes without. */
+/** FIFO semaphore; `enter()` resolves to false after `maxWaitMs`. */
 
-export interface Slots {
-  /** @returns whether a place was had; `leave` gives it back. */
+export interface Semaphore {
+  /** @returns whether a permit was acquired; release it by `leave`. */
   enter(): Promise<boolean>;
   leave(): void;
 }
 
-export function openSlots(count: number, maxWaitMs: number): Slots {
+export function openSemaphore(count: number, maxWaitMs: number): Semaphore {
   let free = count;
   const waiting: ((hasEntered: boolean) => void)[] = [];
   return {

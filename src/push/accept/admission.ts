@@ -1,6 +1,6 @@
 /**
- * Turns pushes away before memory or the queue grows too large (R-D10): by the bytes of the bodies being worked on in this
- * process, and by the bytes of all accepted readings that still wait to be written.
+ * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
+ * accepted readings wait to be written.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -12,25 +12,25 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  /** Whether it is known that the queue has room. */
+  /** Whether the queue is below its limit, by the last known size; false before the first look-up. */
   hasRoom(): boolean;
-  /** @throws DomainError queue_full while too much waits to be written. */
+  /** @throws {DomainError} queue_full when too many bytes wait to be written. */
   assertQueueHasRoom(): Promise<void>;
-  /** Notes readings that were put into the queue just now. */
+  /** Adds the bytes of readings that were just queued. */
   noteQueued(bytes: number): void;
-  /** A part of the memory for one body; it is given back by `release`. */
+  /** Opens the memory account of one body; call `release` when done. */
   openBody(): BodyShare;
 }
 
 export interface BodyShare {
-  /** @throws DomainError queue_full when bodies take too much memory already. */
+  /** @throws {DomainError} queue_full when bodies take too much memory. */
   take(bytes: number): void;
-  /** @returns whether there is memory for them. */
+  /** @returns false if bodies take too much memory. */
   tryTake(bytes: number): boolean;
   release(): void;
 }
 
-// How old the known size of the queue may be. What this process adds meanwhile is counted at once.
+// Maximum age of the known queue size. Bytes that this process adds are counted at once.
 const MAX_AGE_MS = 500;
 
 const QUEUE_BYTES = `
@@ -60,7 +60,7 @@ export function openAdmission(
 
   const hasRoom = (): boolean => {
     if (lookedAtMs === Number.NEGATIVE_INFINITY) return false;
-    // Nobody waits for a newer number, unless it decides.
+    // Refresh in the background; only a refusal waits for the new size.
     if (performance.now() - lookedAtMs > MAX_AGE_MS) lookOnce().catch(() => {});
     return queueBytes < maxQueueBytes;
   };
@@ -72,7 +72,7 @@ export function openAdmission(
       await lookOnce();
       if (queueBytes < maxQueueBytes) return;
       metrics.queueFull.inc();
-      const message = `${queueBytes} bytes of readings wait to be written, at most ${maxQueueBytes} may; please try again`;
+      const message = `the queue must hold at most ${maxQueueBytes} bytes of readings, got ${queueBytes}; try again later`;
       throw new DomainError('queue_full', message);
     },
     noteQueued: (bytes) => {
@@ -91,7 +91,7 @@ export function openAdmission(
         take: (bytes) => {
           if (tryTake(bytes)) return;
           metrics.memoryFull.inc();
-          const message = `bodies being read take ${memoryBytes} of ${maxMemoryBytes} bytes of memory; please try again`;
+          const message = `request bodies must take at most ${maxMemoryBytes} bytes of memory, ${memoryBytes} are in use; try again later`;
           throw new DomainError('queue_full', message);
         },
         release: () => {

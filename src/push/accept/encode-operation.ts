@@ -1,4 +1,4 @@
-/** A push that was read, and whose targets are known → the operation to be stored, its readings encoded. */
+/** Encodes a parsed push with resolved targets as the operation to store. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
@@ -9,21 +9,21 @@ import type { NewOperation } from '../store/new-operation.ts';
 
 export interface PushContext {
   readonly caller: Caller;
-  /** The client's label, or one of ours. */
+  /** The client's label, or a generated one. */
   readonly label: string;
-  /** Whether the client gave the label: then the same body again is the same operation (R-D7). */
+  /** Whether the client gave the label: then the same body is the same operation (R-D7). */
   readonly isResendable: boolean;
   readonly timeoutSec: number;
   readonly requestId: string;
-  /** Of a custom format. */
+  /** Mapper of a custom format; null: standard format. */
   readonly mapperId: string | null;
-  /** Of what the client sent, where that is not what is pushed. */
+  /** Hash of the client's body, if a mapper has changed it. */
   readonly bodyHash?: Uint8Array | undefined;
 }
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags'>;
 
-/** Creates the VersionTags and tag sets that are new. The operation has no key for being sent again. */
+/** Creates new VersionTags and tag sets. The operation has no `resendKey` yet. */
 export async function encodeOperation(
   dictionary: Dictionary,
   { caller, label, requestId, timeoutSec, mapperId }: PushContext,

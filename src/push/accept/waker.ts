@@ -1,17 +1,17 @@
 /**
- * Wakes the ingester for accounts, without anybody waiting for it and with at most one call under way: what comes
- * meanwhile is woken together. The first is woken at once; the more comes, the longer the pause, so that thousands of
- * small pushes a second are written in a few large portions. A wake-up that fails is left to the ingester's sweeper.
+ * Wakes the ingester for accounts, in the background and with one call at a time; accounts that arrive meanwhile share the
+ * next call. The first wake-up is immediate. The pause then grows with the rate of pushes, so that thousands of small
+ * pushes a second are written in few large portions. If a wake-up fails, the ingester's sweeper finds the batch.
  */
 import type { Log } from '../../platform/log.ts';
 
 export interface Waker {
   wake(accountId: number): void;
-  /** Waits for the wake-ups asked for so far. */
+  /** Resolves when all requested wake-ups are sent. */
   close(): Promise<void>;
 }
 
-// A portion costs as much as some hundred small pushes. Up to 2,000 pushes a second wait 10 ms at the most.
+// A portion costs as much as about a hundred small pushes. Up to 2,000 pushes a second, the pause is at most 10 ms.
 const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;
@@ -31,7 +31,7 @@ export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<un
       pushes = 0;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    // In the same step as the last look at what is wanted.
+    // Synchronously after the last check of `wanted`, so that no account is missed.
     running = undefined;
   };
   return {

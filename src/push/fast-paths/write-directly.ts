@@ -11,8 +11,8 @@ import { announcePoints } from '../../points/announce-points.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { writePoints } from '../../points/write/write-points.ts';
 import type { EncodedOperation } from '../accept/encode-operation.ts';
-import { openSlots } from '../semaphore.ts';
-import { plainArray } from '../store/array-literal-rules.ts';
+import { openSemaphore } from '../semaphore.ts';
+import { plainArray } from '../store/array-literal-codec.ts';
 import type { StoreOutcome } from '../store/new-operation.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { lockTurnSql, turnKey } from '../store/turn-lock.ts';
@@ -48,7 +48,7 @@ const HAS_WAITING = `
 
 /** @param concurrency writes at the same time, a connection each. */
 export function openDirectWriter(database: Database, concurrency: number, log: Log): DirectWriter {
-  const slots = openSlots(concurrency, MAX_WAIT_MS);
+  const slots = openSemaphore(concurrency, MAX_WAIT_MS);
   const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {
     const { rows } = await database.query<{ mustWait: boolean }>(MUST_WAIT, [
       accountId,

@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
-import { openSlots } from '../semaphore.ts';
+import { openSemaphore } from '../semaphore.ts';
 import type { MapReply, MapRequest } from './mapper-process.ts';
 
 export interface MapperLimits {
@@ -35,7 +35,7 @@ const MAX_WAIT_MS = 5000;
 const MAX_IDLE_MS = 60_000;
 
 export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
-  const slots = openSlots(limits.processes, MAX_WAIT_MS);
+  const slots = openSemaphore(limits.processes, MAX_WAIT_MS);
   const idle = new Map<string, ChildProcess>();
 
   const keep = (key: string, child: ChildProcess): void => {

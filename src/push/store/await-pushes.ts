@@ -1,18 +1,18 @@
-/** Waits for the pushes of an account that were accepted and are not written yet: who writes besides must not overtake them. */
+/** Waits for accepted pushes of an account that are not written yet, so that a file does not overtake them (R-D6). */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../platform/database/database.ts';
 
-const LOOK_INTERVAL_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
-// A push that is set aside waits for an operator, and others go on without it.
+// Batches that are set aside wait for an operator and do not block.
 const FIND_LAST = `
   select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
 const IS_WAITING = `
   select from push_batch where account_id = $1 and set_aside_date is null and place <= $2 limit 1`;
 
 /**
- * Waits until what is accepted now is written; what comes meanwhile is not waited for.
- * @returns false when `signal` aborted first.
+ * Waits until the pushes accepted so far are written; does not wait for later ones.
+ * @returns false if `signal` aborted first.
  */
 export async function awaitPushes(queryable: Queryable, accountId: number, signal: AbortSignal): Promise<boolean> {
   const { rows } = await queryable.query<{ place: number | null }>(FIND_LAST, [accountId]);
@@ -20,7 +20,7 @@ export async function awaitPushes(queryable: Queryable, accountId: number, signa
   if (place === null) return true;
   while ((await queryable.query(IS_WAITING, [accountId, place])).rowCount !== 0) {
     if (signal.aborted) return false;
-    await wait(LOOK_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    await wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
   return true;
 }

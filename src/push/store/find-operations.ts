@@ -1,4 +1,4 @@
-/** Operations as clients follow them (R-D7): who pushed sees their own, managers and admins those of the account. */
+/** Finds operations for clients (R-D7). A USER sees their own operations, MANAGER and ADMIN those of the account. */
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -24,7 +24,7 @@ export interface Operation {
   readonly completedDate: string | null;
 }
 
-// Of the parameters of `visibleTo`. A push that shares a row is found by the label of the row and its place there.
+// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and its place in it.
 const PLACE = '$5::int + 1';
 const COLUMNS = `
   id, $2::text as label, user_id as "userId", state,
@@ -37,7 +37,10 @@ const VISIBLE = `
   account_id = $1 and label in ($2, $4) and ($3::text is null or user_id = $3)
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
-/** The operations under a label, the newest first. @throws DomainError not_found when there is none to be seen. */
+/**
+ * Finds the operations of a label that the caller may see, newest first.
+ * @throws {DomainError} not_found when there is none.
+ */
 export async function getOperations(
   queryable: Queryable,
   caller: Caller,
@@ -52,17 +55,20 @@ export async function getOperations(
   throw new DomainError('not_found', `there is no operation ${JSON.stringify(label)}`);
 }
 
-/** The newest operation under a label. @throws DomainError not_found. */
+/** @returns the newest operation of a label. @throws {DomainError} not_found. */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
   const [operation] = await getOperations(queryable, caller, label, { limit: 1, offset: 0 });
   if (!operation) throw new Error('a page of operations that were found is empty');
   return operation;
 }
 
-/** An operation that has rejected something, and what it takes to replay it. */
+/** An operation with rejected elements. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
-/** All operations under a label that have rejected something. @throws DomainError not_found when there is none at all. */
+/**
+ * Finds the operations of a label that have rejected elements, oldest first.
+ * @throws {DomainError} not_found when the label has no operation.
+ */
 export async function getRejectingOperations(
   queryable: Queryable,
   caller: Caller,
@@ -77,7 +83,7 @@ export async function getRejectingOperations(
   return rows;
 }
 
-/** How many operations of a label are to be seen. */
+/** @returns the number of operations of a label that the caller may see. */
 export async function countOperations(queryable: Queryable, caller: Caller, label: string): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     `select count(*) as count from push_operation where ${VISIBLE}`,
@@ -91,7 +97,7 @@ function visibleTo({ accountId, role, userId }: Caller, label: string): readonly
   return [accountId, label, role === 'USER' ? userId : null, shared, place];
 }
 
-/** An operation as it is answered. */
+/** @returns the operation as the API shows it. */
 export function toOperationBody({ label, acceptedElements, acceptedReadings, ...operation }: Operation) {
   const { failure, mapperId, startedDate, completedDate, isReplay, ...given } = operation;
   return {

@@ -1,4 +1,4 @@
-/** The elements that operations rejected, as they are kept (R-D8). */
+/** Rejected elements that are kept for a replay (R-D8): find, count, delete. */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Paging } from '../../platform/http/paging.ts';
 import type { Rejection } from '../push-answer.ts';
@@ -9,7 +9,7 @@ export interface KeptRejection extends Rejection {
   readonly element: string;
 }
 
-/** In the order of the operations and of their bodies. */
+/** @returns one page, ordered by operation and by position in the body. */
 export async function findRejections(
   queryable: Queryable,
   operationIds: readonly number[],
@@ -23,7 +23,7 @@ export async function findRejections(
   return rows;
 }
 
-/** The first ones, as many as fit into one push: at least one, unless there is none. */
+/** @returns the first rejections that fit into one push: at least one if there is any, even a large one. */
 export async function findReplayable(
   queryable: Queryable,
   operationIds: readonly number[],
@@ -42,7 +42,7 @@ export async function findReplayable(
   return rows;
 }
 
-/** @returns how many there were: fewer than asked for when somebody else has taken some. */
+/** @returns the number deleted; fewer than given if a concurrent replay has deleted some. */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
     `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)
@@ -60,7 +60,7 @@ export async function countRejections(queryable: Queryable, operationIds: readon
   return rows[0]?.count ?? 0;
 }
 
-/** As JSON text: what was sent is written as it was. */
+/** @returns the rejections as JSON text; each element stays as it was sent. */
 export function toRejectionsBody(rejections: readonly KeptRejection[]): string {
   const items = rejections.map(({ index, code, message, element }) => {
     return `${JSON.stringify({ index, code, message }).slice(0, -1)},"element":${element}}`;

@@ -1,4 +1,4 @@
-/** The operation of a push that is sent again (R-D7). */
+/** Finds the operation of a re-sent push (R-D7). */
 import type { Database } from '../../platform/database/database.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 
@@ -15,7 +15,7 @@ const FORGET = `
 
 type Row = Parameters<typeof toAnswer>[0] & { readonly isOld: boolean };
 
-/** @returns its answer; undefined when it was a day ago or longer, then the key is free again. */
+/** @returns the first answer; undefined if it is at least 24 hours old, after freeing the key. */
 export async function findResent(database: Database, resendKey: Buffer): Promise<PushAnswer | undefined> {
   const { rows } = await database.query<Row>(FIND, [resendKey]);
   const [row] = rows;

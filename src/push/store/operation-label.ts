@@ -1,33 +1,33 @@
 /**
- * Labels of operations whose client gave none: UUIDs of version 7 (RFC 9562). They ascend in time, so that those made
- * one after the other stand together in the index of labels.
+ * Makes labels for pushes without one: UUIDs of version 7 (RFC 9562). They ascend in time, so consecutive labels are
+ * neighbours in the index. Plain pushes in a shared row differ in the last four digits (migration 0018).
  */
 import { randomBytes } from 'node:crypto';
 
 const RANDOM_BYTES = 8;
 const MEMBER_DIGITS = 4;
 
-/** Most pushes that can share a label. */
-export const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
+/** Maximum number of pushes in a shared row. */
+const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
-/** A new label. @param nowMillis milliseconds since the Unix epoch. */
+/** @param nowMillis milliseconds since the Unix epoch. @returns a new label. */
 export function makeLabel(nowMillis: number): string {
   return makeStem(nowMillis) + counterText();
 }
 
-/** A new label for pushes that are stored in one row: that of the first of them. */
+/** @returns a new label for a shared row; its last four digits are 0000, the place of the first push. */
 export function makeSharedLabel(nowMillis: number): string {
   return makeStem(nowMillis) + hex(0);
 }
 
-/** The label of one of the pushes that share a label, counted from 0. As `push_member_label` in the database. */
+/** @param place of the push in the shared row, from 0. @returns its label, as `push_member_label` in the database. */
 export function memberLabel(shared: string, place: number): string {
   return place === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(place);
 }
 
 const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-/** The shared label a label may belong to, and its place there; undefined for labels that are not ours. */
+/** @returns the label of the shared row that `label` may belong to, and its place; undefined for a client's label. */
 export function readMemberLabel(label: string): { readonly shared: string; readonly place: number } | undefined {
   if (!OURS.test(label)) return undefined;
   return { shared: label.slice(0, -MEMBER_DIGITS) + hex(0), place: Number.parseInt(label.slice(-MEMBER_DIGITS), 16) };
@@ -43,7 +43,7 @@ function makeStem(nowMillis: number): string {
 
 let counter = 0;
 
-/** Tells apart what is made in the same millisecond, whatever chance does. */
+/** Keeps labels of the same millisecond distinct. */
 function counterText(): string {
   counter = (counter + 1) % MAX_MEMBERS;
   return hex(counter);

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
-import { plainArray, sparseTextArray, textArray } from './array-literal-rules.ts';
+import { plainArray, sparseTextArray, textArray } from './array-literal-codec.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';
 import { lockTurnSql, turnKeySql } from './turn-lock.ts';
 

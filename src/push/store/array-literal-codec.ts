@@ -1,4 +1,4 @@
-/** Arrays as PostgreSQL writes them, for parameters. The driver's own way looks at every value several times. */
+/** Encodes arrays as PostgreSQL array literals. The driver's own encoding inspects every value several times. */
 
 const QUOTED = /["\\]/g;
 
@@ -6,12 +6,12 @@ export function textArray(texts: readonly (string | null)[]): string {
   return `{${texts.map((text) => (text === null ? 'null' : `"${text.replace(QUOTED, '\\$&')}"`)).join()}}`;
 }
 
-/** Numbers, booleans, and absent values. */
+/** Encodes numbers, booleans and nulls. */
 export function plainArray(values: readonly (number | boolean | null)[]): string {
   return `{${values.map((value) => (value === null ? 'null' : String(value))).join()}}`;
 }
 
-/** An empty array where no value is given at all: `unnest` fills up with nulls. */
+/** As `textArray`; an empty array if all are null, because `unnest` pads with nulls. */
 export function sparseTextArray(texts: readonly (string | null)[]): string {
   return texts.some((text) => text !== null) ? textArray(texts) : '{}';
 }

@@ -1,4 +1,4 @@
-/** `POST /api/generic/{guid}` (R-D9): a body of the client's own format, mapped to push elements and pushed. */
+/** `POST /api/generic/{guid}` (R-D9): maps a body in a custom format to push elements and accepts them as a push. */
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -18,20 +18,23 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const { caller, requestId } = c.var;
     const { operationId, timeoutSec } = parsePushQuery(c.req.url);
     const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
-    if (!mapper.isEnabled) throw new DomainError('not_found', 'there is no such mapper');
+    if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper does not exist');
     const format = bodyFormat(c.req.raw);
     await admission.assertQueueHasRoom();
     const share = admission.openBody();
     try {
       const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
-      // Of what was sent: what a mapper makes of it may differ from time to time.
+      // Hash the client's body: the result of a mapper may differ between runs.
       const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
       const body = { format, hasHeader: mapper.hasHeader, bytes };
       const key = `${mapper.id} ${mapper.modifiedDate}`;
       const reply = await mapperRunner.run(key, { expression: mapper.expression, body });
       const elements = new TextEncoder().encode(reply.kind === 'mapped' ? reply.json : '[]');
       if (elements.length > maxBodyBytes)
-        throw new DomainError('body_too_large', `the mapped body must be at most ${maxBodyBytes} bytes`);
+        throw new DomainError(
+          'body_too_large',
+          `the mapped body must have at most ${maxBodyBytes} bytes, got ${elements.length}`,
+        );
       const label = operationId ?? makeLabel(Date.now());
       const context = { caller, label, isResendable: operationId !== undefined, timeoutSec, requestId };
       return c.json(toBody(await acceptPush({ ...context, mapperId: mapper.id, bodyHash }, elements)));

@@ -1,17 +1,17 @@
-/** What a push is answered with, and what its operation keeps of it (R-D1, R-D4). */
+/** The answer of a push and the parts of it that its operation keeps (R-D1, R-D4). */
 
 export interface PushAnswer {
-  /** operationId as the client knows it. */
+  /** `operationId` of the API. */
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
-  /** The first 100 dates that met a change of the clock. */
+  /** The first 100 local dates that a clock change makes ambiguous or skips. */
   readonly warnings: readonly PushWarning[];
 }
 
-/** An element that could not be mapped. */
+/** An element without a target. */
 export interface Rejection {
-  /** Place of the element in the body. */
+  /** Index of the element in the body. */
   readonly index: number;
   readonly code: 'target_not_found' | 'target_ambiguous';
   readonly message: string;
@@ -23,7 +23,7 @@ export interface PushWarning {
   readonly message: string;
 }
 
-/** What was stored, as the client is told. */
+/** @returns the answer for a stored operation. */
 export function toAnswer(operation: AnsweredOperation): PushAnswer {
   const { label, acceptedElements, acceptedReadings, rejected, warnings } = operation;
   return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };
@@ -34,7 +34,7 @@ interface AnsweredOperation extends Omit<PushAnswer, 'accepted'> {
   readonly acceptedReadings: number;
 }
 
-/** The body of the answer (R-D1). */
+/** @returns the response body (R-D1). */
 export function toBody({ label, accepted, rejected, warnings }: PushAnswer) {
   return { operationId: label, accepted, rejected, ...(warnings.length > 0 && { warnings }) };
 }

@@ -1,4 +1,4 @@
-/** The description of pushing and of what became of pushes (R-A9, R-D1–D9). */
+/** OpenAPI descriptions of pushes and operations (R-A9, R-D1–D9). */
 import { z } from 'zod';
 import {
   type Access,
@@ -21,19 +21,19 @@ const CUSTOM: Access = { ...PUSHERS, permission: 'datapusher.custom' };
 
 const rejection = z
   .object({
-    index: z.int().min(0).meta({ description: 'Place of the element in the body.' }),
+    index: z.int().min(0).meta({ description: 'Index of the element in the body.' }),
     code: z.enum(['target_not_found', 'target_ambiguous']),
     message: z.string(),
   })
   .meta({
     id: 'Rejection',
-    description: 'An element that could not be mapped; the others went on.',
+    description: 'An element without a target. The other elements are accepted.',
   }) satisfies z.ZodType<Rejection>;
 const warning = z
   .object({ path: z.string(), code: z.enum(['ambiguous_local_date', 'skipped_local_date']), message: z.string() })
   .meta({
     id: 'PushWarning',
-    description: 'A local date that met a change of the clock.',
+    description: 'A local date that a clock change makes ambiguous or skips.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),
@@ -51,7 +51,7 @@ const operation = z
     state: z.enum(['Queued', 'Processing', 'Completed', 'Failed']),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),
-    mapperId: z.string().exactOptional().meta({ description: 'Of a push in a custom format.' }),
+    mapperId: z.string().exactOptional().meta({ description: 'Mapper of a push in a custom format.' }),
     isReplay: z.literal(true).exactOptional(),
     acceptedDate: instantSchema,
     startedDate: instantSchema.exactOptional(),
@@ -59,7 +59,7 @@ const operation = z
   })
   .meta({ id: 'Operation' }) satisfies z.ZodType<ReturnType<typeof toOperationBody>>;
 const keptRejection = z
-  .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as it was pushed.' }) })
+  .object({ ...rejection.shape, element: z.unknown().meta({ description: 'The element as sent.' }) })
   .meta({ id: 'KeptRejection' });
 
 const EXAMPLE = [
@@ -73,14 +73,14 @@ const EXAMPLE = [
     ],
   },
 ];
-const TAKEN = 'Stored durably: it is never lost any more, and applied in the order of the answers.';
+const TAKEN = 'The push is stored durably. Pushes of a user take effect in the order of their answers.';
 const ANY_BODY = z.string();
 
 export const PUSH_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/api/data', operationId: 'pushData', tag, summary: 'Push readings' },
     description:
-      'The whole body is validated, its targets are looked up, and it is stored before this answers. An element names its target by any identifiers that together mean one variable. What is malformed refuses the whole body; an element without a target is reported in `rejected`, and kept for a replay.',
+      'Validates the whole body, resolves its targets and stores it before answering. An element identifies its target by any combination of identifiers that matches exactly one variable. A malformed element refuses the whole body. An element without a target is listed in `rejected` and kept for a replay.',
     access: STANDARD,
     query: PUSH_QUERY,
     body: jsonBody(pushSchema.meta({ id: 'PushBody', examples: [EXAMPLE] }), { mayBeGzip: true }),
@@ -89,9 +89,9 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/api/generic/:guid', operationId: 'pushCustomData', tag, access: CUSTOM },
-    summary: 'Push in a format of one’s own',
-    description: 'The mapper of that GUID turns the body into push elements.',
-    inPath: { guid: { description: 'The id of a mapper.', schema: z.guid() } },
+    summary: 'Push in a custom format',
+    description: 'The mapper converts the body to push elements.',
+    inPath: { guid: { description: 'Id of the mapper.', schema: z.guid() } },
     query: PUSH_QUERY,
     body: {
       types: {
@@ -107,34 +107,34 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/api/operations/:label', operationId: 'getOperation', tag, access: PUSHERS },
-    summary: 'What became of a push',
+    summary: 'Read the operation of a push',
     inPath: { label: textId('The `operationId` of the push.') },
     query: OPERATION_QUERY,
     isListing: true,
     answers: [
       answersJson(
-        'The newest operation of that label; with `all` every one, the newest first.',
+        'The newest operation of the label; with `all` every operation, newest first.',
         z.union([operation, z.array(operation)]),
       ),
     ],
   },
   {
     ...{ method: 'get', path: '/api/operations/:label/rejected', operationId: 'listRejectedElements', tag },
-    summary: 'Elements that could not be mapped',
+    summary: 'List rejected elements',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: OPERATION_QUERY,
     isListing: true,
-    answers: [answersJson('In the order of the body, at most 1000 on a page.', z.array(keptRejection))],
+    answers: [answersJson('Rejected elements in the order of the body, at most 1000 a page.', z.array(keptRejection))],
   },
   {
     ...{ method: 'post', path: '/api/operations/:label/replay', operationId: 'replayRejectedElements', tag },
-    summary: 'Push once more what could not be mapped, now that the structure exists',
-    description: 'Needs the permission the push needed.',
+    summary: 'Replay rejected elements after the structure has been completed',
+    description: 'Requires the permission of the original push.',
     access: PUSHERS,
     inPath: { label: textId('The `operationId` of the push.') },
     query: REPLAY_QUERY,
-    answers: [answersJson('As of a push.', pushAnswer)],
+    answers: [answersJson('The answer of the replay, as for a push.', pushAnswer)],
     errors: ['queue_full', 'conflict'],
   },
 ];

@@ -1,12 +1,12 @@
-/** What is counted of pushes (R-A9). */
+/** Metrics of pushes (R-A9). */
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
-/** How a push was stored: by the door of small pushes, with others, written at once, or known from before (R-D7). */
+/** How a push was stored: by the small-push handler, by group commit, by a direct write, or earlier (R-D7). */
 export type PushWay = 'door' | 'group' | 'direct' | 'resent';
 
 export interface CountedPush {
-  /** Of the body, inflated. */
+  /** Length of the inflated body. */
   readonly bytes: number;
   readonly elements: number;
   readonly readings: number;
@@ -14,9 +14,9 @@ export interface CountedPush {
 }
 
 export interface PushMetrics {
-  /** A push that was answered 200. Of one sent again nothing but itself is counted. */
+  /** Counts a push answered 200. A re-sent push counts as a push, but not its bytes, elements and readings. */
   accepted(way: PushWay, push: CountedPush): void;
-  /** Answered 503: too much waits to be written, or too many bodies are being read. */
+  /** Pushes answered 503, by the full resource. */
   readonly queueFull: Count;
   readonly memoryFull: Count;
 }
@@ -24,7 +24,7 @@ export interface PushMetrics {
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',
-    help: 'Pushes answered 200, by the way they were stored.',
+    help: 'Pushes answered 200, by the way they were stored: small-push handler (door), group commit, direct write, re-sent.',
     labels: ['way'],
   });
   const ways = { door: of('door'), group: of('group'), direct: of('direct'), resent: of('resent') };
@@ -35,13 +35,13 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
   const elements = metrics.counter({
     name: 'tidemark_push_elements_total',
-    help: 'Elements of accepted pushes, by whether their target was found.',
+    help: 'Elements of accepted pushes; rejected: no target was found.',
     labels: ['outcome'],
   });
   const [accepted, rejected] = [elements({ outcome: 'accepted' }), elements({ outcome: 'rejected' })];
   const refused = metrics.counter({
     name: 'tidemark_pushes_turned_away_total',
-    help: 'Pushes answered 503: too much waits to be written (queue), or too many bodies are being read (memory).',
+    help: 'Pushes answered 503, by what is full: queue (bytes waiting to be written) or memory (bodies being read).',
     labels: ['full'],
   });
   function one(name: string, help: string): Count {
@@ -61,7 +61,7 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
   };
 }
 
-/** Accepted and not written yet; set aside: for an operator to look at. */
+/** Accepted batches that are not written yet, and batches set aside for an operator. */
 export const PUSH_BACKLOG: BacklogQuery = {
   sql: `
     select count(*) filter (where set_aside_date is null)::int as batches,
@@ -74,12 +74,16 @@ export const PUSH_BACKLOG: BacklogQuery = {
     from push_batch`,
   gauges: [
     { column: 'batches', name: 'tidemark_push_waiting_batches', help: 'Accepted batches that wait to be written.' },
-    { column: 'bytes', name: 'tidemark_push_waiting_bytes', help: 'Bytes of their readings.' },
-    { column: 'age', name: 'tidemark_push_waiting_age_seconds', help: 'Since when the oldest of them waits; 0: none.' },
+    { column: 'bytes', name: 'tidemark_push_waiting_bytes', help: 'Bytes of readings in waiting batches.' },
+    {
+      column: 'age',
+      name: 'tidemark_push_waiting_age_seconds',
+      help: 'Seconds since the oldest waiting batch was accepted; 0: no batch waits.',
+    },
     {
       column: 'setAside',
       name: 'tidemark_push_set_aside_batches',
-      help: 'Batches that cannot be written and are kept for an operator.',
+      help: 'Batches that cannot be written and wait for an operator.',
     },
   ],
 };

@@ -23,11 +23,11 @@ const operationTimeoutSec: QueryParameter<number> = {
     return seconds >= 1 && seconds <= MAX_TIMEOUT_SEC ? seconds : DEFAULT_TIMEOUT_SEC;
   },
 };
-const all = flagParameter('Means every operation of that label, not the newest alone.');
+const all = flagParameter('Selects every operation of the label instead of the newest.');
 
 export const PUSH_QUERY = declareQuery({
   operationId: textParameter(
-    'The client’s label for the import. The same label, user and body within 24 hours is the same operation, not a second one. Without it the service makes one.',
+    'The client’s label of the push. The same label, user and body within 24 hours is the same operation and stores nothing new. Default: a new UUID.',
     z
       .string()
       .max(MAX_LABEL, { error: `must be at most ${MAX_LABEL} characters` })
@@ -45,7 +45,7 @@ export function repairAddress(address: string): string {
 }
 
 export interface PushQuery {
-  /** undefined: the client gave none. */
+  /** undefined: the client gave no label. */
   readonly operationId: string | undefined;
   readonly timeoutSec: number;
 }

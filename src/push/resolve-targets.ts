@@ -1,6 +1,6 @@
 /**
- * Which variable each push element means (R-D2): all identifiers given must agree, within the caller's account and
- * what they may push to. Elements that give the same kinds of identifiers are looked up together, so each look-up can use an index.
+ * Resolves the variable of each push element (R-D2): all given identifiers must match it, within the caller's account and
+ * write access. Elements with the same kinds of identifiers share one query, so that each query can use an index.
  */
 import { isReached, type Reach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
@@ -8,7 +8,7 @@ import type { TargetIdentifiers } from './body/push-element.ts';
 
 export interface Target {
   readonly variableId: number;
-  /** IANA zone of dates without one. */
+  /** IANA zone that applies to dates without an offset. */
   readonly timeZoneId: string;
 }
 
@@ -19,7 +19,7 @@ export interface Unresolved {
 
 type Identifier = keyof TargetIdentifiers;
 
-/** Identifier → column and type; the order is that of the parameters. */
+/** Column and type of each identifier, in the order of the query parameters. */
 const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int' | 'text']>> = {
   variableId: ['variable.id', 'int'],
   sourceId: ['source.id', 'int'],
@@ -45,10 +45,10 @@ export interface Pusher {
   readonly reach: Reach;
 }
 
-/** Said whether or not there is such a variable: else it would tell. */
+/** Added whether or not such a variable exists, so that the message does not reveal it. */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 
-/** @returns per element, in order, its target or why it has none. */
+/** @returns one entry per element, in order: its target, or the reason for having none. */
 export async function resolveTargets(
   queryable: Queryable,
   pusher: Pusher,
@@ -107,12 +107,13 @@ async function findMatches(
   return rows;
 }
 
-/** @param where which variables were looked at, when not all. */
+/** @param where describes the searched variables if not all of the account. */
 function toTarget(identifiers: TargetIdentifiers, match: Match | undefined, where: string): Target | Unresolved {
   if (match?.count === 1) return { variableId: match.variableId, timeZoneId: match.timeZoneId };
   const what = describe(identifiers);
   if (!match) {
-    const message = what === '' ? 'the element gives no identifier of a variable' : `no variable has ${what}${where}`;
+    const message =
+      what === '' ? 'the element must have an identifier of a variable' : `no variable has ${what}${where}`;
     return { code: 'target_not_found', message };
   }
   return { code: 'target_ambiguous', message: `${match.count} variables have ${what}` };
@@ -123,7 +124,7 @@ function describe(identifiers: TargetIdentifiers): string {
   return given.map((name) => `${name} ${JSON.stringify(identifiers[name])}`).join(' and ');
 }
 
-/** The same for the same identifiers, whatever their order. */
+/** @returns a key that does not depend on the order of the members. */
 export function keyOfIdentifiers(identifiers: TargetIdentifiers): string {
   let key = '';
   for (const name of IDENTIFIERS) {

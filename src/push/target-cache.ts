@@ -1,7 +1,7 @@
 /**
- * Remembers what identifiers mean. What was looked up holds as long as the account's structure has the version it had
- * before the look-up; whoever uses a remembered target says so when it stores, and the store refuses when the version has
- * changed (store-batches.ts). So a change of structure counts from its commit on, in whatever process it was made.
+ * LRU cache of resolved targets. An entry is valid for one version of the account's structure, the version before the
+ * look-up. The store compares this version when it commits and refuses stale targets (store/store-batches.ts), so a change
+ * of structure applies from its commit on, in all processes.
  */
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../identity/caller/caller.ts';
@@ -12,20 +12,20 @@ import { keyOfIdentifiers, resolveTargets, type Target, type Unresolved } from '
 
 export interface ResolvedTargets {
   readonly targets: readonly (Target | Unresolved)[];
-  /** The version on which remembered ones depend; null: all were looked up just now. */
+  /** Version of the structure that cached targets depend on; null: all were looked up just now. */
   readonly structureVersion: number | null;
 }
 
 export interface TargetCache {
-  /** What is remembered of them; undefined where something has to be looked up. */
+  /** @returns cached targets; undefined if any of them is not cached. */
   recall(caller: Caller, elements: readonly TargetIdentifiers[]): ResolvedTargets | undefined;
-  /** @param isFresh looks everything up anew. */
+  /** @param isFresh ignore the cache. */
   resolve(caller: Caller, elements: readonly TargetIdentifiers[], isFresh: boolean): Promise<ResolvedTargets>;
 }
 
 const MAX_ACCOUNTS = 10_000;
 const MAX_TARGETS = 200_000;
-// One body must not push out what all the others need.
+// Larger bodies are not cached: one body must not evict the targets of all others.
 const MAX_REMEMBERED = 20_000;
 
 const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';
@@ -48,7 +48,7 @@ export function openTargetCache(database: Database): TargetCache {
   };
 
   const lookUp = async (caller: Caller, elements: readonly TargetIdentifiers[]): Promise<ResolvedTargets> => {
-    // Before the look-up: of a change in between, the version then remembered is already out of date.
+    // Read the version before the look-up: a change in between then makes the entries stale.
     const { rows } = await database.query<{ version: number }>(FIND_VERSION, [caller.accountId]);
     const version = rows[0]?.version ?? 0;
     const { accountId } = caller;
@@ -70,7 +70,7 @@ export function openTargetCache(database: Database): TargetCache {
   };
 }
 
-/** What is reached is part of it, as others may reach more. No sites at all must not read like every site. */
+/** Keeps entries apart by account, version and write access. An empty list of sites must differ from access to all. */
 function scopeOf(caller: Caller, version: number): string {
   const { siteIds, sourceIds } = writeReach(caller);
   return `${caller.accountId}/${version}/${siteIds === null ? 'all' : siteIds.join()}/${sourceIds.join()}/`;

@@ -1,8 +1,8 @@
 /**
- * The short way of a large push of new dates: its points are written, and its operation ended, in the transaction that
- * accepts it. Accepted means durable either way (R-D1); what is saved is storing the readings a second time. It is taken
- * only while the order of effect is that of the answers (R-D6): nothing of the account waits to be written, neither when
- * the write begins nor when it ends. Otherwise, and whenever anything is in the way, the push takes the way of all others.
+ * Direct write of a large push of new dates: one transaction accepts it, writes its points and ends its operation. Accepted
+ * means durable as on the ordinary path (R-D1), but the readings are stored once instead of twice. To keep the order of the
+ * answers (R-D6), no batch of the account may wait when the write begins and when it commits. In any other case the
+ * push takes the ordinary path.
  */
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
@@ -17,25 +17,24 @@ import type { StoreOutcome } from '../store/new-operation.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { lockTurnSql, turnKey } from '../store/turn-lock.ts';
 
-/** One push, its targets resolved and its readings encoded. */
-interface Submission {
+interface DirectSubmission {
   readonly accountId: number;
   readonly structureVersion: number | null;
   readonly operation: EncodedOperation;
 }
 
 export interface DirectWriter {
-  /** @returns undefined when the push must take the other way. */
-  tryWrite(submission: Submission): Promise<StoreOutcome | undefined>;
+  /** @returns undefined if the push must take the ordinary path. */
+  tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
 }
 
-// Fewer are stored faster by a group commit; more would keep a client waiting that gives up after ten seconds.
+// Fewer readings are faster by group commit; more could exceed the ten seconds that shipped clients wait.
 const MIN_READINGS = 1000;
 const MAX_READINGS = 250_000;
 const LOCK_TIMEOUT_MS = 1000;
 const MAX_WAIT_MS = 1000;
 
-// Written again: not the short way, the writer would have to look at what is there.
+// Dates up to the last stored one: the writer would have to compare with stored points.
 const MUST_WAIT = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null)
       or exists (select from unnest($2::int[], $3::int8[]) first (variable_id, micros)
@@ -46,7 +45,7 @@ const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
 
-/** @param concurrency writes at the same time, a connection each. */
+/** @param concurrency maximum number of concurrent writes; each takes a database connection. */
 export function openDirectWriter(database: Database, concurrency: number, log: Log): DirectWriter {
   const slots = openSemaphore(concurrency, MAX_WAIT_MS);
   const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {
@@ -79,10 +78,10 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
   };
 }
 
-/** Others of the account were accepted meanwhile, and wait: they were answered before, so they come first. */
+/** Pushes of the account were accepted during the write; they were answered first, so they must take effect first. */
 class OvertakenError extends Error {}
 
-async function write(transaction: Transaction, { accountId, ...submission }: Submission): Promise<StoreOutcome> {
+async function write(transaction: Transaction, { accountId, ...submission }: DirectSubmission): Promise<StoreOutcome> {
   const { operation, structureVersion } = submission;
   await transaction.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   const batch = { accountId, structureVersion, isQueued: false, operations: [operation] };
@@ -98,8 +97,8 @@ async function write(transaction: Transaction, { accountId, ...submission }: Sub
 }
 
 /**
- * The tuples for the writer, which puts its VersionTimestamp into them and takes VersionTags out: should the push have to
- * go the other way, it gets another VersionTimestamp, but needs its tags.
+ * Copies the tuples if needed: the writer overwrites VersionTimestamps and clears VersionTags, and a push that falls back to
+ * the ordinary path still needs its tags.
  */
 function spare({ tuples, hasVersionTags }: EncodedOperation): Buffer {
   return hasVersionTags ? Buffer.from(tuples) : tuples;

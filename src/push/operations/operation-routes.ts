@@ -1,4 +1,4 @@
-/** `/api/operations/{operationId}`: what became of a push, what it rejected, and sending that again (R-D7, R-D8). */
+/** `/api/operations/{operationId}`: state of a push, its rejected elements, and their replay (R-D7, R-D8). */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import { assertPermission, type Caller } from '../../identity/caller/caller.ts';
@@ -21,7 +21,7 @@ import { countRejections, findRejections, toRejectionsBody } from '../store/find
 
 type Env = CallerEnv & RequestIdEnv;
 
-// A listing without paging is one page, but not one without end.
+// Page size of a listing without paging parameters.
 const MAX_ITEMS = 1000;
 
 export function operationRoutes({ database, admission, replay }: PushService): Hono<Env> {
@@ -63,7 +63,7 @@ export function operationRoutes({ database, admission, replay }: PushService): H
     });
 }
 
-/** The newest operation of the label, or all with `all=true`. */
+/** @returns the newest operation of the label; with `all=true` those with rejected elements. */
 async function findMeant(
   database: Database,
   caller: Caller,

@@ -1,7 +1,6 @@
 /**
- * Sends rejected elements again, once the structure is there (R-D8). A replay is an operation of its own, under the same
- * label: it takes over the elements it was given, those it accepts and those it rejects again. One that can accept
- * nothing changes nothing.
+ * Replays rejected elements once their targets exist (R-D8). A replay is an operation of its own under the same label. It
+ * takes over the replayed elements, accepted or rejected again. A replay that accepts nothing changes nothing.
  */
 import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -21,9 +20,9 @@ export interface ReplayServices extends Omit<AcceptServices, 'store'> {
 }
 
 /**
- * Replays what the operations have rejected, the oldest first, as much as one push may hold.
- * @returns as of a push; `index` is the place in the listing of what was rejected.
- * @throws DomainError conflict when somebody else replays the same elements.
+ * Replays the rejected elements of operations, oldest first, as many as one push may hold.
+ * @returns the answer as for a push; `index` is the index in the listing of rejected elements.
+ * @throws {DomainError} conflict when a concurrent replay takes the same elements.
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 
@@ -53,7 +52,7 @@ async function store(
   const batch = { accountId: caller.accountId, structureVersion: null, isQueued: true, operations: [operation] };
   await withTransaction(database, async (transaction) => {
     if ((await deleteRejections(transaction, kept)) < kept.length) {
-      throw new DomainError('conflict', 'the rejected elements are being replayed already');
+      throw new DomainError('conflict', 'another request is replaying the rejected elements; read the operation again');
     }
     await storeBatches(transaction, [batch]);
   });

@@ -1,5 +1,5 @@
--- An operation as the event DataPushCompleted reports it (R-D7). Instants are ISO 8601 in UTC (R-A8). Of pushes that share
--- a row it has `members`, to be told apart by expand_push_operations when the event is delivered.
+-- An operation in the event DataPushCompleted (R-D7). Instants are ISO 8601 in UTC (R-A8). A shared operation has
+-- `members`; expand_push_operations splits it when the event is delivered.
 create or replace function push_operation_event(operation push_operation) returns jsonb language sql stable as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'operationId', operation.label,
@@ -14,12 +14,12 @@ create or replace function push_operation_event(operation push_operation) return
     'completedDate', to_char(operation.completed_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $$;
 
--- The label of a push that shares a row, by its place from 0 on (migration 0018).
+-- The label of a push in a shared row, by its place from 0 (migration 0018).
 create or replace function push_member_label(label text, place int) returns text language sql immutable as $$
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;
 
--- The `operations` of an event DataPushCompleted, one for each push, as those who subscribed are told.
+-- Expands the `operations` of an event DataPushCompleted to one per push, as subscribers receive them.
 create or replace function expand_push_operations(operations jsonb) returns setof jsonb language sql immutable as $$
   select case when member.place is null then operation else operation - 'members' || jsonb_build_object(
     'operationId', push_member_label(operation ->> 'operationId', member.place::int - 1),
@@ -31,8 +31,8 @@ create or replace function expand_push_operations(operations jsonb) returns seto
   order by number, place
 $$;
 
--- Gives every push of the first waiting batch of an account a row of its own, where it shares one: what cannot be written
--- is then one's own fault. New ids ascend as the pushes do.
+-- Splits the shared operations of the first waiting batch of an account into one row per push, so that only the faulty push
+-- fails. New ids ascend in the order of the pushes.
 create or replace function part_push_operations(for_account_id int) returns void language plpgsql as $$
 declare
   whole push_batch;
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
--- Puts into the outbox what became of the operations among `ids` that were marked as announced at `announced_at`.
+-- Writes one outbox event per account for the operations among `ids` that were marked as announced at `announced_at`.
 create or replace function announce_push_operations(ids bigint[], announced_at timestamptz) returns void
 language sql as $$
   insert into outbox_event (account_id, type, payload)
@@ -81,8 +81,8 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations: Completed, or Failed with a reason. Each is announced by one event in all its life: those whose
--- time-out was announced before are not announced again (R-D7). One event tells of all operations of an account.
+-- Ends operations: Completed, or Failed with a reason. Each operation is announced once: not again if its time-out was
+-- announced before (R-D7). One event holds all operations of an account.
 create or replace function end_push_operations(ids bigint[], end_state text, reason text) returns void
 language plpgsql as $$
 declare
@@ -96,8 +96,8 @@ begin
 end
 $$;
 
--- Announces the operations whose time-out passed before they ended (R-D7). A batch that is being ended right now is left
--- to that. Returns how many batches were looked at.
+-- Announces the operations whose time-out has passed (R-D7). Skips batches that are being ended right now. Returns the
+-- number of batches examined.
 create or replace function announce_late_push_operations(max_batches int) returns int language plpgsql as $$
 declare
   announced_at timestamptz := clock_timestamp();

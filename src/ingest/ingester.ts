@@ -2,8 +2,10 @@
 import type { Database } from '../platform/database/database.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics/metrics.ts';
+
+import type { Count, Distribution, Metrics } from '../platform/metrics/metrics.ts';
 import type { Progress } from '../platform/progress.ts';
+
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/remove/purge-points.ts';
@@ -12,7 +14,6 @@ import { noteFailedBatch } from '../push/store/failed-batches.ts';
 import { announceLateOperations } from '../push/store/operation-upkeep.ts';
 import { findWaitingAccounts } from '../push/store/waiting-batches.ts';
 import { ingestPortion, type Portion } from './ingest-account.ts';
-import { createIngestMetrics } from './ingest-metrics.ts';
 
 /** Name of the wake queue; its keys are account ids. */
 export const INGEST_QUEUE = 'ingest';
@@ -99,5 +100,34 @@ export function startIngester(services: IngesterServices): Ingester {
       isStopped = true;
       await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
     },
+  };
+}
+
+/** Metrics of the ingester (R-A9). */
+interface IngestMetrics {
+  readonly batches: Count;
+  readonly readings: Count;
+  /** Batches that cannot be written and are not retried. */
+  readonly setAside: Count;
+  /** Seconds from the acceptance of the oldest push of a transaction to its commit. */
+  readonly lagSeconds: Distribution;
+  readonly transactionSeconds: Distribution;
+}
+
+function createIngestMetrics(metrics: Metrics): IngestMetrics {
+  const counter = (name: string, help: string) => metrics.counter({ name, help })({});
+  const distribution = (name: string, help: string) => metrics.distribution({ name, help })({});
+  return {
+    batches: counter('tidemark_ingest_batches_total', 'Accepted batches written as points.'),
+    readings: counter('tidemark_ingest_readings_total', 'Readings of these batches.'),
+    setAside: counter('tidemark_ingest_set_aside_total', 'Batches set aside because they cannot be written.'),
+    lagSeconds: distribution(
+      'tidemark_ingest_lag_seconds',
+      'From the acceptance of the oldest push of a transaction to the commit of its points.',
+    ),
+    transactionSeconds: distribution(
+      'tidemark_ingest_transaction_seconds',
+      'Time of a transaction that writes batches.',
+    ),
   };
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
 import { resolveTargets } from '../../push/resolve-targets.ts';
-import { awaitPushes } from '../../push/store/await-pushes.ts';
+import { awaitPushes } from '../../push/store/waiting-batches.ts';
 import type { FileMetrics } from '../file-metrics.ts';
 import type { FileParser, ParseHelp } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';

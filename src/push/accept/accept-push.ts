@@ -9,7 +9,7 @@ import type { OpenPush, PushReaders } from '../body/push-readers.ts';
 import { toPlainPush } from '../fast-paths/plain-push.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 import type { PushMetrics, PushWay } from '../push-metrics.ts';
-import { findResent } from '../store/find-resent.ts';
+import { findResent } from '../store/find-operations.ts';
 import type { TargetCache } from '../target-cache.ts';
 import { encodeOperation, type PushContext } from './encode-operation.ts';
 import type { PushStore } from './push-store.ts';

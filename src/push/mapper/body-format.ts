@@ -1,4 +1,4 @@
-/** What kind of body a request of a custom format has, by its Content-Type. */
+/** Finds the format of a custom body by its Content-Type. */
 import { DomainError } from '../../platform/errors.ts';
 import type { BodyFormat } from './mapper-process.ts';
 
@@ -15,6 +15,6 @@ export function bodyFormat(request: Request): BodyFormat {
   if (found) return found[0];
   throw new DomainError(
     'unsupported_media_type',
-    `the body must be JSON, XML, text/csv or text/plain, got ${contentType || 'no type'}`,
+    `the Content-Type must be JSON, XML, text/csv or text/plain, got ${contentType || 'none'}`,
   );
 }

@@ -1,4 +1,4 @@
-/** The description of mappers (R-A9, R-D9). */
+/** OpenAPI descriptions of mappers (R-A9, R-D9). */
 import { z } from 'zod';
 import { problemSchema } from '../../platform/openapi/error-schema.ts';
 import {
@@ -20,7 +20,7 @@ const mapper = z
     name: z.string(),
     expression: z.string().meta({ description: 'JSONata that turns the parsed body into push elements.' }),
     hasHeader: z.boolean().meta({ description: 'Whether the first row of CSV names the columns.' }),
-    isEnabled: z.boolean().meta({ description: 'One that is not is answered as if it did not exist.' }),
+    isEnabled: z.boolean().meta({ description: 'Whether pushes may use the mapper; false: they get 404.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
   })
@@ -37,9 +37,12 @@ const written = mapperSchema.meta({
 
 const trial = z
   .object({
-    elements: z.unknown().optional().meta({ description: 'What would be pushed.' }),
-    problems: z.array(problemSchema).optional().meta({ description: 'What a push of it would be refused for.' }),
-    error: z.object({ code: z.string(), message: z.string() }).optional().meta({ description: 'Why there is none.' }),
+    elements: z.unknown().optional().meta({ description: 'The push elements that the mapper returned.' }),
+    problems: z.array(problemSchema).optional().meta({ description: 'Problems for which a push would be refused.' }),
+    error: z
+      .object({ code: z.string(), message: z.string() })
+      .optional()
+      .meta({ description: 'The error of a failed mapper.' }),
   })
   .meta({ id: 'MapperTrial' });
 
@@ -79,7 +82,7 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'post', path: '/account/mappers/:id/test', operationId: 'tryMapper', ...shared },
-    summary: 'Try a mapper with a sample body; nothing is stored',
+    summary: 'Test a mapper with a sample body; stores nothing',
     inPath,
     body: {
       description: 'At most 1 MiB.',
@@ -91,6 +94,6 @@ export const MAPPER_OPERATIONS: readonly Operation[] = [
       },
       mayBeGzip: true,
     },
-    answers: [answersJson('The elements, or why there are none.', trial)],
+    answers: [answersJson('The elements, or the error of the mapper.', trial)],
   },
 ];

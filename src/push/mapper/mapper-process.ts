@@ -1,18 +1,18 @@
 /**
- * A process that maps bodies of custom formats to push elements (R-D9). Expressions are written by customers: it may read
- * no file but its own program, start nothing, and knows no secret; whoever started it ends it when it takes too long, and
- * it dies alone when it takes too much memory.
+ * Child process that maps bodies in custom formats to push elements (R-D9). Customers write the expressions, so the process
+ * may read only its own program, start nothing, and has no secrets. The parent kills it on a time-out; running out of
+ * memory ends only this process.
  */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import jsonata from 'jsonata';
-import { parseCsv, toRecords } from './parse-csv-rules.ts';
+import { parseCsv, toRecords } from './csv-parser.ts';
 
 export type BodyFormat = 'json' | 'xml' | 'csv';
 
 export interface MapRequest {
   readonly id: number;
   readonly expression: string;
-  /** undefined: the expression is only checked. */
+  /** undefined: only check the expression. */
   readonly body?: { readonly format: BodyFormat; readonly hasHeader: boolean; readonly bytes: Uint8Array };
 }
 
@@ -21,12 +21,12 @@ export type MapReply =
   | { readonly id: number; readonly kind: 'checked' }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly position?: number };
 
-// The process is ended anyway when it is over its time; these give an author a better word before.
+// The parent kills the process anyway; these limits give the author a better message first.
 const GUARDS = { timeout: 60_000, stack: 1000, sequence: 2_000_000 };
 
 const parser = new XMLParser({
   ...{ ignoreAttributes: false, attributeNamePrefix: '@', textNodeName: '#text', htmlEntities: true },
-  // What looks like a number may be a serial number: texts stay as they are.
+  // Keep texts: a number may be a serial number with leading zeros.
   ...{ parseTagValue: false, parseAttributeValue: false },
 });
 
@@ -42,7 +42,7 @@ async function answer({ id, expression, body }: MapRequest): Promise<MapReply> {
   if (!body) return { id, kind: 'checked' };
   const input = parseBody(new TextDecoder('utf-8', { fatal: true }).decode(body.bytes), body.format, body.hasHeader);
   const result: unknown = await compiled.evaluate(input);
-  // JSONata makes one element of a list of one, and nothing of an empty list.
+  // JSONata returns a single element for a list of one, and undefined for an empty list.
   const elements = result === undefined ? [] : Array.isArray(result) ? result : [result];
   return { id, kind: 'mapped', json: JSON.stringify(elements) };
 }
@@ -53,14 +53,14 @@ function parseBody(text: string, format: BodyFormat, hasHeader: boolean): unknow
       return JSON.parse(text);
     case 'csv': {
       const rows = parseCsv(text);
-      if (!rows) throw new Error('the body is not CSV: a quote is not closed');
+      if (!rows) throw new Error('the body must be CSV, got a quote that is not closed');
       return hasHeader ? toRecords(rows) : rows;
     }
     case 'xml': {
       if (/<!DOCTYPE/i.test(text)) throw new Error('the body must not have a DOCTYPE');
       const verdict = XMLValidator.validate(text);
       if (verdict === true) return parser.parse(text);
-      throw new Error(`the body is not XML: ${verdict.err.msg} (line ${verdict.err.line}, column ${verdict.err.col})`);
+      throw new Error(`the body must be XML: ${verdict.err.msg} (line ${verdict.err.line}, column ${verdict.err.col})`);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** `/account/mappers` (R-D9): managers keep the mappers of their account and try them with a sample body. */
+/** `/account/mappers` (R-D9): managers maintain the mappers of their account and test them with sample bodies. */
 import { Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -36,7 +36,7 @@ export interface MapperServices {
 const MAX_SAMPLE_BYTES = 1 << 20;
 
 export function mapperRoutes({ database, runner, limits, audit }: MapperServices): Hono<Env> {
-  /** @throws DomainError invalid_input naming the place in the expression. */
+  /** @throws {DomainError} invalid_input with the position in the expression. */
   const parseFields = async (request: Request): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
     try {
@@ -92,7 +92,7 @@ export function mapperRoutes({ database, runner, limits, audit }: MapperServices
 
 type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;
 
-/** The elements, and what a push of them would be refused for; or why there are none. Nothing is stored. */
+/** Runs a mapper on a sample and validates the result as a push. Stores nothing. */
 async function trySample(
   runner: MapperRunner,
   limits: PushLimits,

@@ -1,4 +1,4 @@
-/** Mappers of an account (R-D9): what is stored of them, and who finds which. */
+/** Stores and finds the mappers of an account (R-D9). */
 import { z } from 'zod';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -14,7 +14,7 @@ export interface Mapper {
   readonly expression: string;
   /** Whether the first row of CSV names the columns. */
   readonly hasHeader: boolean;
-  /** A mapper that is not is answered as if it did not exist. */
+  /** false: pushes to it get 404. */
   readonly isEnabled: boolean;
   readonly createdDate: string;
   readonly modifiedDate: string;
@@ -22,7 +22,7 @@ export interface Mapper {
 
 const text = (max: number) => z.string().min(1).max(max).refine(isStorableText, STORABLE_RULE);
 
-/** What a client writes; other fields of a mapper that was read are ignored. */
+/** The fields that a client writes; read-only fields in the body are ignored. */
 export const mapperSchema = lenientObject({
   name: text(200),
   expression: text(65_536),
@@ -42,7 +42,7 @@ export async function listMappers(queryable: Queryable, accountId: number): Prom
   return rows;
 }
 
-/** @throws DomainError not_found, also for a mapper of another account. */
+/** @throws {DomainError} not_found, also for a mapper of another account. */
 export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
   if (!isGuid(id)) throw notFound();
   const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
@@ -91,5 +91,5 @@ function fail(): never {
 }
 
 function notFound(): DomainError {
-  return new DomainError('not_found', 'there is no such mapper');
+  return new DomainError('not_found', 'the mapper does not exist');
 }

@@ -1,6 +1,6 @@
 /**
- * Runs mappers in processes of their own, one per mapper, a few at a time (R-D9). A thread would share this process's
- * memory and secrets, and one that runs out of memory inside a built-in function takes the whole process with it.
+ * Runs mappers in child processes, one per mapper, a limited number at a time (R-D9). A thread would share the memory and
+ * secrets of this process, and running out of memory in it would end the process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { realpathSync } from 'node:fs';
@@ -13,14 +13,15 @@ import type { MapReply, MapRequest } from './mapper-process.ts';
 export interface MapperLimits {
   readonly timeoutMs: number;
   readonly memoryMebibytes: number;
-  /** Mappers that run at the same time. */
+  /** Maximum number of mappers that run at the same time. */
   readonly processes: number;
 }
 
 export interface MapperRunner {
   /**
-   * @param key whose process may be used again: a mapper in one version; undefined: a fresh one, ended afterwards.
-   * @throws DomainError mapping_failed, saying what and where; queue_full when too many run.
+   * Maps a body, or only checks an expression.
+   * @param key identifies a mapper in one version, whose process may be reused; undefined: use a new process once.
+   * @throws {DomainError} mapping_failed with the reason and position; queue_full when too many mappers run.
    */
   run(
     key: string | undefined,
@@ -54,7 +55,7 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
 
   return {
     run: async (key, request) => {
-      if (!(await slots.enter())) throw new DomainError('queue_full', 'too many mappers run; please try again');
+      if (!(await slots.enter())) throw new DomainError('queue_full', 'too many mappers are running; try again later');
       const child = (key === undefined ? undefined : take(key)) ?? start(limits);
       try {
         const reply = await ask(child, { ...request, id: 1 }, limits);
@@ -64,7 +65,7 @@ export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
         const at = reply.position === undefined ? '' : ` (at character ${reply.position})`;
         throw new DomainError('mapping_failed', `the mapper failed: ${reply.message}${at}`);
       } catch (error) {
-        if (!(error instanceof DomainError)) log.warn({ err: error }, 'a mapper could not be run');
+        if (!(error instanceof DomainError)) log.warn({ err: error }, 'running a mapper failed');
         throw error;
       } finally {
         slots.leave();
@@ -103,7 +104,7 @@ function start({ memoryMebibytes }: MapperLimits): ChildProcess {
 function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Promise<MapReply> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      end(new DomainError('mapping_failed', `the mapper failed: it took longer than ${limits.timeoutMs} ms`));
+      end(new DomainError('mapping_failed', `the mapper must end within ${limits.timeoutMs} ms`));
     }, limits.timeoutMs);
     const end = (error: Error | undefined, reply?: MapReply): void => {
       clearTimeout(timer);
@@ -118,8 +119,8 @@ function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Pr
     };
     const onMessage = (reply: unknown): void => end(undefined, reply as MapReply);
     const onExit = (): void => {
-      const what = `it ended before it was done; it may take at most ${limits.memoryMebibytes} MiB of memory`;
-      end(new DomainError('mapping_failed', `the mapper failed: ${what}`));
+      const limit = `it may take at most ${limits.memoryMebibytes} MiB of memory`;
+      end(new DomainError('mapping_failed', `the process of the mapper ended early; ${limit}`));
     };
     child.once('message', onMessage);
     child.once('exit', onExit);

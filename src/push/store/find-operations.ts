@@ -3,7 +3,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Paging } from '../../platform/http/paging.ts';
-import type { PushWarning, Rejection } from '../push-answer.ts';
+import { type PushAnswer, type PushWarning, type Rejection, toAnswer } from '../push-answer.ts';
 import { readMemberLabel } from './operation-label.ts';
 
 export interface Operation {
@@ -110,4 +110,29 @@ export function toOperationBody({ label, acceptedElements, acceptedReadings, ...
     ...(startedDate !== null && { startedDate }),
     ...(completedDate !== null && { completedDate }),
   };
+}
+
+const RESEND_HOURS = 24;
+
+const FIND_RESENT = `
+  select label, accepted_elements as "acceptedElements", accepted_readings as "acceptedReadings", rejected, warnings,
+         accepted_date < now() - interval '${RESEND_HOURS} hours' as "isOld"
+  from push_operation where resend_key = $1`;
+
+const FREE_RESEND_KEY = `
+  update push_operation set resend_key = null
+  where resend_key = $1 and accepted_date < now() - interval '${RESEND_HOURS} hours'`;
+
+type ResentRow = Parameters<typeof toAnswer>[0] & { readonly isOld: boolean };
+
+/**
+ * Finds the operation of a re-sent push (R-D7).
+ * @returns its answer; undefined if it is at least 24 hours old. The key is then free for a new operation.
+ */
+export async function findResent(queryable: Queryable, resendKey: Buffer): Promise<PushAnswer | undefined> {
+  const { rows } = await queryable.query<ResentRow>(FIND_RESENT, [resendKey]);
+  const [row] = rows;
+  if (row && !row.isOld) return toAnswer(row);
+  await queryable.query(FREE_RESEND_KEY, [resendKey]);
+  return undefined;
 }

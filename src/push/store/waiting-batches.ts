@@ -1,7 +1,8 @@
 /**
  * The queue of accepted batches that wait for the ingester: lock an account's queue, take the next batches, end their
- * operations, delete them. Writing the points between these steps is the work of src/ingest.
+ * operations, delete them, and wait until they are written. Writing the points between these steps is the work of src/ingest.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts';
 import { readBytea } from '../../platform/database/read-bytea.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
@@ -89,4 +90,27 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
     'select distinct account_id as "accountId" from push_batch where set_aside_date is null',
   );
   return rows.map(({ accountId }) => accountId);
+}
+
+const POLL_INTERVAL_MS = 50;
+
+// Batches that are set aside wait for an operator and do not block.
+const FIND_LAST = `
+  select max(place) as place from push_batch where account_id = $1 and set_aside_date is null`;
+const IS_WAITING = `
+  select from push_batch where account_id = $1 and set_aside_date is null and place <= $2 limit 1`;
+
+/**
+ * Waits until the pushes accepted so far are written; does not wait for later ones.
+ * @returns false if `signal` aborted first.
+ */
+export async function awaitPushes(queryable: Queryable, accountId: number, signal: AbortSignal): Promise<boolean> {
+  const { rows } = await queryable.query<{ place: number | null }>(FIND_LAST, [accountId]);
+  const place = rows[0]?.place ?? null;
+  if (place === null) return true;
+  while ((await queryable.query(IS_WAITING, [accountId, place])).rowCount !== 0) {
+    if (signal.aborted) return false;
+    await wait(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+  }
+  return true;
 }

@@ -1,4 +1,4 @@
-/** An api that dies in the middle of many small pushes: what it answered is kept, whatever it was doing (R-D1, R-K3). */
+/** An api that is killed among many small pushes: every answered push is stored (R-D1, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -27,7 +27,7 @@ interface Answered {
   readonly date: string;
 }
 
-test('an api killed among many small pushes has stored each it answered, and its operation (R-D1, R-D7, R-K3)', async () => {
+test('push: an api killed among many small pushes has stored every answered push and its operation (R-D1, R-D7, R-K3)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId);
   const victim = await startRoles(['api'], world.environment);
@@ -42,7 +42,7 @@ test('an api killed among many small pushes has stored each it answered, and its
   ]);
   const stored = new Set(rows.map(({ date }) => Date.parse(date)));
   expect(answered.filter(({ date }) => !stored.has(Date.parse(date)))).toEqual([]);
-  // What was cut off before its answer may be stored or not: one of each client at the most.
+  // Pushes without an answer may be stored: at most one per client.
   expect(stored.size).toBeLessThanOrEqual(answered.length + CLIENTS);
   expect(new Set(answered.map(({ label }) => label)).size).toBe(answered.length);
   for (const { label } of answered.filter((_, index) => index % 25 === 0)) {
@@ -53,7 +53,7 @@ test('an api killed among many small pushes has stored each it answered, and its
   expect(shared.length, 'pushes were stored together').toBeGreaterThan(0);
 }, 60_000);
 
-/** @returns what was answered until the process died, which it does in the middle of the work. */
+/** Pushes until the process is killed during the load. @returns the answered pushes. */
 async function pushUntilKilled(
   victim: RoleProcess,
   client: ApiClient,

@@ -1,4 +1,4 @@
-/** Batches that fail at one ingester while another is at them: nothing is written twice, and nobody is blamed wrongly. */
+/** Batches that fail at one ingester while another works on them: written once, and no other batch is counted as failed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -35,7 +35,7 @@ async function versionCount(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** What waits becomes one batch, as when pushes arrive together. */
+/** Merges the waiting batches into one, as if the pushes had arrived together. */
 async function mergeBatches(): Promise<void> {
   await api.database.query(
     `update push_batch set operation_ids = merged.ids, reading_counts = merged.counts, rows = merged.rows
@@ -46,7 +46,7 @@ async function mergeBatches(): Promise<void> {
   await api.database.query('delete from push_batch where id > (select min(id) from push_batch)');
 }
 
-/** Until somebody waits in the database for a lock of that kind. */
+/** Waits until a statement waits for a lock of that kind. */
 const waiter = (lock: string, statement: string) =>
   eventually(`${statement} at a lock`, async () => {
     const { rowCount } = await api.database.query(
@@ -57,11 +57,11 @@ const waiter = (lock: string, statement: string) =>
     return (rowCount ?? 0) > 0;
   });
 
-describe('a batch that failed at one ingester', () => {
+describe('push: a batch that failed at one ingester', () => {
   it.each([
-    ['of one push', 1],
-    ['of several, which would be taken apart,', 3],
-  ])('%s and is written by the next is written once, and not Failed (R-D6, R-K3)', async (_what, pushes) => {
+    ['with one push', 1],
+    ['with several pushes', 3],
+  ])('%s is written once and not Failed if the next ingester writes it first (R-D6, R-K3)', async (_what, pushes) => {
     await api.ingest();
     const before = await versionCount();
     const labels: string[] = [];
@@ -91,7 +91,7 @@ describe('a batch that failed at one ingester', () => {
     expect(await versionCount()).toBe(before + pushes);
   });
 
-  it('is alone to blame: not the one that is next, nor any for what failed before it was taken (R-K3)', async () => {
+  it('is the only one counted: no other batch, and none for an error before one was taken (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

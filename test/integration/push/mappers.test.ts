@@ -32,7 +32,7 @@ const pushRaw = (guid: string, type: string, raw: string, query = '', client: Te
     headers: { 'content-type': type },
   });
 
-it('who made, changed and deleted a mapper is in the audit trail (R-B14, R-D9)', async () => {
+it('push: the audit trail lists who created, changed and deleted a mapper (R-B14, R-D9)', async () => {
   const id = await addMapper('[]', { name: 'Old' });
   await api.manager.put(`/account/mappers/${id}`, { name: 'New', expression: '[]' });
   await api.manager.put(`/account/mappers/${id}`, { name: 'Wrong', expression: '[' });
@@ -59,7 +59,7 @@ const CSV_MAPPER = `[$.{
   "data": [{ "date": $replace(when, " ", "T") & "Z", "value": $replace(kwh, ",", ".") }]
 }]`;
 
-describe('a custom format', () => {
+describe('push: a custom format', () => {
   it.each([
     [
       'JSON',
@@ -86,14 +86,14 @@ describe('a custom format', () => {
     expect(body.map(({ rawValue }) => rawValue)).toEqual(values);
   });
 
-  it('sent again under its label is one operation, though the mapper makes something else of it (R-D7)', async () => {
+  it('re-sent under its label is one operation, even if the mapper returns other elements (R-D7)', async () => {
     const guid = await addMapper(`{"variableId": ${variableId}, "data": [{"date": $now(), "value": v}]}`);
     for (let time = 0; time < 2; time += 1) await pushRaw(guid, 'application/json', '{"v":1}', '?operationId=custom');
     const { body } = await api.manager.get<unknown[]>('/api/operations/custom?all=true');
     expect(body).toMatchObject([{ mapperId: guid, accepted: { readings: 1 } }]);
   });
 
-  it('what the mapper makes is checked like any push (R-D1)', async () => {
+  it('is validated like any push after mapping (R-D1)', async () => {
     const guid = await addMapper('{"variableId": 1, "data": [{"date": "x", "value": 1}]}');
     expect(await pushRaw(guid, 'application/json', '{}')).toMatchObject({
       status: 400,
@@ -101,7 +101,7 @@ describe('a custom format', () => {
     });
   });
 
-  it('has a GUID of one account; unknown, foreign and switched-off ones are 404 (R-D9)', async () => {
+  it('with an unknown, foreign or disabled mapper is 404 (R-D9)', async () => {
     const [guid, off] = [await addMapper('[]'), await addMapper('[]', { isEnabled: false })];
     for (const unknown of ['00000000-0000-4000-8000-000000000000', 'x', off]) {
       expect((await pushRaw(unknown, 'application/json', '{}')).status).toBe(404);
@@ -120,12 +120,12 @@ describe('a custom format', () => {
     expect((await pushRaw(await addMapper('[]'), 'application/json', '{}', '', other)).status).toBe(403);
   });
 
-  it('of another type is 415 (R-A4)', async () => {
+  it('with an unsupported Content-Type is 415 (R-A4)', async () => {
     expect((await pushRaw(await addMapper('[]'), 'image/png', 'x')).status).toBe(415);
   });
 });
 
-describe('a hostile mapper', () => {
+describe('push: a hostile mapper', () => {
   const expectToFailAlone = async (expression: string, reason: string) => {
     const answer = await pushRaw(await addMapper(expression), 'application/json', '{}');
     expect(answer).toMatchObject({ status: 400, body: { code: 'mapping_failed' } });
@@ -134,15 +134,19 @@ describe('a hostile mapper', () => {
   };
 
   it.concurrent.each([
-    ['runs for ever', '($f := function($x){ $f($x + 1) }; $f(0))', 'longer than'],
-    ['matches for ever', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', 'longer than'],
-  ])('that %s fails alone, saying why (R-D9)', (_what, expression, reason) => expectToFailAlone(expression, reason));
+    ['never ends', '($f := function($x){ $f($x + 1) }; $f(0))', 'must end within'],
+    ['backtracks without end', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/)', 'must end within'],
+  ])('that %s fails without affecting others and gets the reason (R-D9)', (_what, expression, reason) =>
+    expectToFailAlone(expression, reason),
+  );
 
   it.each([
-    ['recurses for ever', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
-    ['makes a huge text', '$pad("", 500000000)', 'memory'],
-    ['makes a huge array', '[1..99999999]', 'range operator'],
-  ])('that %s fails alone, saying why (R-D9)', (_what, expression, reason) => expectToFailAlone(expression, reason));
+    ['recurses without end', '($f := function($x){ 1 + $f($x) }; $f(0))', 'Stack overflow'],
+    ['builds a huge text', '$pad("", 500000000)', 'memory'],
+    ['builds a huge array', '[1..99999999]', 'range operator'],
+  ])('that %s fails without affecting others and gets the reason (R-D9)', (_what, expression, reason) =>
+    expectToFailAlone(expression, reason),
+  );
 
   it.each([
     '$string(1).constructor',
@@ -150,7 +154,7 @@ describe('a hostile mapper', () => {
     '$.__proto__.polluted',
     '$ ~> |$|{"__proto__":{"polluted":1}}|',
     '$.constructor.constructor("return 1")()',
-  ])('gets nowhere by %s (R-D9)', async (expression) => {
+  ])('has no access by %s (R-D9)', async (expression) => {
     const guid = await addMapper(`[(${expression}; [])]`);
     const answer = await pushRaw(guid, 'application/json', '{"__proto__":{"polluted":1}}');
     expect([200, 400]).toContain(answer.status);
@@ -159,16 +163,16 @@ describe('a hostile mapper', () => {
 
   it.each([
     ['entities', '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', 'DOCTYPE'],
-    ['an open tag', '<a><b></a>', 'not XML'],
-  ])('body with %s is refused (R-D9)', async (_what, raw, reason) => {
+    ['an open tag', '<a><b></a>', 'must be XML'],
+  ])('cannot read a body with %s, which is refused (R-D9)', async (_what, raw, reason) => {
     const answer = await pushRaw(await addMapper('[]'), 'text/xml', raw);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toContain(reason);
   });
 });
 
-describe('/account/mappers', () => {
-  it('creates, lists, reads, changes and deletes; what is read can be put back (R-D9)', async () => {
+describe('push: /account/mappers', () => {
+  it('creates, lists, reads, changes and deletes mappers; PUT accepts what GET returns (R-D9)', async () => {
     const id = await addMapper('[]', { name: 'aaa' });
     const read = (await api.manager.get<Mapper>(`/account/mappers/${id}`)).body;
     expect(read).toMatchObject({ id, name: 'aaa', expression: '[]', hasHeader: true, isEnabled: true });
@@ -179,19 +183,19 @@ describe('/account/mappers', () => {
     expect((await api.manager.delete(`/account/mappers/${id}`)).status).toBe(404);
   });
 
-  it('refuses an expression that is none, with the place (R-D9, R-A5)', async () => {
+  it('refuses an invalid expression with the position of the error (R-D9, R-A5)', async () => {
     const answer = await api.manager.post('/account/mappers', { name: 'm', expression: 'a.b[' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', details: [{ path: '$.expression' }] } });
     expect((answer.body as { message: string }).message).toContain('character 4');
   });
 
-  it('are for managers (R-D9, R-B8)', async () => {
+  it('needs the role MANAGER (R-D9, R-B8)', async () => {
     const user = await api.signIn('ursula', 'USER');
     expect((await user.get('/account/mappers')).status).toBe(403);
     expect((await user.post('/account/mappers', { name: 'm', expression: '[]' })).status).toBe(403);
   });
 
-  it('shows the elements a sample becomes, what is wrong with them, or the error; nothing is stored (R-D9)', async () => {
+  it('tests a mapper: elements, their problems, or the error; stores nothing (R-D9)', async () => {
     const id = await addMapper('{"variableId": n, "data": [{"date": d, "value": 1}]}');
     const sample = async (raw: string) =>
       (await api.manager.send('POST', `/account/mappers/${id}/test`, undefined, { raw })).body;

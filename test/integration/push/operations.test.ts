@@ -37,7 +37,7 @@ const find = (label: string, client: TestClient = api.manager) =>
   client.get<Operation>(`/api/operations/${encodeURIComponent(label)}`);
 const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/api/operations/${label}?all=true`)).body;
 
-/** What DataPushCompleted told of the operations under a label, in order. */
+/** The operations of a label in DataPushCompleted, in order. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ told: Record<string, unknown> }>(
     `select told from outbox_event, jsonb_array_elements(payload -> 'operations') told
@@ -50,8 +50,8 @@ async function announced(label: string): Promise<readonly Record<string, unknown
 let labels = 0;
 const newLabel = () => `label-${++labels}`;
 
-describe('an operation', () => {
-  it('goes from Queued to Completed and tells counts, rejections and times (R-D7)', async () => {
+describe('push: an operation', () => {
+  it('goes from Queued to Completed and shows counts, rejections and times (R-D7)', async () => {
     const label = newLabel();
     await push([...one(variableId), ...one(2_000_000_000)], `?operationId=${label}`);
     const queued = (await find(label)).body;
@@ -70,7 +70,7 @@ describe('an operation', () => {
     expect(completedDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
   });
 
-  it('is Processing while its readings are being written for longer than a moment (R-D7)', async () => {
+  it('is Processing while a slow write is in progress (R-D7)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -85,7 +85,7 @@ describe('an operation', () => {
     expect((await find(label)).body.state).toBe('Completed');
   });
 
-  it('whose readings cannot be written is Failed and says why (R-D7)', async () => {
+  it('whose readings cannot be written is Failed with the reason (R-D7)', async () => {
     await api.ingest();
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -107,26 +107,26 @@ describe('an operation', () => {
     expect(await announced(label)).toMatchObject([{ state: 'Completed', rejected: 1 }]);
   });
 
-  it('without a label of the client has one of the service (R-D7)', async () => {
+  it('without a label of the client gets a generated one (R-D7)', async () => {
     const [first, second] = [(await push(one(variableId))).body, (await push(one(variableId))).body];
     expect(first.operationId).not.toBe(second.operationId);
     expect((await find(first.operationId)).body).toMatchObject({ operationId: first.operationId, state: 'Queued' });
   });
 
-  it.each(['a/b c', 'é%', '?x=1', '..', 'x'.repeat(200)])('may be called %s (R-D7)', async (label) => {
+  it.each(['a/b c', 'é%', '?x=1', '..', 'x'.repeat(200)])('may have the label %s (R-D7)', async (label) => {
     const answer = await push(one(variableId), `?operationId=${encodeURIComponent(label)}`);
     expect(answer.body.operationId).toBe(label);
     if (label !== '..') expect((await find(label)).body.operationId).toBe(label);
   });
 
-  it('may not be called by more than 200 characters (R-D7)', async () => {
+  it('must not have a label of more than 200 characters (R-D7)', async () => {
     const answer = await push(one(variableId), `?operationId=${'x'.repeat(201)}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
 });
 
-describe('a push sent again', () => {
-  it('under the same label is the same operation, answered alike and written once (R-D7)', async () => {
+describe('push: a re-sent push', () => {
+  it('under the same label is the same operation, with the same answer and written once (R-D7)', async () => {
     const label = newLabel();
     const body = [...one(variableId, 5), ...one(2_000_000_000)];
     const [first, again] = [await push(body, `?operationId=${label}`), await push(body, `?operationId=${label}`)];
@@ -135,7 +135,7 @@ describe('a push sent again', () => {
     expect(await countReadings(label)).toBe(1);
   });
 
-  it('at the same time as the first, many times, is still one (R-D7)', async () => {
+  it('that arrives many times concurrently is one operation (R-D7)', async () => {
     const label = newLabel();
     const answers = await Promise.all(Array.from({ length: 12 }, () => push(one(variableId), `?operationId=${label}`)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -143,7 +143,7 @@ describe('a push sent again', () => {
     expect(await countReadings(label)).toBe(1);
   });
 
-  it('with another body is a new operation under that label; the newest is the one found (R-D7)', async () => {
+  it('with another body is a new operation of the label; GET finds the newest (R-D7)', async () => {
     const label = newLabel();
     await push(one(variableId, 1), `?operationId=${label}`);
     await push([...one(variableId, 2), ...one(variableId, 3)], `?operationId=${label}`);
@@ -152,7 +152,7 @@ describe('a push sent again', () => {
     expect((await find(label)).body.id).toBe(all[0]?.id);
   });
 
-  it('by another user, or after a day, is another operation (R-D7)', async () => {
+  it('from another user or after 24 hours is a new operation (R-D7)', async () => {
     const label = newLabel();
     const other = await api.signIn('again', 'MANAGER');
     await push(one(variableId), `?operationId=${label}`);
@@ -177,7 +177,7 @@ describe('a push sent again', () => {
   }
 });
 
-describe('DataPushCompleted', () => {
+describe('push: DataPushCompleted', () => {
   it('is sent once when the operation ends (R-D7, R-I8)', async () => {
     const label = newLabel();
     await push(one(variableId), `?operationId=${label}`);
@@ -189,7 +189,7 @@ describe('DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent when the time passes first, and not again (R-D7)', async () => {
+  it('is sent at the time-out of an operation, and not again at its end (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);
@@ -211,7 +211,7 @@ describe('DataPushCompleted', () => {
     ['1.5', 60],
     ['0', 60],
     ['99999999999', 60],
-  ])('waits for operationTimeoutSec=%s as long as %i s (R-D7, R-A3)', async (text, seconds) => {
+  ])('with operationTimeoutSec=%s is due after %i s (R-D7, R-A3)', async (text, seconds) => {
     const label = newLabel();
     expect(await push(one(variableId), `?operationId=${label}&operationTimeoutSec=${text}`)).toMatchObject({
       status: 200,
@@ -224,7 +224,7 @@ describe('DataPushCompleted', () => {
   });
 });
 
-describe('query strings of shipped clients', () => {
+describe('push: the query string of a shipped client', () => {
   it.each([
     ['?op1', undefined],
     ['?operationId=op1?operationTimeoutSec=30', 'op1'],
@@ -239,8 +239,8 @@ describe('query strings of shipped clients', () => {
   });
 });
 
-describe('who sees an operation', () => {
-  it('who pushed it, and managers of the account; to all others it is 404 (R-D7)', async () => {
+describe('push: an operation is visible', () => {
+  it('to its user and the managers of the account; others get 404 (R-D7)', async () => {
     const { siteId, variableId: granted } = await createStructure(api.manager);
     const sites = [siteId];
     const [pusher, other] = [await api.signIn('pia', 'USER', { sites }), await api.signIn('otto', 'USER', { sites })];
@@ -257,20 +257,20 @@ describe('who sees an operation', () => {
     }
   });
 
-  it('nobody without the scope push-data (R-B6)', async () => {
+  it('only with the scope push-data (R-B6)', async () => {
     const reader = await api.signIn('rita', 'MANAGER', { scopes: ['datahub-api'] });
     expect(await find('any', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 });
 
-describe('rejected elements', () => {
+describe('push: rejected elements', () => {
   const meant = (mappingConfig: string) => ({ mappingConfig, note: '\u0000', data: [{ date: DATE, value: 7 }] });
   const rejectedOf = async (label: string, query = '') =>
     (await api.manager.get<{ index: number; element: unknown }[]>(`/api/operations/${label}/rejected${query}`)).body;
   const replay = (label: string, query = '', client = api.manager) =>
     client.post<{ accepted: { elements: number }; rejected: unknown[] }>(`/api/operations/${label}/replay${query}`, {});
 
-  it('are kept as they were sent, with the reason (R-D8)', async () => {
+  it('are kept as sent, with the reason (R-D8)', async () => {
     const label = newLabel();
     await push([...one(variableId), meant('later-1')], `?operationId=${label}`);
     expect(await rejectedOf(label)).toEqual([
@@ -283,7 +283,7 @@ describe('rejected elements', () => {
     ]);
   });
 
-  it('are taken in once the structure is there, the others stay (R-D8)', async () => {
+  it('are accepted by a replay once their targets exist; the others stay (R-D8)', async () => {
     const label = newLabel();
     await push([meant('later-2'), meant('never')], `?operationId=${label}`);
     const before = (await find(label)).body;
@@ -302,7 +302,7 @@ describe('rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('are taken in once, though replayed many times at once (R-D8, R-K3)', async () => {
+  it('are accepted once by concurrent replays (R-D8, R-K3)', async () => {
     const label = newLabel();
     await push([meant('later-3')], `?operationId=${label}`);
     await createVariable(api.manager, sourceId, { mappingConfig: 'later-3' });
@@ -312,7 +312,7 @@ describe('rejected elements', () => {
     expect(await findAll(label)).toHaveLength(2);
   });
 
-  it('of all operations under a label are listed and replayed together when asked for (R-D8)', async () => {
+  it('of all operations of a label are listed and replayed with all=true (R-D8)', async () => {
     const label = newLabel();
     for (const name of ['later-4', 'later-5']) await push([meant(name)], `?operationId=${label}`);
     expect(await rejectedOf(label)).toHaveLength(1);
@@ -325,14 +325,14 @@ describe('rejected elements', () => {
     expect(await rejectedOf(label, '?all=true')).toEqual([]);
   });
 
-  it('are replayed by those alone who may push (R-B8)', async () => {
+  it('are replayed only with the permission to push (R-B8)', async () => {
     const label = newLabel();
     await push([meant('later-6')], `?operationId=${label}`);
     const viewer = await api.signIn('vera', 'MANAGER', { mayPush: false });
     expect(await replay(label, '', viewer)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('are kept for their time, as are their operations, and those that wait for ever (R-D8)', async () => {
+  it('and their operations are deleted after the retention period, except batches set aside (R-D8)', async () => {
     await api.ingest();
     const [old, young, waiting] = [newLabel(), newLabel(), newLabel()];
     for (const label of [old, young]) await push([meant('never')], `?operationId=${label}`);

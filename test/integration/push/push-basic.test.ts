@@ -35,8 +35,8 @@ function addPusher(userName: string, mayPush = true): Promise<string> {
   return addUser(api.database, userName, { role: 'MANAGER', password: PASSWORD, accountIds: [api.accountId], mayPush });
 }
 
-describe('name and password on push', () => {
-  it('are exchanged for what a token would say (§5, R-B7)', async () => {
+describe('push: HTTP Basic', () => {
+  it('gets the same permissions as a token of the user (§5, R-B7)', async () => {
     await addPusher('ann@example.test');
     expect((await push(encoded(`ann@example.test:${PASSWORD}`))).status).toBe(200);
     const latin1 = Buffer.from(`ann@example.test:${PASSWORD}`, 'latin1').toString('base64');
@@ -48,33 +48,33 @@ describe('name and password on push', () => {
     ['a wrong password', encoded('ann@example.test:wrong')],
     ['an unknown name', encoded(`nobody:${PASSWORD}`)],
     ['no colon', encoded('ann')],
-    ['no base64', 'Basic %%%'],
+    ['invalid base64', 'Basic %%%'],
     ['nothing', 'Basic'],
-  ])('with %s are 401 with a challenge (R-B7, R-A5)', async (_what, authorization) => {
+  ])('with %s is 401 with a challenge (R-B7, R-A5)', async (_what, authorization) => {
     const answer = await push(authorization);
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="tidemark", charset="UTF-8"');
   });
 
-  it('are asked for beside a bearer where there is neither (R-A5)', async () => {
+  it('is offered beside Bearer if a request has no credentials (R-A5)', async () => {
     const answer = await push();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer .*, Basic realm/);
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('are good for push alone (R-B6)', async () => {
+  it('works for push only (R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
     expect((await client.get('/sites', headers)).status).toBe(401);
   });
 
-  it('need the permission all the same (R-B8)', async () => {
+  it('needs the permission to push (R-B8)', async () => {
     await addPusher('paul', false);
     expect(await push(encoded(`paul:${PASSWORD}`))).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 
-  it('of a locked user, or one who must change the password, are 401 (R-B5, R-B10, R-B11)', async () => {
+  it('of a locked user, or one who must change the password, is 401 (R-B5, R-B10, R-B11)', async () => {
     const [locked, fresh] = [await addPusher('lola'), await addPusher('fred')];
     expect((await push(encoded(`lola:${PASSWORD}`))).status).toBe(200);
     await api.database.query('update app_user set is_locked = true where id = $1', [locked]);
@@ -83,7 +83,7 @@ describe('name and password on push', () => {
     expect((await push(encoded(`fred:${PASSWORD}`))).status).toBe(401);
   });
 
-  it('that were wrong too often lock, also for the right password; who is in stays in (R-B11)', async () => {
+  it('locks after too many wrong passwords, also for the right one; a cached exchange stays valid (R-B11)', async () => {
     await addPusher('ivan');
     expect((await push(encoded(`ivan:${PASSWORD}`))).status).toBe(200);
     const other = await addPusher('olga');
@@ -99,7 +99,7 @@ describe('name and password on push', () => {
     expect((await push(encoded(`olga:${PASSWORD}`))).status).toBe(200);
   });
 
-  it('count together with those at the token endpoint, in whatever process (R-B11)', async () => {
+  it('shares its count of wrong passwords with the token endpoint and all processes (R-B11)', async () => {
     const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX } = api.parts.config;
     const elsewhere = openParts(readConfig({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }), createLog('silent', 'test'));
     try {
@@ -117,7 +117,7 @@ describe('name and password on push', () => {
     }
   });
 
-  it('are tried so many times a minute from one address (R-B15)', async () => {
+  it('is limited to a number of tries a minute per address (R-B15)', async () => {
     const strict = await startTestApi({ TOKEN_RATE_PER_MINUTE: '6' });
     try {
       const client = createTestClient(strict.origin);
@@ -138,8 +138,8 @@ const VERIFIED: VerifiedToken = {
   ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
 };
 
-describe('what was exchanged', () => {
-  it('is remembered as long as the token would live; what was refused is not (R-B7)', async () => {
+describe('push: a cached Basic exchange', () => {
+  it('lasts as long as the token; refusals are not cached (R-B7)', async () => {
     let now = 1_000_000;
     const tried: string[] = [];
     const exchangePassword: ExchangePassword = async ({ userName, password }) => {
@@ -177,12 +177,12 @@ describe('what was exchanged', () => {
   }
 });
 
-describe('another issuer', () => {
+describe('push: Basic with another issuer', () => {
   const exchangeAt = (url: string, clientSecret = 's3cret') =>
     exchangeAtEndpoint({ url, clientId: 'demo', clientSecret, verifier: api.parts.authentication.verifier, fetch });
   const endpoint = () => `${api.origin}/realms/tidemark/protocol/openid-connect/token`;
 
-  it('is asked at its token endpoint (R-B7)', async () => {
+  it('uses the token endpoint of that issuer (R-B7)', async () => {
     const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
     expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['push-data']) });
     expect(ttlSec).toBe(3600);
@@ -191,7 +191,7 @@ describe('another issuer', () => {
   it.each([
     ['wrong credentials are 401', () => exchangeAt(endpoint())({ userName: 'ann', password: 'x' }), 'invalid_token'],
     [
-      'a client it does not know is a fault of ours',
+      'a client unknown to the issuer is 503',
       () => exchangeAt(endpoint(), 'x')({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
     ],
@@ -201,7 +201,7 @@ describe('another issuer', () => {
       'dependency_unavailable',
     ],
     [
-      'what is no token answer is 503',
+      'an answer without a token is 503',
       () => exchangeAt(`${api.origin}/health/live`)({ userName: 'ann', password: 'x' }),
       'dependency_unavailable',
     ],
@@ -210,8 +210,8 @@ describe('another issuer', () => {
   });
 });
 
-describe('a token that was verified', () => {
-  it('is verified again after a minute, and when it has expired (R-B1)', async () => {
+describe('push: a verified token', () => {
+  it('is verified again after a minute and when it expires (R-B1)', async () => {
     let now = Date.UTC(2026, 0, 1);
     let asked = 0;
     const verifier = cacheVerifiedTokens(

@@ -1,4 +1,4 @@
-/** Whatever way a push takes into the store (together with others, in a thread, written as it is accepted), it means the same. */
+/** A push means the same on every path into the store: group commit, worker thread, direct write. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
 import { ingestAccount } from '../../../src/ingest/ingest-account.ts';
@@ -45,8 +45,8 @@ async function countOf(variableId: number): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-describe('a large push of new dates', () => {
-  it('is written as it is accepted: readable when it is answered, its operation ended and announced (R-D1, R-D7)', async () => {
+describe('push: a large push of new dates', () => {
+  it('is readable, its operation ended and announced, when it is answered (R-D1, R-D7)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const { body } = await push([{ variableId, data: readings(LARGE, 1) }]);
@@ -60,7 +60,7 @@ describe('a large push of new dates', () => {
     expect(rows).toEqual([{ type: 'DataPointsWritten' }, { type: 'DataPushCompleted' }]);
   });
 
-  it('waits in line behind what was accepted before and is not written yet (R-D6)', async () => {
+  it('is queued behind a batch that waits to be written (R-D6)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     await push([{ variableId, data: readings(1, 5, LARGE - 1) }]);
@@ -70,7 +70,7 @@ describe('a large push of new dates', () => {
     expect(await last(variableId)).toBe(1 + (LARGE - 1) / 16);
   });
 
-  it('waits in line behind what was accepted while it was being written (R-D6)', async () => {
+  it('is queued behind a push accepted during its write (R-D6)', async () => {
     await api.ingest();
     const [variableId, other] = [await newVariable(), await newVariable()];
     await push([{ variableId, data: readings(1, 0, -1) }]);
@@ -96,10 +96,10 @@ describe('a large push of new dates', () => {
   });
 
   it.each([
-    ['in the order of their dates', readings(LARGE, 1)],
-    ['the other way round', readings(LARGE, 1).reverse()],
-    ['some of them twice', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
-  ])('with readings %s means the same (R-D5)', async (_how, data) => {
+    ['in date order', readings(LARGE, 1)],
+    ['in reverse order', readings(LARGE, 1).reverse()],
+    ['of which some repeat', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
+  ])('with readings %s stores the same points (R-D5)', async (_how, data) => {
     await api.ingest();
     const variableId = await newVariable();
     expect(await push([{ variableId, data }])).toMatchObject({ status: 200 });
@@ -108,7 +108,7 @@ describe('a large push of new dates', () => {
     expect(await last(variableId)).toBe(1 + (LARGE - 1) / 16);
   });
 
-  it('names its mistakes, as a small one does (R-D1)', async () => {
+  it('is refused with its problems, as a small one is (R-D1)', async () => {
     const data = [...readings(LARGE, 1), { date: 'no', value: 1 }];
     expect(await push([{ variableId: 1, data }])).toMatchObject({
       status: 400,
@@ -122,7 +122,7 @@ describe('a large push of new dates', () => {
   it.each([
     ['objects', '{},'],
     ['arrays', '[],'],
-  ])('of far more %s than readings is refused before they take memory (R-D10)', async (_what, piece) => {
+  ])('with far more %s than allowed readings is refused before parsing (R-D10)', async (_what, piece) => {
     const hostile = `[[${piece.repeat(17_000_000)}{}]]`;
     const answer = await api.manager.send('POST', '/api/data', undefined, { raw: hostile });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
@@ -130,8 +130,8 @@ describe('a large push of new dates', () => {
   });
 });
 
-describe('what an identifier means', () => {
-  it('is what the structure says when the push is accepted, whatever was pushed before (R-D2)', async () => {
+describe('push: a cached target', () => {
+  it('follows the structure as of each push (R-D2)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { serialNumber: 'SN-cache' });
     const target = { sourceSerialNumber: 'SN-cache', mappingConfig: 'cached' };
@@ -158,7 +158,7 @@ describe('what an identifier means', () => {
     expect(await outcome()).toBe('target_not_found');
   });
 
-  it('changes with the zone of the source (R-D4)', async () => {
+  it('follows the time zone of the source (R-D4)', async () => {
     const siteId = await createSite(api.manager);
     const source = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Brussels' });
     const variableId = await createVariable(api.manager, source);
@@ -171,7 +171,7 @@ describe('what an identifier means', () => {
     expect(body.map(({ date }) => date)).toEqual(['2026-01-01T03:00:00Z', '2026-01-01T11:00:00Z']);
   });
 
-  it('is remembered apart for users who see other sites (R-B9)', async () => {
+  it('is separate for users with other sites (R-B9)', async () => {
     const [seen, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('una', 'USER', { sites: [seen.siteId] });
     const body = [seen, hidden].map(({ variableId }) => ({ variableId, data: [] }));
@@ -186,8 +186,8 @@ describe('what an identifier means', () => {
   });
 });
 
-describe('pushes that arrive together', () => {
-  it('are each answered for themselves, and all written (R-D1)', async () => {
+describe('push: pushes that arrive together', () => {
+  it('get one answer each and are all written (R-D1)', async () => {
     const variableIds = await Promise.all(Array.from({ length: 10 }, () => newVariable()));
     const pushes = Array.from({ length: 100 }, (_, index) => {
       const variableId = index % 7 === 3 ? 2_000_000_000 : variableIds[index % 10];
@@ -211,7 +211,7 @@ describe('pushes that arrive together', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(expected);
   });
 
-  it('do not fail together: what cannot be stored is refused alone (R-D1)', async () => {
+  it('fail separately: only the push that cannot be stored is refused (R-D1)', async () => {
     const variableId = await newVariable();
     await api.database.query(
       `create function refuse_label() returns trigger language plpgsql as
@@ -228,7 +228,7 @@ describe('pushes that arrive together', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 500, 200, 200]);
   });
 
-  it('sent again through another process while the first is being stored are one (R-D7, R-K3)', async () => {
+  it('as re-sends through two processes are one operation (R-D7, R-K3)', async () => {
     const variableId = await newVariable();
     const services = [openService(), openService()];
     const caller = { ...(await callerOfManager()), accountId: api.accountId };
@@ -243,7 +243,7 @@ describe('pushes that arrive together', () => {
     await Promise.all(services.map((service) => service.close()));
   });
 
-  it('and cannot be written are taken apart: only the one to blame is set aside (R-D1, R-K3)', async () => {
+  it('are split if they cannot be written: only the faulty one is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const caller = await callerOfManager();
@@ -273,8 +273,8 @@ describe('pushes that arrive together', () => {
   });
 });
 
-describe('a queue that is full', () => {
-  it('answers 503 with Retry-After, and takes pushes again when it has been worked off (R-D10)', async () => {
+describe('push: back-pressure', () => {
+  it('answers 503 with Retry-After while the queue is full, and accepts pushes again afterwards (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_QUEUE_BYTES: '1048576', PUSH_DIRECT_WRITES: '0' });
     try {
       const { variableId } = await createStructure(small.manager);
@@ -290,7 +290,7 @@ describe('a queue that is full', () => {
     }
   });
 
-  it('of bodies in memory answers 503 before it is exceeded (R-D10)', async () => {
+  it('answers 503 before bodies exceed the memory limit (R-D10)', async () => {
     const small = await startTestApi({ PUSH_MAX_MEMORY_BYTES: '1048576' });
     try {
       const { variableId } = await createStructure(small.manager);

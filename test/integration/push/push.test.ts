@@ -51,8 +51,8 @@ async function countWaiting(): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-describe('an accepted push', () => {
-  it('is committed when it is answered, though no ingester runs (R-D1)', async () => {
+describe('push: an accepted push', () => {
+  it('is committed when it is answered, without any ingester (R-D1)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     expect(await push(one(variableId), '?operationId=import-1')).toMatchObject({
@@ -67,7 +67,7 @@ describe('an accepted push', () => {
     expect(after.rows).toEqual([{ state: 'Completed' }]);
   });
 
-  it('is written exactly once when ingesters drain the account at the same time (R-K3, R-D1)', async () => {
+  it('is written exactly once by concurrent ingesters (R-K3, R-D1)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     for (let value = 0; value < 6; value++) await push(one(variableId, { value }));
     const drain = () => ingestAccount(api.database, api.accountId, 1);
@@ -89,7 +89,7 @@ describe('an accepted push', () => {
     expect(events.rows).toEqual([{ count: 6 }]);
   });
 
-  it('takes effect in the order of the answers, in whatever transactions (R-D6)', async () => {
+  it('takes effect in the order of the answers, in one transaction or several (R-D6)', async () => {
     const variableId = await newVariable();
     for (const value of [5, 3, 4]) await push(one(variableId, { value }));
     expect(await read(variableId)).toMatchObject([{ rawValue: 4 }]);
@@ -100,7 +100,7 @@ describe('an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 8 }]);
   });
 
-  it('begun earlier but answered later takes effect later (R-D6)', async () => {
+  it('that begins earlier but is answered later takes effect later (R-D6)', async () => {
     const variableId = await newVariable();
     const other = await api.signIn('quick', 'MANAGER');
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'max'`);
@@ -116,7 +116,7 @@ describe('an accepted push', () => {
     expect(await read(variableId)).toMatchObject([{ rawValue: 1 }]);
   });
 
-  it('may hold several elements of one variable, and of repeats the last wins (R-D5)', async () => {
+  it('may have several elements of one variable; the last repeat wins (R-D5)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     const reading = (value: number, version?: string) => ({ date: DATE, value, version });
     await push([
@@ -131,7 +131,7 @@ describe('an accepted push', () => {
     expect(rows).toEqual([{ value: 3 }, { value: 4 }]);
   });
 
-  it('without any reading is answered and done (R-D1)', async () => {
+  it('without readings is Completed when it is answered (R-D1)', async () => {
     await api.ingest();
     const answer = await push([]);
     expect(answer).toMatchObject({ status: 200, body: { accepted: { elements: 0, readings: 0 }, rejected: [] } });
@@ -139,7 +139,7 @@ describe('an accepted push', () => {
   });
 });
 
-describe('version and tags', () => {
+describe('push: version and tags', () => {
   it.each([
     ["the reading's version wins over the element's", { version: 'R' }, { version: 'E' }, 'R', { version: 'R' }],
     ["the element's version applies to readings without", {}, { version: 'E' }, 'E', { version: 'E' }],
@@ -157,7 +157,7 @@ describe('version and tags', () => {
       'R',
       { version: 'mine' },
     ],
-    ['an empty version is none', { version: '' }, { version: '' }, undefined, undefined],
+    ['an empty version counts as absent', { version: '' }, { version: '' }, undefined, undefined],
     [
       'null members are ignored',
       { version: null, tags: { a: null } },
@@ -180,7 +180,7 @@ describe('version and tags', () => {
     expect(row?.tags).toEqual(tags);
   });
 
-  it('a tag once seen can be asked for right after ingestion, no configuration (§9.2 rule 2)', async () => {
+  it('a new tag is readable right after ingestion without configuration (§9.2 rule 2)', async () => {
     const variableId = await newVariable({ isVersioned: true });
     await push(one(variableId, { value: 1, version: 'Prévision 1/2' }));
     await push(one(variableId, { value: 2 }));
@@ -190,7 +190,7 @@ describe('version and tags', () => {
   });
 });
 
-describe('a target', () => {
+describe('push: a target', () => {
   it.each([
     ['variableId', { variableId: 'v' }],
     ['an id of digits as text (R-A3)', { variableId: 'text' }],
@@ -225,7 +225,7 @@ describe('a target', () => {
     ['target_not_found', 'values in another case', { mappingConfig: 'MAP-1' }],
     ['target_not_found', 'no identifier', {}],
     ['target_ambiguous', 'a source alone with two variables', { sourceName: 'Boiler' }],
-  ])('is %s for %s; the others go on (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
+  ])('is %s for %s; the other elements are accepted (§7, R-D1, R-D2)', async (code, _what, identifiers) => {
     const { variableId } = await identified();
     const body = [{ ...identifiers, data: [{ date: DATE, value: 1 }] }, ...one(variableId)];
     expect(await push(body)).toMatchObject({
@@ -243,7 +243,7 @@ describe('a target', () => {
     });
   });
 
-  it('of a site the USER has no access to is not found (R-B9)', async () => {
+  it('at a site without access for the USER is not found (R-B9)', async () => {
     const [granted, hidden] = [await createStructure(api.manager), await createStructure(api.manager)];
     const user = await api.signIn('pusher', 'USER', { sites: [granted.siteId] });
     expect((await push([...one(hidden.variableId), ...one(granted.variableId)], '', user)).body).toMatchObject({
@@ -252,7 +252,7 @@ describe('a target', () => {
     });
   });
 
-  it('found for one who sees every site is not found for a USER without any, nor the other way round (R-B9)', async () => {
+  it('cached for a user with all sites is not found for a USER without sites, and vice versa (R-B9)', async () => {
     const nobody = await api.signIn('siteless', 'USER', { sites: [] });
     const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
     const found = async (variableId: number, who = api.manager) =>
@@ -277,7 +277,7 @@ describe('a target', () => {
   }
 });
 
-describe('a local date', () => {
+describe('push: a local date', () => {
   it.each([
     ['the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
     ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
@@ -297,8 +297,8 @@ describe('a local date', () => {
   });
 });
 
-describe('a body that is not right', () => {
-  it('is refused whole, naming every place, and nothing is stored (R-D1, R-A5)', async () => {
+describe('push: an invalid body', () => {
+  it('is refused with every problem and its path; nothing is stored (R-D1, R-A5)', async () => {
     await api.ingest();
     const variableId = await newVariable();
     const answer = await push([
@@ -320,7 +320,7 @@ describe('a body that is not right', () => {
     expect(await countWaiting()).toBe(0);
   });
 
-  it('names the first 100 places (R-D1)', async () => {
+  it('lists the first 100 problems (R-D1)', async () => {
     const data = Array.from({ length: 50 }, () => ({}));
     const { body } = await push([{ data, role: 'ADMIN', userId: 'me' }]);
     expect((body as { details: unknown[] }).details).toHaveLength(100);
@@ -330,7 +330,7 @@ describe('a body that is not right', () => {
   const reading = (value: string, date = `"${DATE}"`) => element(`"data":[{"date":${date},"value":${value}}]`);
   it.each([
     ['a number beyond double precision', reading('1e999'), '$[0].data[0].value must be a finite number, got Infinity'],
-    ['a text that is no number', reading('"NaN"'), '$[0].data[0].value must be a finite number, got "NaN"'],
+    ['a text that is not a number', reading('"NaN"'), '$[0].data[0].value must be a finite number, got "NaN"'],
     ['a date that does not exist', reading('1', '"2026-02-30T00:00:00Z"'), '$[0].data[0].date must be'],
     ['a date as a number', reading('1', '1767225600'), '$[0].data[0].date must be'],
     ['an account (§2)', element('"AccountId":1,"data":[]'), '$[0].accountId must not be sent'],
@@ -341,7 +341,7 @@ describe('a body that is not right', () => {
     ['an unpaired surrogate in an identifier', element('"mappingConfig":"\\udc00","data":[]'), '$[0].mappingConfig'],
     ['an id beyond 32 bits', '[{"variableId":4294967297,"data":[]}]', '$[0].variableId must be an integer id'],
     ['an object', '{"data":[]}', '$ must be an array of push elements, got object'],
-    ['nothing to speak of', 'null', '$ must be an array of push elements, got null'],
+    ['null', 'null', '$ must be an array of push elements, got null'],
     ['a very deep value', `[{"variableId":${'['.repeat(20_000)}${']'.repeat(20_000)},"data":[]}]`, '$[0].variableId'],
   ])('with %s is 400 (R-D1)', async (_what, raw, message) => {
     const answer = await pushRaw(raw);
@@ -354,32 +354,32 @@ describe('a body that is not right', () => {
     ['with a trailing comma', '[1,\n2,]', 'line 2, column 3'],
     ['empty', '', 'line 1, column 1'],
     ['a comment', '[] // done', 'line 1, column 4'],
-    ['endlessly deep', '['.repeat(100_000), 'at line 1, column 100001'],
-    ['no UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('that is %s is 400 malformed_json with the place (R-D1, R-A5)', async (_what, raw, place) => {
+    ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
+    ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
+  ])('that is %s is 400 malformed_json with the position (R-D1, R-A5)', async (_what, raw, place) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
     expect((answer.body as { message: string }).message).toContain(place);
   });
 });
 
-describe('limits of a push', () => {
+describe('push: limits of a body', () => {
   it.each([
     ['elements', () => Array.from({ length: 21 }, () => ({ data: [] })), '20 elements'],
     ['readings', () => [{ data: Array.from({ length: 51 }, () => ({ date: DATE, value: 1 })) }], '50 readings'],
     ['bytes', () => [{ data: [], mappingConfig: 'x'.repeat(200_000) }], '200000 bytes'],
-  ])('too many %s are 413, naming the limit (R-D10)', async (_what, body, limit) => {
+  ])('too many %s are 413 with the limit (R-D10)', async (_what, body, limit) => {
     const answer = await push(body());
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
     expect((answer.body as { message: string }).message).toContain(limit);
   });
 
-  it('a body far beyond the limit is answered, not cut off (R-D10)', async () => {
+  it('a body far beyond the limit gets an answer instead of a closed connection (R-D10)', async () => {
     const answer = await pushRaw(new Uint8Array(20_000_000).fill(0x20));
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
 
-  it('the inflated size counts: a gzip bomb is 413 (R-A4)', async () => {
+  it('a gzip bomb is 413 because the inflated size counts (R-A4)', async () => {
     const answer = await pushRaw(gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });

@@ -1,4 +1,4 @@
-/** Plain pushes that are stored together share a row, and are told apart by their labels (R-D7). */
+/** Plain pushes that are stored together share a row of push_operation; each has a label of its own (R-D7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
 import { type GroupOutcome, openGroupCommit } from '../../../src/push/accept/group-commit.ts';
@@ -41,7 +41,7 @@ const tuplesOf = (count: number): Buffer =>
     }),
   );
 
-/** Stores pushes of so many readings together. @param breaks the tuples of one of them, by its place. */
+/** Stores pushes with the given numbers of readings together. @param breaks index of the push to corrupt. */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database);
   const outcomes: GroupOutcome[] = await Promise.all(
@@ -66,7 +66,7 @@ const rowsUnder = async (labels: readonly string[]) => {
   return rows;
 };
 
-/** What DataPushCompleted tells of these operations, as those who subscribed are told, in order. */
+/** The operations of these labels in DataPushCompleted, as subscribers receive them, in order. */
 async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ told: Record<string, unknown> }>(
     `select told from outbox_event, expand_push_operations(payload -> 'operations') told
@@ -76,8 +76,8 @@ async function announced(labels: readonly string[]): Promise<readonly Record<str
   return rows.map(({ told }) => told);
 }
 
-describe('pushes that share a row', () => {
-  it('are found each under a label of its own, with counts of its own (R-D7)', async () => {
+describe('push: plain pushes in a shared row', () => {
+  it('are found under their own labels with their own counts (R-D7)', async () => {
     const labels = await storeTogether([1, 2, 3]);
     expect(new Set(labels).size).toBe(3);
     expect(await rowsUnder(labels)).toEqual([{ label: labels[0], request: labels[0], members: [null, 'given', null] }]);
@@ -97,7 +97,7 @@ describe('pushes that share a row', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are nobody else’s: not that of another user, nor of a place nobody has (R-D7)', async () => {
+  it('are hidden from other users; a place beyond the last is not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {
@@ -108,7 +108,7 @@ describe('pushes that share a row', () => {
     expect((await find((labels[0] ?? '').toUpperCase())).status).toBe(404);
   });
 
-  it('have labels that ascend, the last of them too', () => {
+  it('have ascending labels up to the 65,536th (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
     expect([0, 1, 255, 65_535].map((place) => readMemberLabel(memberLabel(shared, place)))).toEqual(
       [0, 1, 255, 65_535].map((place) => ({ shared, place })),
@@ -116,7 +116,7 @@ describe('pushes that share a row', () => {
     expect(readMemberLabel('import-1')).toBeUndefined();
   });
 
-  it('are each told of once, when they end or their time passes (R-D7, R-I8)', async () => {
+  it('are announced once each, at their end or time-out (R-D7, R-I8)', async () => {
     await api.ingest();
     const [late, ended] = [await storeTogether([1, 2]), await storeTogether([3, 4])];
     await api.database.query(`update push_operation set deadline = now() where label = $1`, [late[0]]);
@@ -139,7 +139,7 @@ describe('pushes that share a row', () => {
     expect(told[0]).not.toHaveProperty('members');
   });
 
-  it('and cannot be written are taken apart: only the one to blame is set aside (R-D1, R-K3)', async () => {
+  it('are split if they cannot be written: only the faulty one is set aside (R-D1, R-K3)', async () => {
     await api.ingest();
     const labels = await storeTogether([1, 2, 3, 1], 1);
     await ingestNotingFailures(api.database, api.accountId, 14);
@@ -152,7 +152,7 @@ describe('pushes that share a row', () => {
     expect(rows.map(({ rows: bytes }) => bytes.length)).toEqual([2 * 62]);
   });
 
-  it('of several users, and those with labels of the client, are apart (R-D7)', async () => {
+  it('are separate per user and from pushes with a label of the client (R-D7)', async () => {
     const other = await api.signIn('otis', 'MANAGER');
     const body = () => [
       { variableId, data: [{ date: new Date((START + ++seconds * 1e6) / 1000).toISOString(), value: 1 }] },

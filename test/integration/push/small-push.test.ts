@@ -1,4 +1,4 @@
-/** The short way of small pushes: who uses it cannot tell, whatever they send. */
+/** The handler of small pushes answers exactly as the app does. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPushService } from '../../../src/push/push-service.ts';
@@ -8,15 +8,15 @@ import { createSource, createStructure, createVariable } from '../../support/fix
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[47][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
-// A time-out that makes no sense is as good as absent, and no push with a query takes the short way.
-const LONG_WAY = '?operationTimeoutSec=no';
+// An invalid time-out counts as absent, and a push with a query goes to the app.
+const THROUGH_APP = '?operationTimeoutSec=no';
 
 let api: TestApi;
 let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // CallerCache are remembered, as they are by default: who is not takes the long way.
+  // Cache callers, as by default: pushes of uncached callers go to the app.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -34,8 +34,8 @@ interface Answer {
 const push = (body: unknown, query = '', client: TestClient = api.manager, headers = {}) =>
   client.post<Answer>(`/api/data${query}`, body, headers);
 
-/** What is worth comparing of an answer. */
-async function told(way: string, raw: string, headers: Record<string, string> = {}) {
+/** The comparable part of an answer. */
+async function answerOf(way: string, raw: string, headers: Record<string, string> = {}) {
   const answer = await api.manager.send('POST', `/api/data${way}`, undefined, { raw, headers });
   const shown = Object.fromEntries(answer.headers);
   const body = JSON.stringify(answer.body).replace(/[\da-f]{8}-[\da-f-]{27}/g, 'ID');
@@ -46,8 +46,8 @@ async function told(way: string, raw: string, headers: Record<string, string> = 
   };
 }
 
-/** The door alone, in front of an app that only says that it was asked. */
-async function openDoor() {
+/** The handler alone, in front of an app that answers 202 with the body. */
+async function openHandler() {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({
     ...{ database, dictionary, metrics, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
@@ -66,7 +66,7 @@ async function openDoor() {
     push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),
     remember: async () => {
       const caller = findCachedCaller(`Bearer ${api.manager.token}`, 'push-data');
-      if (!caller) throw new Error('nobody is remembered');
+      if (!caller) throw new Error('the caller is not cached');
       await service.targets.resolve(caller, [{ variableId }], false);
       await service.admission.assertQueueHasRoom();
     },
@@ -74,9 +74,9 @@ async function openDoor() {
   };
 }
 
-describe('a small push', () => {
+describe('push: a small push', () => {
   it.each<[string, unknown, Record<string, string>]>([
-    ['that is right', one(), {}],
+    ['that is valid', one(), {}],
     ['of several elements and readings', [...one(), ...one()], {}],
     ['with a local date', one({ date: '2026-02-01T00:00:00' }), {}],
     ['with a local date that occurs twice', one({ date: '2026-10-25T02:30:00' }, {}), {}],
@@ -87,7 +87,7 @@ describe('a small push', () => {
       {},
     ],
     ['without readings', [{ variableId: 1, data: [] }], {}],
-    ['to nobody', [{ variableId: 2_000_000_000, data: [] }], {}],
+    ['to an unknown target', [{ variableId: 2_000_000_000, data: [] }], {}],
     ['with an id of the request', one(), { 'x-request-id': 'mine' }],
     ['with an id of the request that cannot be used', one(), { 'x-request-id': 'a b' }],
     ['of another version of the API', one(), { 'api-version': '1.8' }],
@@ -96,27 +96,27 @@ describe('a small push', () => {
     ['of a type of its own', one(), { 'content-type': 'application/x+json; charset=utf-8' }],
     ['with a wrong date', one({ date: 'no' }), {}],
     ['with too many readings', [{ variableId: 1, data: Array.from({ length: 51 }, () => one()[0]?.data[0]) }], {}],
-    ['that is no array', {}, {}],
+    ['that is not an array', {}, {}],
     ['with a wrong token', one(), { authorization: 'Bearer wrong' }],
-  ])('%s is answered as by the long way (R-D1, R-A2, R-A10)', async (_what, body, headers) => {
+  ])('%s is answered as by the app (R-D1, R-A2, R-A10)', async (_what, body, headers) => {
     const raw = JSON.stringify(body);
     await push(one());
-    expect(await told('', raw, headers)).toEqual(await told(LONG_WAY, raw, headers));
+    expect(await answerOf('', raw, headers)).toEqual(await answerOf(THROUGH_APP, raw, headers));
   });
 
   it.each([
-    ['no JSON', '[{]'],
-    ['nothing', ''],
-    ['no UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
-  ])('that is %s is refused as by the long way (R-D1)', async (_what, raw) => {
+    ['not JSON', '[{]'],
+    ['empty', ''],
+    ['not UTF-8', Buffer.from([0x5b, 0xff, 0x5d])],
+  ])('that is %s is refused as by the app (R-D1)', async (_what, raw) => {
     await push(one());
-    expect(await told('', raw as string)).toEqual(await told(LONG_WAY, raw as string));
+    expect(await answerOf('', raw as string)).toEqual(await answerOf(THROUGH_APP, raw as string));
   });
 
   it.each([
     ['authorization', 'Bearer wrong', 401],
     ['content-type', 'text/plain', 415],
-  ])('with two headers %s is refused as by the long way (R-D1, R-B1)', async (name, second, status) => {
+  ])('with two %s headers is refused as by the app (R-D1, R-B1)', async (name, second, status) => {
     await push(one());
     const raw = JSON.stringify(one());
     const { hostname, port } = new URL(api.origin);
@@ -131,18 +131,18 @@ describe('a small push', () => {
         const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
         sending.on('error', reject).end(raw);
       });
-    expect([await statusOf(''), await statusOf(LONG_WAY)]).toEqual([status, status]);
+    expect([await statusOf(''), await statusOf(THROUGH_APP)]).toEqual([status, status]);
   });
 
-  it('goes on in order after those of the same connection (R-D6)', async () => {
+  it('takes effect in the order of its connection, through handler or app (R-D6)', async () => {
     const date = nextDate();
-    for (let value = 0; value < 20; value += 1) await push(one({ date, value }), value % 3 === 0 ? LONG_WAY : '');
+    for (let value = 0; value < 20; value += 1) await push(one({ date, value }), value % 3 === 0 ? THROUGH_APP : '');
     await api.ingest();
     const { body } = await api.manager.get(`/data?variableId=${variableId}&from=${date}`);
     expect(body).toMatchObject([{ date: date.replace('.000', ''), rawValue: 19 }]);
   });
 
-  it('may come in pieces, and after 100-continue', async () => {
+  it('may arrive in chunks and after 100-continue (R-D1)', async () => {
     await push(one());
     const raw = JSON.stringify(one());
     const status = await new Promise((resolve, reject) => {
@@ -164,27 +164,27 @@ describe('a small push', () => {
   });
 });
 
-describe('the short way', () => {
-  it('is taken by what is remembered; the app gets the rest, with the bytes that came (R-D1)', async () => {
+describe('push: the small-push handler', () => {
+  it('answers pushes with cached caller and targets; the app gets all others with their bodies (R-D1)', async () => {
     await push(one());
-    const door = await openDoor();
+    const handler = await openHandler();
     const body = one();
-    expect(await door.push(body)).toMatchObject({ status: 202, body });
-    await door.remember();
-    expect(await door.push(body)).toMatchObject({ status: 200, body: { accepted: { elements: 1, readings: 1 } } });
-    expect(await door.push(body, '/api/data/')).toMatchObject({ status: 200 });
+    expect(await handler.push(body)).toMatchObject({ status: 202, body });
+    await handler.remember();
+    expect(await handler.push(body)).toMatchObject({ status: 200, body: { accepted: { elements: 1, readings: 1 } } });
+    expect(await handler.push(body, '/api/data/')).toMatchObject({ status: 200 });
     for (const path of ['/api/data?operationId=x', '/api//data', '/api/dat']) {
-      expect(await door.push(body, path)).toMatchObject({ status: 202, body });
+      expect(await handler.push(body, path)).toMatchObject({ status: 202, body });
     }
     for (const other of [[], one({ value: 'no' }), one({ version: 'V1' }), [...body, ...body]]) {
-      expect(await door.push(other)).toMatchObject({ status: 202, body: other });
+      expect(await handler.push(other)).toMatchObject({ status: 202, body: other });
     }
-    await door.close();
+    await handler.close();
   });
 });
 
-describe('what is remembered', () => {
-  it('of a variable ends with it (R-D2)', async () => {
+describe('push: the cache of small pushes', () => {
+  it('forgets a deleted variable (R-D2)', async () => {
     const id = await createVariable(api.manager, sourceId);
     const codes = async () => (await push(one({}, { variableId: id }))).body.rejected.map(({ code }) => code);
     expect([await codes(), await codes()]).toEqual([[], []]);
@@ -192,7 +192,7 @@ describe('what is remembered', () => {
     expect(await codes()).toEqual(['target_not_found']);
   });
 
-  it('of a user ends when they are locked, or may no longer push (R-B5, R-B8)', async () => {
+  it('forgets a user who is locked or loses the permission (R-B5, R-B8)', async () => {
     const user = await api.signIn('lea', 'MANAGER');
     expect([(await push(one(), '', user)).status, (await push(one(), '', user)).status]).toEqual([200, 200]);
     const { rows } = await api.database.query<{ id: string }>(`select id from app_user where user_name = 'lea'`);
@@ -205,13 +205,13 @@ describe('what is remembered', () => {
     expect(await push(one(), '', user)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 
-  it('of a token without the scope lets nobody push (R-B6)', async () => {
+  it('does not admit a token without the scope (R-B6)', async () => {
     const reader = await api.signIn('ria', 'MANAGER', { scopes: ['datahub-api'] });
     await reader.get('/sites');
     expect(await push(one(), '', reader)).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
   });
 
-  it('of sites is kept apart by who sees them (R-B9)', async () => {
+  it('is separate for users with other sites (R-B9)', async () => {
     const source = await createSource(api.manager, siteId);
     const id = await createVariable(api.manager, source);
     const user = await api.signIn('ulf', 'USER', { sites: [] });
@@ -222,8 +222,8 @@ describe('what is remembered', () => {
   });
 });
 
-describe('a database that is away', () => {
-  it('is told with 503 and Retry-After; nothing is answered before it is committed (R-D1, R-A5)', async () => {
+describe('push: a small push without database', () => {
+  it('is 503 with Retry-After: no answer before the commit (R-D1, R-A5)', async () => {
     await push(one());
     await api.databaseGate.shut();
     const answer = await push(one());

@@ -72,7 +72,7 @@ function decode(tuples: Buffer): Row[] {
   return rows;
 }
 
-/** The readings with a target, in the order they were sent, less those repeated later. */
+/** The readings with a target in body order, without those repeated later. */
 function expectedRows(elements: readonly Element[]): Row[] {
   const rows = elements.flatMap(({ variableId, readings }) =>
     readings.map(({ date, value, label }) => {
@@ -86,8 +86,8 @@ function expectedRows(elements: readonly Element[]): Row[] {
   );
 }
 
-describe('the readings of a push', () => {
-  it('of repeats of variable, date and VersionTag leave the last; those of one date keep their order (R-D5)', () => {
+describe('push: encoded readings', () => {
+  it('keep the last of repeated variable, date and VersionTag, and the order within a date (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, readingCount } = encode(elements);
@@ -105,7 +105,7 @@ describe('the readings of a push', () => {
     );
   });
 
-  it('come in the order of their dates, so that new ones can be appended', () => {
+  it('are in date order, so that the writer can append them (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 6 }), (elements) => {
         const { tuples, firstDates } = encode(elements);
@@ -128,8 +128,8 @@ describe('the readings of a push', () => {
   });
 });
 
-describe('a label of the service', () => {
-  it('is a UUID of version 7 and unlike all others (R-D7)', () => {
+describe('push: a generated label', () => {
+  it('is a unique UUID of version 7 (R-D7)', () => {
     const labels = Array.from({ length: 100_000 }, () => makeLabel(Date.UTC(2026, 0, 1)));
     expect(new Set(labels).size).toBe(labels.length);
     for (const label of labels)

@@ -1,11 +1,11 @@
-/** How often the ingester is woken: at once for the first push, seldom for many (R-D10). */
+/** The rate of wake-ups: at once for the first push, few for many (R-D10). */
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { openWaker } from '../../../src/push/accept/waker.ts';
 
 const LOG = createLog('silent', 'test');
 
-test('the first push wakes the ingester at once, a thousand after it once more, together', async () => {
+test('push: the first push wakes the ingester at once, a thousand later ones together', async () => {
   const calls: (readonly number[])[] = [];
   const waker = openWaker(async (accountIds) => void calls.push(accountIds), LOG);
   waker.wake(1);
@@ -15,7 +15,7 @@ test('the first push wakes the ingester at once, a thousand after it once more, 
   expect(calls).toEqual([[1], [1, 2]]);
 });
 
-test('the more was pushed, the longer the pause before the next wake-up, up to a tenth of a second', async () => {
+test('push: the pause before the next wake-up grows with the rate of pushes, up to 100 ms', async () => {
   const pauseAfter = async (pushes: number): Promise<number> => {
     const waker = openWaker(async () => {}, LOG);
     const startMs = performance.now();
@@ -28,7 +28,7 @@ test('the more was pushed, the longer the pause before the next wake-up, up to a
   expect(many).toBeLessThan(2000);
 });
 
-test('what fails is left to the sweeper; the next is woken again', async () => {
+test('push: a failed wake-up is left to the sweeper, and the next push wakes again', async () => {
   let calls = 0;
   const waker = openWaker(async () => {
     calls += 1;

@@ -44,7 +44,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   structure: ['platform', 'points', 'identity'],
   push: FEATURES,
   files: [...FEATURES, 'push'],
-  ingest: FEATURES,
+  ingest: [...FEATURES, 'push'],
   selection: FEATURES,
   calculation: [...FEATURES, 'selection', 'root'],
   reading: [...FEATURES, 'selection'],

@@ -2,10 +2,8 @@
 import type { Database } from '../platform/database/database.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
-
 import type { Count, Distribution, Metrics } from '../platform/metrics/metrics.ts';
 import type { Progress } from '../platform/progress.ts';
-
 import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
 import { purgeDeletedVariable } from '../points/remove/purge-points.ts';

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { ADMINS, type Answer, OPEN, type Operation } from '../../platform/openapi/operation.ts';
 
 const shared = { method: 'get', tag: 'Service', access: OPEN } as const;
-const ETAG = { ETag: 'Send it as `If-None-Match` to ask whether it is still the same.' };
-const SAME: Answer = { status: 304, description: 'It is still the same.' };
+const ETAG = { ETag: 'Send it as `If-None-Match`; an unchanged resource answers 304.' };
+const SAME: Answer = { status: 304, description: 'Unchanged.' };
 
 export const SERVICE_OPERATIONS: readonly Operation[] = [
   {
-    ...{ ...shared, path: '/openapi.json', operationId: 'getOpenApi', summary: 'This description, for programs' },
+    ...{ ...shared, path: '/openapi.json', operationId: 'getOpenApi', summary: 'Get this API description as OpenAPI' },
     answers: [
       {
         status: 200,
@@ -20,12 +20,17 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     ],
   },
   {
-    ...{ ...shared, path: '/docs', operationId: 'getDocs', summary: 'This description, for people' },
+    ...{ ...shared, path: '/docs', operationId: 'getDocs', summary: 'Browse this API description' },
     answers: [{ status: 200, description: 'A page.', types: { 'text/html': z.string() }, headers: ETAG }, SAME],
   },
   {
-    ...{ ...shared, path: '/metrics', operationId: 'getMetrics', summary: 'What this process does, for Prometheus' },
-    description: 'A scraper shows the token of the setting METRICS_TOKEN instead.',
+    ...{
+      ...shared,
+      path: '/metrics',
+      operationId: 'getMetrics',
+      summary: 'Get metrics of this process for Prometheus',
+    },
+    description: 'A scraper may send the value of METRICS_TOKEN as bearer token.',
     access: ADMINS,
     answers: [{ status: 200, description: 'Metrics.', types: { 'text/plain': z.string() } }],
   },

@@ -12,7 +12,7 @@ export interface Addresses {
   };
 }
 
-const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushing, and what became of pushes.' };
+const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushes and the state of operations.' };
 
 export function securitySchemes({
   issuer: { authorizationUrl, tokenUrl },
@@ -22,10 +22,14 @@ export function securitySchemes({
     oauth2: {
       type: 'oauth2',
       description:
-        'A bearer token. The form field `account` chooses one of the user’s accounts; without it the active one is meant.',
+        'A bearer token. The form field `account` selects one of the user’s accounts; default: the active account.',
       flows: { password: shared, authorizationCode: { authorizationUrl, ...shared } },
     },
-    basic: { type: 'http', scheme: 'basic', description: 'On push alone: exchanged for a token of the user.' },
+    basic: {
+      type: 'http',
+      scheme: 'basic',
+      description: 'For push only; the service exchanges the password for a token of the user.',
+    },
   };
 }
 
@@ -33,26 +37,25 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   ApiVersion: {
     name: 'Api-Version',
     in: 'header',
-    description: 'The version of the interface that is meant.',
+    description: 'Interface version the client expects.',
     schema: { type: 'string', enum: [API_VERSION], default: API_VERSION },
   },
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description:
-      'An id of the client’s own for this request; without it the service makes one. It is in logs and errors.',
+    description: 'Request id chosen by the client; default: the service generates one. Logs and errors carry it.',
     schema: { type: 'string', pattern: '^[\\w.:-]{1,128}$' },
   },
   TotalCount: {
     name: 'x-total-count',
     in: 'header',
-    description: 'Asks how many items there are on all pages together.',
+    description: '`true` requests the response header `x-total-count`.',
     schema: { type: 'boolean', default: false },
   },
   Gzip: {
     name: 'Content-Encoding',
     in: 'header',
-    description: 'The body may be compressed; limits are of what it inflates to.',
+    description: 'Compression of the body; size limits apply to the inflated body.',
     schema: { type: 'string', enum: ['gzip', 'identity'], default: 'identity' },
   },
 };
@@ -60,25 +63,24 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
 const header = (description: string, schema: JsonSchema): JsonSchema => ({ description, schema });
 
 export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
-  'Api-Version': header('The version that answers.', { type: 'string', const: API_VERSION }),
-  'X-Request-Id': header('The id of this request.', { type: 'string' }),
-  'x-total-count': header('When it was asked for: the items of all pages together.', { type: 'integer', minimum: 0 }),
-  'WWW-Authenticate': header('Which credentials are needed (RFC 6750).', { type: 'string' }),
+  'Api-Version': header('Interface version of the service.', { type: 'string', const: API_VERSION }),
+  'X-Request-Id': header('Id of this request.', { type: 'string' }),
+  'x-total-count': header('Number of items on all pages; present when requested.', { type: 'integer', minimum: 0 }),
+  'WWW-Authenticate': header('Required credentials (RFC 6750).', { type: 'string' }),
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
 };
 
-export const INTRODUCTION = `A time-series engine for measurements that get corrected: every revision of a versioned point is
-kept, series derived from others are calculated again by R scripts when an input changes, and points are read as they are
-now, as they were known at any moment, or under the label of a revision.
+export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps every revision of a versioned point, recalculates
+derived series by R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
+the label of a revision.
 
-**Read leniently.** Paths may have doubled slashes and one at the end. Names of query parameters are read in any case and with
-any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); those that are not known are ignored. Property names of bodies
-are read in any case, integers also as text, enumerations by name in any case or by number. Unknown and read-only members of
-a body are ignored: what GET returns may be sent back. Bodies are \`application/json\`, \`application/*+json\` or
+**Requests** are read leniently. Paths may have doubled and trailing slashes. Names of query parameters match in any case and with
+any prefix up to a dot (\`Paging.PageNumber\` is \`pageNumber\`); unknown parameters are ignored. Property names of bodies match
+in any case; integers may be text, enumerations are names in any case or numbers. Unknown and read-only members of a body are
+ignored, so a client may send back what GET returned. Media types of bodies are \`application/json\`, \`application/*+json\` or
 \`application/json-patch+json\`.
 
-**Written strictly.** Instants are ISO 8601 in UTC with \`Z\`, or with an offset where a time zone was asked for. Enumerations
-are written by name. Answers may get further members without a new version. Answers larger than 1 KiB are compressed
-when asked for.
+**Responses** are strict. Instants are ISO 8601 in UTC with \`Z\`, or with an offset when the request names a time zone. Enumerations
+are names. New members may appear without a new version. Responses larger than 1 KiB are compressed on request.
 
-**Errors** have one form, \`Error\`; \`code\` is stable. What belongs to somebody else does not exist (404).`;
+**Errors** have one form, \`Error\`; \`code\` is stable. Resources of other accounts answer 404.`;

@@ -1,4 +1,4 @@
-/** The gRPC server: the data points service, health and reflection (R-J1, R-J2). */
+/** Starts the gRPC server: the data points service, health and reflection (R-J1, R-J2). */
 import { Server, ServerCredentials, type UntypedHandleCall } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { HealthImplementation } from 'grpc-health-check';
@@ -6,7 +6,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 import { countCalls } from './count-calls.ts';
 import { listRunsHandler } from './list-runs.ts';
 import { listVersionsHandler } from './list-versions.ts';
-import { loadPublicPackage, loadServerService } from './load-proto.ts';
+import { loadReflectedPackage, loadServerService } from './load-proto.ts';
 import { readLastHandler } from './read-last.ts';
 import { type ReadServices, readPointsHandler } from './read-points.ts';
 import { startWatching, type WatchingServices } from './watch/start-watching.ts';
@@ -16,9 +16,9 @@ export interface DataPointsServices extends ReadServices, WatchingServices {
 }
 
 export interface GrpcServer {
-  /** host:port it listens on. */
+  /** Listening address, host:port. */
   readonly address: string;
-  /** Ends the watches, lets the other calls under way end, for at most `graceMs`, then cuts them off. */
+  /** Graceful shutdown: ends the watches, waits up to `graceMs` for other calls, then cancels them. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ const SERVICE_NAME = 'tidemark.v1.DataPoints';
 
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': 4 << 20,
-  // A watch may be silent for long: a client that is gone without a word is noticed.
+  // Pings detect clients that vanished while a watch was silent.
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
 };
 
-/** @param port 0 picks a free one. TLS is ended in front of the service. */
+/** @param port 0 picks a free port. The server speaks plain HTTP/2; a proxy in front terminates TLS. */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });
   const watching = startWatching(services);
@@ -44,7 +44,7 @@ export async function startGrpcServer(services: DataPointsServices, host: string
   });
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
-  new ReflectionService(loadPublicPackage()).addToServer(server);
+  new ReflectionService(loadReflectedPackage()).addToServer(server);
   const boundPort = await bind(server, `${host}:${port}`);
   return {
     address: `${host}:${boundPort}`,

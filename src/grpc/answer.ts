@@ -1,4 +1,4 @@
-/** How calls are answered, whatever they ask: who calls, the answer or its status, one line in the log (R-J2, R-J3). */
+/** Handles every gRPC call: authentication, the answer or its error status, and one log line (R-J2, R-J3). */
 import { randomUUID } from 'node:crypto';
 import {
   status as GrpcStatus,
@@ -17,7 +17,7 @@ export interface AnswerServices {
   readonly log: Log;
 }
 
-/** What is counted in the log: points, versions, runs. */
+/** A message and the number of points, versions or runs in it, for the log. */
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface Counted<Message> {
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
 
-/** Answers with one message. */
+/** @returns the handler of a call that answers with one message. */
 export function unaryHandler<Request, Message>(
   services: AnswerServices,
   method: string,
@@ -44,7 +44,7 @@ export function unaryHandler<Request, Message>(
   };
 }
 
-/** Answers with messages as they come: a slow reader holds them back, one that leaves ends them. */
+/** @returns the handler of a call that streams messages with back-pressure, until the caller leaves. */
 export function streamHandler<Request, Message>(
   services: AnswerServices,
   method: string,
@@ -68,13 +68,12 @@ export function streamHandler<Request, Message>(
   };
 }
 
-/** What is written to. */
 type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
 
-/** Resolves when there is room for the next message, or the signal is aborted. */
+/** Resolves when the stream has room for the next message, or the signal is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
-  // Unlike `events.once` this does not fail with an `error` event, which is how a call is answered.
+  // `events.once` would reject on the `error` event, which is how a call answers with a status.
   await new Promise<void>((resolve) => {
     const go = (): void => {
       sink.off('drain', go);
@@ -86,17 +85,17 @@ async function writeMessage<Message>(sink: Sink<Message>, message: Message, sign
   });
 }
 
-/** The `authorization` of a call. */
+/** @returns the `authorization` metadata of a call. */
 export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string | undefined {
   return metadata.get('authorization')[0]?.toString();
 }
 
-/** @throws DomainError invalid_token, insufficient_scope, permission_denied. */
+/** @throws {DomainError} invalid_token, insufficient_scope or permission_denied. */
 export function authenticateCall({ authentication }: AnswerServices, call: AnyCall): Promise<Caller> {
   return authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
 }
 
-/** Aborted when the caller goes away or its deadline has passed. */
+/** @returns a controller aborted when the caller leaves or its deadline passes. */
 export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener: () => void): unknown }) {
   const leaving = new AbortController();
   call.once('cancelled', () => leaving.abort());
@@ -105,8 +104,9 @@ export function abortOnCancel(call: AnyCall & { once(name: 'cancelled', listener
 }
 
 /**
- * Runs the work of a call, logs how it went, and hands a failure on as the status the caller gets.
- * @param work says who calls once it knows.
+ * Runs the work of a call, logs its outcome, and passes a failure to `fail` as the status for the caller.
+ * @param work resolves to the number of points, versions or runs sent; calls its argument once the caller is known.
+ * @param fail not called when the caller cancelled.
  */
 export function track(
   { log }: AnswerServices,
@@ -129,7 +129,7 @@ export function track(
   work(known).then(
     (count) => note({ count }),
     (error: unknown) => {
-      // What a cancellation makes fail, fails for nobody.
+      // A cancelled call has no caller to answer, and its errors follow from the cancellation.
       const refusal = call.cancelled ? undefined : toStatus(error, requestId, log);
       note({ code: refusal?.code === undefined ? undefined : GrpcStatus[refusal.code] });
       if (refusal) fail(refusal);
@@ -137,7 +137,7 @@ export function track(
   );
 }
 
-/** As given, unless it could break a log line (R-A10). */
+/** The caller's id unless it could break a log line, otherwise a new one (R-A10). */
 function requestIdOf({ metadata }: AnyCall): string {
   const given = String(metadata.get('x-request-id')[0] ?? '');
   return isRequestId(given) ? given : randomUUID();

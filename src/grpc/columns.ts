@@ -1,12 +1,12 @@
-/** Columns of points as they go on the wire: fixed-width ones as little-endian bytes, texts as codes. */
+/** Codec of point columns on the wire: fixed-width columns as little-endian bytes, texts as codes into a table. */
 import { NO_ID } from '../points/dictionary.ts';
 
-/** Of a packed column of instants or doubles. */
+/** Width of an instant or a double in a packed column. */
 export const BYTES_PER_VALUE = 8;
 
 const TWO_32 = 2 ** 32;
 
-/** Of an instant, in microseconds since 1970. */
+/** Encodes instants in microseconds since 1970 as sfixed64. */
 export function toInt64Bytes(micros: Float64Array): Buffer {
   const bytes = Buffer.allocUnsafe(micros.length * BYTES_PER_VALUE);
   for (const [index, value] of micros.entries()) {
@@ -17,13 +17,17 @@ export function toInt64Bytes(micros: Float64Array): Buffer {
   return bytes;
 }
 
+/** Encodes doubles; NaN stays NaN. */
 export function toDoubleBytes(values: Float64Array): Buffer {
   const bytes = Buffer.allocUnsafe(values.length * BYTES_PER_VALUE);
   for (const [index, value] of values.entries()) bytes.writeDoubleLE(value, index * 8);
   return bytes;
 }
 
-/** 0 for none, else the place in the table counted from 1; no codes at all when nothing has a text. */
+/**
+ * @param ids dictionary id of each point's text; NO_ID for none.
+ * @returns for each point 0 for none or an index into `texts` starting at 1; both empty when no point has a text.
+ */
 export function codeTexts(
   ids: Int32Array,
   textOf: (id: number) => string | null,

@@ -1,4 +1,4 @@
-/** gRPC calls, counted and timed by method and status (R-A9). Only methods that exist get here, so there are few. */
+/** Counts and times gRPC calls by method and status (R-A9). Only existing methods get here, so label values are few. */
 import {
   status as GrpcStatus,
   ServerInterceptingCall,
@@ -7,15 +7,15 @@ import {
 } from '@grpc/grpc-js';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
-/** A call ends with a status of ours, or because its client has left or its deadline has passed: both CANCELLED here. */
+/** @returns an interceptor; a call whose client left or whose deadline passed counts as CANCELLED. */
 export function countCalls(metrics: Metrics): ServerInterceptor {
   const durations = metrics.distribution({
     name: 'tidemark_grpc_call_seconds',
-    help: 'gRPC calls by method and status, with their time; CANCELLED also when the deadline passed.',
+    help: 'Duration of gRPC calls by method and status; CANCELLED includes calls past their deadline.',
     labels: ['method', 'code'],
   });
   let open = 0;
-  metrics.gauge({ name: 'tidemark_grpc_open_calls', help: 'gRPC calls under way, streams included.' }, () => open);
+  metrics.gauge({ name: 'tidemark_grpc_open_calls', help: 'Open gRPC calls, including streams.' }, () => open);
   return ({ path }, nextCall) => {
     const startMs = performance.now();
     let isOpen = true;

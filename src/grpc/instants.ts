@@ -1,11 +1,10 @@
-/** Instants of records, which are texts where they come from, as microseconds. */
-
+/** Converts instants of stored records from text to microseconds. */
 import { parseMoment } from '../platform/dates/date-rules.ts';
 import type { Micros } from '../points/point.ts';
 
-/** @throws Error for text that is no instant: what is stored is. */
+/** @throws Error when the text is not an instant, which stored records never contain. */
 export function toMicros(text: string): Micros {
   const moment = parseMoment(text);
-  if (!moment) throw new Error(`${JSON.stringify(text)} is no instant`);
+  if (!moment) throw new Error(`${JSON.stringify(text)} is not an instant`);
   return moment.micros;
 }

@@ -1,5 +1,4 @@
-/** `ListRuns` (R-H8, R-J1): as `GET /variables/{id}/runs`, a message for each run. */
-
+/** `ListRuns` (R-H8, R-J1): the runs of `GET /variables/{id}/runs`, one message each. */
 import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
 import type { FormulaRecord } from '../calculation/run/compute.ts';
 import { listRuns, type RunRecord } from '../calculation/run/runs.ts';
@@ -15,9 +14,10 @@ interface ListRunsMessage extends PagingMessage {
   readonly variableId: number;
 }
 
-// What scripts print is part of a run: pages are read as a whole.
+// A run includes the output of its script, and a page is read as a whole.
 const MAX_PAGE = 1000;
 
+/** @returns the handler of the call. */
 export function listRunsHandler(services: AnswerServices & { readonly database: Database }) {
   return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage) =>
     runsOf(services.database, caller, message),
@@ -34,7 +34,7 @@ async function* runsOf(
   for (const run of await listRuns(database, caller, id, paging)) yield { message: toRun(run), count: 1 };
 }
 
-/** The members of a record that are not as they go on the wire. */
+/** Members of a record that differ on the wire. */
 interface Details {
   readonly from: string;
   readonly to: string;
@@ -83,7 +83,7 @@ function toInput({ from, to, version, asOf, lastVersionTimestamp, ...input }: In
   };
 }
 
-/** Without members that have no value, which the wire has no word for. */
+/** Removes members that are null or undefined: proto3 has no null. */
 function present(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }

@@ -1,4 +1,4 @@
-/** `ListVersions` (R-F8, R-J1): as `GET /variables/{id}/versions`. */
+/** `ListVersions` (R-F8, R-J1): the VersionTags of `GET /variables/{id}/versions`, as one message. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -26,9 +26,10 @@ interface ListVersionsResponse {
 }
 
 const MAX_PAGE = 10_000;
-// Clients take messages of at most 4 MiB unless told otherwise; besides its tag a version takes 40 bytes.
+// Keeps a message below the default 4 MiB limit of clients: a version takes 40 bytes besides its tag.
 const MAX_TEXT_BYTES = 3 << 20;
 
+/** @returns the handler of the call. */
 export function listVersionsHandler(services: AnswerServices & { readonly database: Database }) {
   return unaryHandler(services, 'ListVersions', (caller, message: ListVersionsMessage) =>
     answer(services.database, caller, message),
@@ -46,7 +47,10 @@ async function answer(
   const versions = all.slice(offset, offset + limit);
   const bytes = versions.reduce((sum, { version }) => sum + Buffer.byteLength(version ?? ''), 0);
   if (bytes > MAX_TEXT_BYTES)
-    throw new DomainError('body_too_large', 'these VersionTags need a smaller items_per_page');
+    throw new DomainError(
+      'body_too_large',
+      'the VersionTags of this page exceed 3 MiB; request fewer with items_per_page',
+    );
   return { message: { versions: versions.map(toMessage), totalCount: all.length }, count: versions.length };
 }
 

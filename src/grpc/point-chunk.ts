@@ -1,12 +1,11 @@
-/** Chunks of points as the server's `PointChunk`: fixed-width columns as little-endian bytes, texts as codes. */
-
+/** Chunks of points as `PointChunk` messages: fixed-width columns as little-endian bytes, texts as codes. */
 import type { AggregateChunk, AggregateFunction } from '../points/buckets/bucket.ts';
 import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import type { Aggregate } from '../structure/catalogue/enumerations.ts';
 import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
-/** What the server's view of the proto encodes. */
+/** `PointChunk` as the server encodes it: see load-proto.ts. */
 export interface PointChunkMessage {
   readonly variableId: number;
   readonly dateMicros: Buffer;
@@ -20,18 +19,18 @@ export interface PointChunkMessage {
   readonly unitId?: number;
 }
 
-// Clients take messages of at most 4 MiB unless told otherwise; the other columns of a chunk need less than half of one.
+// Keeps a message below the default 4 MiB limit of clients: the other columns of a chunk need less than half of it.
 const MAX_TEXT_BYTES = 2 << 20;
 
 /**
- * A chunk as one message, or as many as its texts need.
- * @param unitId of the values; null when the variable has none.
+ * @returns the chunk as one message, or as several when its texts exceed MAX_TEXT_BYTES.
+ * @param unitId unit of the values; null when the variable has none.
  */
 export function* pointMessages(chunk: PointChunk, labels: Labels, unitId: number | null): Generator<PointChunkMessage> {
   for (const part of partsOf(chunk, labels)) yield pointMessage(part, labels, unitId);
 }
 
-/** A chunk in parts whose different texts are not too long for a message. Each has at least one point. */
+/** @returns the chunk in parts of at least one point, whose distinct texts fit into MAX_TEXT_BYTES. */
 export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChunk> {
   let start = 0;
   for (const end of endsOfParts(chunk, labels)) {
@@ -40,7 +39,7 @@ export function* partsOf(chunk: PointChunk, labels: Labels): Generator<PointChun
   }
 }
 
-/** Bytes of the different texts of a chunk. */
+/** @returns bytes of the distinct texts of a chunk. */
 export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   const addRow = textCounter(chunk, labels).addRow;
   let bytes = 0;
@@ -48,7 +47,7 @@ export function textBytesOf(chunk: PointChunk, labels: Labels): number {
   return bytes;
 }
 
-/** Counts the bytes each row adds to the texts before it. */
+/** Counts the bytes of texts each row adds to the rows before it. */
 function textCounter({ versionTagIds, tagSetIds }: PointChunk, labels: Labels) {
   const columns = [
     { ids: versionTagIds, textOf: labels.versionTag, seen: new Set<number>() },
@@ -78,7 +77,7 @@ function* endsOfParts(chunk: PointChunk, labels: Labels): Generator<number> {
   yield chunk.dates.length;
 }
 
-/** Bytes of a text that has not been seen yet. */
+/** Bytes of a text when it was not seen before, otherwise 0. */
 function newBytes(id: number, textOf: (id: number) => string | null, seen: Set<number>): number {
   if (id === NO_ID || seen.has(id)) return 0;
   seen.add(id);
@@ -123,7 +122,7 @@ const AGGREGATES = {
   stdev: 'AGGREGATE_STDEV',
 } as const satisfies Record<AggregateFunction, PointChunkMessage['aggregate']>;
 
-/** Buckets have no versions of their own. */
+/** @returns the buckets of one variable as a message, without version columns. */
 export function aggregateMessage(chunk: AggregateChunk, unitId: number | null): PointChunkMessage {
   return {
     variableId: chunk.variableId,

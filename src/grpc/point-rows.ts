@@ -1,9 +1,9 @@
-/** Points of several variables as one `PointRows`: columns over all of them. */
+/** Points of several variables as one `PointRows` message, whose columns span all variables. */
 import { type Labels, NO_ID } from '../points/dictionary.ts';
 import type { PointChunk } from '../points/point.ts';
 import { codeTexts, toDoubleBytes, toInt64Bytes } from './columns.ts';
 
-/** What the server's view of the proto encodes. */
+/** `PointRows` as the server encodes it: see load-proto.ts. */
 export interface PointRowsMessage {
   readonly variableIds: readonly number[];
   readonly dateMicros: Buffer;
@@ -38,7 +38,7 @@ export function pointRows(
   };
 }
 
-/** A value of each variable, once for each of its points. */
+/** Repeats the value of each variable for each of its points. */
 function repeated(chunks: readonly PointChunk[], pick: (variableId: number) => number): number[] {
   return chunks.flatMap(({ variableId, dates }) => new Array<number>(dates.length).fill(pick(variableId)));
 }
@@ -53,7 +53,7 @@ function joinIds(columns: readonly Int32Array[]): Int32Array {
   return joined;
 }
 
-/** Bytes of the texts of a message, which are its only part that is not bounded by its points. */
+/** @returns bytes of the texts of a message, the only part its number of points does not bound. */
 export function textBytes({ versions, tags }: Pick<PointRowsMessage, 'versions' | 'tags'>): number {
   return [...versions, ...tags].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
 }

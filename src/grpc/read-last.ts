@@ -1,6 +1,6 @@
 /**
- * `ReadLast` (R-J1): what a dashboard asks for, the last points of hundreds of variables, as one answer of one statement.
- * In the words of `ReadPoints`; whoever wants more than an answer holds asks there, which streams.
+ * `ReadLast` (R-J1): the last points of hundreds of variables, as dashboards need them, in one message from one statement.
+ * Takes the selection fields of `ReadPoints`, which streams results larger than one message.
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
@@ -21,10 +21,11 @@ interface ReadLastResponse {
   readonly points: PointRowsMessage;
 }
 
-// Clients take messages of at most 4 MiB unless told otherwise: a point takes up to 40 bytes, its texts the rest.
+// Keeps the message below the default 4 MiB limit of clients: up to 40 bytes a point, plus the texts.
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 
+/** @returns the handler of the call. */
 export function readLastHandler(services: ReadServices) {
   return unaryHandler(services, 'ReadLast', (caller, message: ReadLastMessage, signal) =>
     readLast(services, caller, message, signal),
@@ -48,12 +49,12 @@ async function readLast(
   if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };
   throw new DomainError(
     'body_too_large',
-    'the tags of these points do not fit into one answer: ReadPoints streams them',
+    'the texts of these points exceed 2 MiB, the limit of one message; use ReadPoints, which streams',
   );
 }
 
 function assertFewEnough(variableCount: number, limit: number): void {
   if (variableCount * limit <= MAX_POINTS) return;
-  const rule = `times the variables must be at most ${MAX_POINTS}, got ${limit} of ${variableCount}: ReadPoints streams more`;
+  const rule = `times the number of variables must be at most ${MAX_POINTS}, got ${limit} × ${variableCount}; use ReadPoints for more`;
   throw placeError(placeInMessage('count'), rule);
 }

@@ -1,4 +1,4 @@
-/** `ReadPoints` (R-J1, R-J2): a stream of columnar chunks. */
+/** `ReadPoints` (R-J1, R-J2): streams points, or aggregates by bucket, as columnar chunks. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { streamAggregates } from '../points/buckets/aggregate-points.ts';
@@ -13,11 +13,12 @@ import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 
 export interface ReadServices extends AnswerServices {
   readonly database: Database;
-  /** The pool answers are streamed from, a connection each for as long as its reader takes. */
+  /** Pool for streams; each holds a connection for as long as its reader takes. */
   readonly readDatabase: Database;
   readonly dictionary: Dictionary;
 }
 
+/** @returns the handler of the call. */
 export function readPointsHandler(services: ReadServices) {
   return streamHandler(services, 'ReadPoints', (caller: Caller, message: ReadPointsMessage, signal) =>
     messagesOf(services, caller, message, signal),

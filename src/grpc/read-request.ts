@@ -1,5 +1,7 @@
-/** `ReadPointsRequest` as decoded → what is asked, in the words of REST (R-G1, R-G2, R-J1). */
-
+/**
+ * Parses decoded requests into the same ReadRequest as REST (R-G1, R-G2, R-J1), so both interfaces share every rule. Errors
+ * name the fields of the proto.
+ */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
 import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
 import { type Paging, pageOffset } from '../platform/http/paging.ts';
@@ -10,7 +12,7 @@ import type { VersionRequest } from '../selection/resolve-version.ts';
 import type { ReadRequest } from '../selection/selection.ts';
 import type { Aggregate, Granularity } from '../structure/catalogue/enumerations.ts';
 
-/** What requests for points have in common, as proto-loader decodes it: absent optional members are missing, the others have their defaults. */
+/** Fields shared by requests for points, as proto-loader decodes them: absent optional fields are missing, others have defaults. */
 export interface SelectionMessage {
   readonly variableIds: readonly number[];
   readonly sourceId?: number;
@@ -68,7 +70,7 @@ const FILLS = {
   FILL_NULL: 'null',
 } as const satisfies Record<ReadPointsMessage['fill'], BucketRequest['fill']>;
 
-/** Fields that are not called as on REST, only in snake_case. */
+/** Fields whose name differs from the REST name in more than case. */
 const FIELDS: Readonly<Record<string, string>> = {
   from: 'from_micros',
   to: 'to_micros',
@@ -76,13 +78,13 @@ const FIELDS: Readonly<Record<string, string>> = {
   aggregation: 'aggregate',
 };
 
-/** A field of the request, by its name on REST. */
+/** @param name REST name of a field. @returns the field of the proto, for error messages. */
 export function placeInMessage(name: string): Place {
   const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return { subject: field, path: field };
 }
 
-/** @throws DomainError invalid_input naming every field that is wrong. */
+/** @throws {DomainError} invalid_input naming every invalid field. */
 export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketRequest {
   const { selection, paging, buckets, order } = parseMembers({
     selection: () => toSelection(message),
@@ -93,7 +95,7 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
   return { ...selection, order, ...paging, ...buckets };
 }
 
-/** Which points of which variables. @throws DomainError invalid_input naming every field that is wrong. */
+/** Parses the variables and the selection of their points. @throws {DomainError} invalid_input naming every invalid field. */
 export function toSelection(message: SelectionMessage) {
   const { version, ...members } = parseMembers({
     sourceId: () => toId('sourceId', message.sourceId),
@@ -112,7 +114,7 @@ export function toSelection(message: SelectionMessage) {
   } satisfies Partial<ReadRequest>;
 }
 
-/** An empty text is none, as on REST. */
+/** An empty text counts as absent, as in REST. */
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
 function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {
@@ -137,9 +139,9 @@ export interface PagingMessage {
 }
 
 /**
- * @param mostItems of a page.
- * @returns without a limit when no `items_per_page` is given.
- * @throws DomainError invalid_input.
+ * @param mostItems maximum of `items_per_page`.
+ * @returns the page; `limit` is undefined when `items_per_page` is 0.
+ * @throws {DomainError} invalid_input when a field is negative or above its maximum.
  */
 export function toPaging(message: PagingMessage, mostItems = Number.POSITIVE_INFINITY): Paging {
   const { itemsPerPage, pageNumber } = parseMembers({
@@ -160,26 +162,26 @@ function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'
   return buckets;
 }
 
-/** A number that the proto has no name for is decoded as that number. */
+/** @param key name of the enum value; proto-loader decodes an unknown value as its number. */
 function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
   throw placeError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
-/** @throws DomainError invalid_input. */
+/** @throws {DomainError} invalid_input when negative or above `most`. */
 export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
   if (count < 0) throw placeError(placeInMessage(name), `must not be negative, got ${count}`);
   if (count <= most) return count;
   throw placeError(placeInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
-/** @throws DomainError invalid_input. */
+/** @throws {DomainError} invalid_input when below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
   throw placeError(placeInMessage(name), `must be at least 1, got ${id}`);
 }
 
-/** Clients ask for everything by the greatest number there is: beyond all dates is as good as the last of them. */
+/** Clamps to the storable dates: clients use the greatest int64 for an open end. */
 function toStorable(micros: Micros | undefined): Micros | undefined {
   return micros === undefined ? undefined : Math.min(Math.max(micros, MIN_DATE_MICROS), MAX_DATE_MICROS);
 }

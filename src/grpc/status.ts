@@ -1,6 +1,6 @@
 /**
- * Errors as gRPC statuses (R-J3): the code word of the REST interface in `google.rpc.ErrorInfo`, what is wrong with each
- * field in `google.rpc.BadRequest`.
+ * Maps errors to gRPC statuses (R-J3), with the error code of the REST interface in `google.rpc.ErrorInfo` and the problem of
+ * each field in `google.rpc.BadRequest`.
  */
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
@@ -10,7 +10,7 @@ import type { Log } from '../platform/log.ts';
 
 const ERROR_DOMAIN = 'tidemark';
 
-// Well-known messages of google/rpc, by their published field numbers.
+// google/rpc/status.proto and error_details.proto, as far as used.
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
@@ -21,7 +21,7 @@ const Status = root.lookupType('google.rpc.Status');
 const ErrorInfo = root.lookupType('google.rpc.ErrorInfo');
 const BadRequest = root.lookupType('google.rpc.BadRequest');
 
-/** @param requestId goes into the ErrorInfo, so that a reader can quote it. */
+/** @param requestId in ErrorInfo, for support requests. */
 export function toStatus(error: unknown, requestId: string, log: Log): Partial<StatusObject> {
   const { code: word, message, details: problems = [] } = toDomainError(error, requestId, log);
   const code = ERROR_MAPPINGS[word].grpc;
@@ -34,7 +34,6 @@ export function toStatus(error: unknown, requestId: string, log: Log): Partial<S
   return { code, details: message, metadata };
 }
 
-/** The type tells a client which of the details it has before it. */
 function toAny(type: string, message: protobuf.Writer): object {
   return { typeUrl: `type.googleapis.com/google.rpc.${type}`, value: message.finish() };
 }
@@ -45,7 +44,8 @@ function toViolations(problems: readonly ErrorDetail[]): object {
 
 function toDomainError(error: unknown, requestId: string, log: Log): DomainError {
   if (error instanceof DomainError) return error;
-  if (isDependencyError(error)) return new DomainError('dependency_unavailable', 'a part of the service is down');
+  if (isDependencyError(error))
+    return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry later');
   log.error({ err: error, requestId }, 'call failed');
-  return new DomainError('internal_error', 'something went wrong on our side');
+  return new DomainError('internal_error', 'internal error');
 }

@@ -1,13 +1,14 @@
 /**
- * The cursor of a watch: the reader's place in every variable, as bytes that mean nothing to clients. It says of itself all
- * there is to know, so it outlives processes and the database's restarts.
+ * Codec of watch cursors: the reader's position in every variable, as bytes that are opaque to clients. A cursor is
+ * self-contained, so it survives restarts of the service and the database.
  *
- *   byte 0      1: this format
+ *   byte 0      format, always 1
  *   varints     number of variables, greatest VersionTimestamp, then for each variable by ascending id:
- *               distance of the id from the one before; 0 where nothing was seen, else 1 + how far its VersionTimestamp lies
- *               before the greatest; then, where something was seen, 0 for all dates, 1 or 2 for up to one since or before
- *               1970, and that date's distance from then
- *   4 bytes     CRC-32 of all before, little-endian
+ *               difference to the previous id;
+ *               0 at the beginning, otherwise 1 + greatest VersionTimestamp - VersionTimestamp of the position;
+ *               except at the beginning: 0 for all dates, or 1 (since 1970) or 2 (before 1970) and the distance of the date
+ *               from 1970
+ *   4 bytes     CRC-32 of all bytes before it, little-endian
  */
 import { crc32 } from 'node:zlib';
 import type { ChangePosition } from '../../points/read/read-changes.ts';
@@ -16,14 +17,15 @@ const FORMAT = 1;
 const CRC_BYTES = 4;
 const MAX_ID = 2 ** 31 - 1;
 
-/** Nothing was seen. */
+/** Position before the first point of a variable. */
 export const AT_BEGINNING: ChangePosition = {
   versionTimestamp: Number.NEGATIVE_INFINITY,
   dateMicros: Number.POSITIVE_INFINITY,
 };
 
-export function encodeCursor(places: ReadonlyMap<number, ChangePosition>): Buffer {
-  const entries = [...places].sort(([a], [b]) => a - b);
+/** @param positions of the reader, by variable id. */
+export function encodeCursor(positions: ReadonlyMap<number, ChangePosition>): Buffer {
+  const entries = [...positions].sort(([a], [b]) => a - b);
   let greatest = 0;
   for (const [, { versionTimestamp }] of entries) greatest = Math.max(greatest, versionTimestamp);
   const bytes = [FORMAT];
@@ -46,29 +48,31 @@ export function encodeCursor(places: ReadonlyMap<number, ChangePosition>): Buffe
   return checked;
 }
 
-/** @returns undefined for what is no cursor. */
+/** @returns the positions by variable id; undefined when the bytes are not a cursor. */
 export function decodeCursor(cursor: Uint8Array): ReadonlyMap<number, ChangePosition> | undefined {
   const bytes = Buffer.from(cursor.buffer, cursor.byteOffset, cursor.byteLength);
   const end = bytes.length - CRC_BYTES;
   if (end < 1 || bytes[0] !== FORMAT || crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)) return undefined;
   const read = varintReader(bytes.subarray(1, end));
-  const places = new Map<number, ChangePosition>();
+  const positions = new Map<number, ChangePosition>();
   const [count, greatest] = [read(), read()];
   let id = 0;
   for (let entry = 0; entry < count; entry += 1) {
     id += read();
     const before = read();
-    const place = before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
-    // Behind the end of the bytes a number is none.
-    if (!(id <= MAX_ID) || Number.isNaN(place.versionTimestamp) || Number.isNaN(place.dateMicros)) return undefined;
-    places.set(id, place);
+    const position =
+      before === 0 ? AT_BEGINNING : { versionTimestamp: greatest + 1 - before, dateMicros: readDate(read) };
+    // A truncated cursor reads as NaN.
+    if (!(id <= MAX_ID) || Number.isNaN(position.versionTimestamp) || Number.isNaN(position.dateMicros))
+      return undefined;
+    positions.set(id, position);
   }
-  return places;
+  return positions;
 }
 
 const [ALL, SINCE_1970, BEFORE_1970] = [0, 1, 2] as const;
 
-// As a distance from 1970: from the first of all dates it could be more than a number holds exactly.
+// Relative to 1970: relative to the first storable date, the distance could exceed 2^53.
 function writeDate(bytes: number[], dateMicros: number): void {
   if (dateMicros === Number.POSITIVE_INFINITY) {
     bytes.push(ALL);
@@ -84,7 +88,7 @@ function readDate(read: () => number): number {
   return kind === BEFORE_1970 ? -read() : read();
 }
 
-/** Seven bits a byte, the lowest first; the highest bit says that more follow. Up to 2^53. */
+/** LEB128: seven bits a byte, lowest first; the high bit marks that more bytes follow. Values up to 2^53. */
 function writeVarint(bytes: number[], value: number): void {
   let rest = value;
   while (rest >= 128) {
@@ -94,7 +98,7 @@ function writeVarint(bytes: number[], value: number): void {
   bytes.push(rest);
 }
 
-/** Each call gives the next number, NaN behind the end. */
+/** @returns a reader of the next number; NaN at the end of the bytes. */
 function varintReader(bytes: Uint8Array): () => number {
   let at = 0;
   return () => {

@@ -1,25 +1,26 @@
-/** Puts chunks of news together into messages that clients take by default, each with the place it leads to. */
+/** Packs chunks of points into messages below the default 4 MiB limit of clients, each with the positions it leads to. */
 import type { Dictionary, Labels } from '../../points/dictionary.ts';
 import type { PointChunk } from '../../points/point.ts';
 import type { ChangePosition } from '../../points/read/read-changes.ts';
 import { partsOf, textBytesOf } from '../point-chunk.ts';
 import { type PointRowsMessage, pointRows } from '../point-rows.ts';
 
-/** A message not yet sent, and where the reader is once it has it. */
+/** A message to send, and the reader's positions after it. */
 export interface BuiltMessage {
   readonly points: PointRowsMessage;
-  readonly places: ReadonlyMap<number, ChangePosition>;
+  readonly positions: ReadonlyMap<number, ChangePosition>;
 }
 
-// About 40 bytes each, and a cursor: together with the texts below 4 MiB.
+// About 40 bytes a point: with the texts and the cursor a message stays below 4 MiB.
 const MAX_POINTS = 10_000;
 const MAX_TEXT_BYTES = 1 << 20;
 
+/** One builder serves one round of a watch. */
 export class MessageBuilder {
   readonly #dictionary: Dictionary;
   readonly #unitOf: (variableId: number) => number | null;
   #chunks: PointChunk[] = [];
-  #places = new Map<number, ChangePosition>();
+  #positions = new Map<number, ChangePosition>();
   #points = 0;
   #textBytes = 0;
 
@@ -28,41 +29,41 @@ export class MessageBuilder {
     this.#unitOf = unitOf;
   }
 
-  /** Adds points of one variable, the next by VersionTimestamp and date. @returns messages that are full. */
+  /** Adds the next points of one variable, in order of VersionTimestamp and date. @returns the messages completed. */
   async add(chunk: PointChunk): Promise<readonly BuiltMessage[]> {
     const labels = await this.#dictionary.labelsOf([chunk]);
     const full: BuiltMessage[] = [];
     for (const part of partsOf(chunk, labels)) {
       const bytes = textBytesOf(part, labels);
-      const isTooMuch = this.#points + part.dates.length > MAX_POINTS || this.#textBytes + bytes > MAX_TEXT_BYTES;
-      if (isTooMuch && this.#points > 0) full.push(await this.#build());
+      const isFull = this.#points + part.dates.length > MAX_POINTS || this.#textBytes + bytes > MAX_TEXT_BYTES;
+      if (isFull && this.#points > 0) full.push(await this.#build());
       this.#chunks.push(part);
       this.#points += part.dates.length;
       this.#textBytes += bytes;
-      this.#places.set(part.variableId, endOf(part));
+      this.#positions.set(part.variableId, endOf(part));
     }
     return full;
   }
 
-  /** Says that the reader has everything of a variable up to a place. */
-  reach(variableId: number, place: ChangePosition): void {
-    this.#places.set(variableId, place);
+  /** Advances the position in a variable without points. */
+  advance(variableId: number, position: ChangePosition): void {
+    this.#positions.set(variableId, position);
   }
 
-  /** What is left; undefined when no place was reached since the last message. */
+  /** @returns the last message; undefined when no position advanced since the previous one. */
   async finish(): Promise<BuiltMessage | undefined> {
-    return this.#places.size === 0 ? undefined : this.#build();
+    return this.#positions.size === 0 ? undefined : this.#build();
   }
 
   async #build(): Promise<BuiltMessage> {
-    const [chunks, places] = [this.#chunks, this.#places];
+    const [chunks, positions] = [this.#chunks, this.#positions];
     this.#chunks = [];
-    this.#places = new Map();
+    this.#positions = new Map();
     this.#points = 0;
     this.#textBytes = 0;
-    // They are remembered from when they were added.
+    // From the cache of the dictionary, which add() filled.
     const labels: Labels = await this.#dictionary.labelsOf(chunks);
-    return { points: pointRows(chunks, labels, this.#unitOf), places };
+    return { points: pointRows(chunks, labels, this.#unitOf), positions };
   }
 }
 

@@ -1,14 +1,18 @@
-/** Lets a number of readers at the database at once; the others wait for their turn in the order they came. */
+/** FIFO semaphore for database readers, and its coalescing form for readers that want the same result. */
 export interface Semaphore {
-  /** Runs `work` when it is its turn. @throws the reason of the signal when that is aborted before. */
-  take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /**
+   * Runs `work` with one permit.
+   * @throws the reason of the signal when it is aborted before a permit is free.
+   */
+  run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-export function openSemaphore(places: number): Semaphore {
+/** @param permits number of runs at the same time. */
+export function openSemaphore(permits: number): Semaphore {
   const waiting = new Set<() => void>();
-  let free = places;
-  // The place is handed on, not given back and taken again by whoever comes in between.
-  const handOn = (): void => {
+  let free = permits;
+  // Passes the permit to the first waiter directly: freed first, a newcomer could take it and break the FIFO order.
+  const release = (): void => {
     const [next] = waiting;
     if (!next) free += 1;
     else {
@@ -17,50 +21,50 @@ export function openSemaphore(places: number): Semaphore {
     }
   };
   return {
-    take: async (work, signal) => {
+    run: async (work, signal) => {
       if (free > 0) free -= 1;
-      else await turnOf(waiting, signal);
+      else await acquire(waiting, signal);
       try {
         return await work();
       } finally {
-        handOn();
+        release();
       }
     },
   };
 }
 
-async function turnOf(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+async function acquire(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const leave = (): void => {
-      waiting.delete(go);
+    const cancel = (): void => {
+      waiting.delete(grant);
       reject(signal?.reason);
     };
-    const go = (): void => {
-      signal?.removeEventListener('abort', leave);
+    const grant = (): void => {
+      signal?.removeEventListener('abort', cancel);
       resolve();
     };
-    waiting.add(go);
-    signal?.addEventListener('abort', leave, { once: true });
+    waiting.add(grant);
+    signal?.addEventListener('abort', cancel, { once: true });
   });
 }
 
-/** Semaphore in which one works for all that want the same. */
+/** Semaphore whose callers with equal keys share one run. */
 export interface CoalescingSemaphore<Result> {
   /**
-   * Runs `work` when it is its turn, or gives what another of the same key is going to get, whose turn has not come yet: what
-   * was committed before the call is seen by either.
-   * @param key undefined: nobody else wants that.
-   * @throws the reason of the signal when that is aborted; the others still get theirs.
+   * Runs `work` with one permit, or joins a run with the same key that is still waiting for its permit. Either way the
+   * result includes everything committed before the call.
+   * @param key undefined: never shared.
+   * @throws the reason of the signal when it is aborted; the other callers of the run still get its result.
    */
-  take(key: string | undefined, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  run(key: string | undefined, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-export function coalesceRuns<Result>(turns: Semaphore): CoalescingSemaphore<Result> {
+export function coalesceRuns<Result>(semaphore: Semaphore): CoalescingSemaphore<Result> {
   const waiting = new Map<string, Promise<Result>>();
   const begin = (key: string, work: () => Promise<Result>): Promise<Result> => {
     let hasBegun = false;
-    const result = turns.take(() => {
+    const result = semaphore.run(() => {
       hasBegun = true;
       waiting.delete(key);
       return work();
@@ -69,8 +73,8 @@ export function coalesceRuns<Result>(turns: Semaphore): CoalescingSemaphore<Resu
     return result;
   };
   return {
-    take: async (key, work, signal) => {
-      if (key === undefined) return turns.take(work, signal);
+    run: async (key, work, signal) => {
+      if (key === undefined) return semaphore.run(work, signal);
       return unlessAborted(waiting.get(key) ?? begin(key, work), signal);
     },
   };
@@ -78,9 +82,9 @@ export function coalesceRuns<Result>(turns: Semaphore): CoalescingSemaphore<Resu
 
 function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    const cancel = (): void => reject(signal.reason);
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
   });
 }

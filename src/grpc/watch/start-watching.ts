@@ -1,4 +1,4 @@
-/** Puts `WatchPoints` together: its own connections, the turns at them, and what all watches of the process share. */
+/** Wires `WatchPoints`: its connection pool, the semaphores in front of it, and the hub shared by all watches. */
 import { closeDatabase, openDatabase } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNotificationOptions } from '../../points/read/point-notifications.ts';
@@ -23,16 +23,17 @@ export interface WatchingServices extends Pick<WatchServices, 'authentication' |
 
 export interface Watching {
   readonly handler: ReturnType<typeof watchPointsHandler>;
-  /** Ends every watch. */
+  /** Ends every watch with UNAVAILABLE. */
   stop(): Promise<void>;
 }
 
-// The first row comes when all of a variable are sorted: from the beginning that may be a hundred million.
+// The first row arrives after the sort of a variable's changes, which may be a hundred million rows.
 const SORT_MS = 600_000;
 
-// A snapshot that is held keeps vacuum from its work; the next one sorts what is left of a variable again.
+// A snapshot held open blocks vacuum, and a new one repeats the sort: a slow reader may hold one for ten times the work in it.
 const PATIENCE_PER_WORK = 10;
 
+/** Opens the connection pool of watches and starts the hub. */
 export function startWatching(services: WatchingServices): Watching {
   const { config, log, dictionary, authentication, database, queueOptions } = services;
   const watchDatabase = openDatabase({
@@ -42,7 +43,7 @@ export function startWatching(services: WatchingServices): Watching {
     log,
     readLimits: { stallMs: config.READ_STALL_SEC * 1000, silenceMs: SORT_MS },
   });
-  // Whoever catches up takes as long as its reader: the others keep the rest of the connections.
+  // Catching up takes as long as the reader does, so it may use only half of the connections.
   const longCount = Math.floor(config.WATCH_POOL_SIZE / 2);
   const reading = {
     ...{ database: watchDatabase, dictionary },

@@ -1,4 +1,4 @@
-/** What a watch has not seen yet, in one snapshot of the database. */
+/** Streams the points a watch has not sent yet, from one snapshot of the database. */
 import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk } from '../../points/point.ts';
 import {
@@ -10,22 +10,25 @@ import {
 } from '../../points/read/read-changes.ts';
 
 export type Change =
-  /** The next points of a variable, by VersionTimestamp and date. */
+  /** The next points of a variable, in order of VersionTimestamp and date. */
   | { readonly kind: 'points'; readonly chunk: PointChunk }
-  /** There is no more of these variables. */
-  | { readonly kind: 'whole'; readonly changes: readonly ChangedVariable[] };
+  /** These variables have no further points in the snapshot. */
+  | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
-/** @param places of the variables that may have news. */
+/**
+ * @param positions of the reader in the variables that may have changed.
+ * @param scales unit conversion by variable id.
+ */
 export function streamChanges(
   database: Database,
-  places: ReadonlyMap<number, ChangePosition>,
+  positions: ReadonlyMap<number, ChangePosition>,
   scales: ReadonlyMap<number, LinearScale> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Change> {
   const read = async function* (transaction: Transaction): AsyncGenerator<Change> {
-    for (const changes of groupChanges(await findChanges(transaction, places))) {
+    for (const changes of groupChanges(await findChanges(transaction, positions))) {
       for await (const chunk of readChanges(transaction, changes, scales)) yield { kind: 'points', chunk };
-      yield { kind: 'whole', changes };
+      yield { kind: 'complete', changes };
     }
   };
   return streamInSnapshot(database, read, signal);

@@ -1,44 +1,69 @@
 /**
- * What all watches of a process share, so that a thousand idle ones cost nearly nothing: one ear for news, one query for all
- * watched variables every few seconds, since news may get lost, and one look a second at whether readers still may read
- * (R-B5). Change only say where to look: what is sent always comes from the database.
+ * The shared part of all watches of a process, which makes idle watches nearly free: one subscription to point
+ * notifications, one poll of all watched variables every few seconds for lost notifications, and one access check a second
+ * (R-B5). A notification only marks a variable as changed; the points always come from the database.
  */
 import { type Authentication, authenticateBearer } from '../../identity/authentication/authenticate.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
 import { reachesSource, readReach } from '../../identity/caller/site-reach.ts';
-import type { Database } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { startSweeper } from '../../platform/sweep.ts';
+import type { Micros } from '../../points/point.ts';
 import { openPointSubscriber, type PointNotificationOptions } from '../../points/read/point-notifications.ts';
-import { findVariableStates, type VariableState } from './find-variable-states.ts';
 import type { Watch } from './watch.ts';
 
 export interface WatchHubOptions {
   readonly database: Database;
   readonly authentication: Authentication;
   readonly news: PointNotificationOptions;
-  /** Pause between looks for news that got lost. */
+  /** Pause between polls for lost notifications. */
   readonly pollMs: number;
-  /** A reader that got nothing for so long gets its cursor. */
+  /** A watch sends its cursor after this long without a message. */
   readonly heartbeatMs: number;
+  /** Maximum open watches of a user. */
   readonly maxPerUser: number;
   readonly log: Log;
 }
 
 export interface WatchHub {
-  /** Runs a watch to its end. @throws DomainError rate_limited; what the watch was ended with. */
+  /**
+   * Runs a watch to its end.
+   * @returns the number of points sent, when the reader left.
+   * @throws {DomainError} rate_limited above `maxPerUser`; otherwise the error the watch was ended with.
+   */
   run(watch: Watch): Promise<number>;
-  /** Ends all watches: their readers come back elsewhere with their cursors (R-K2). */
+  /** Ends all watches with UNAVAILABLE; their readers resume on another process with their cursors (R-K2). */
   stop(): Promise<void>;
 }
 
-const LOOK_MS = 1000;
-// Longer than that nobody goes on without having been looked at (R-B5).
-const LONGEST_UNCHECKED_MS = 30_000;
+const CHECK_MS = 1000;
+/** A watch whose access could not be checked for this long ends (R-B5). */
+const MAX_UNCHECKED_MS = 30_000;
+/** Variables of one poll query. */
 const MAX_IDS = 10_000;
 
-const stopped = () => new DomainError('dependency_unavailable', 'the service stops: go on with the last cursor');
+const stopped = () =>
+  new DomainError('dependency_unavailable', 'the service is stopping; call again with the last cursor');
+
+/** The account and site of a variable, which decide who may read it, and its last write. */
+interface VariableState {
+  readonly variableId: number;
+  readonly accountId: number;
+  readonly sourceId: number;
+  readonly siteId: number;
+  /** null: never written. */
+  readonly lastVersionTimestamp: Micros | null;
+}
+
+const FIND_STATES = `
+  select variable.id as "variableId", variable.account_id as "accountId", variable.source_id as "sourceId",
+         source.site_id as "siteId",
+         case when last_version_timestamp > '-infinity'
+              then (extract(epoch from last_version_timestamp) * 1000000)::int8 end as "lastVersionTimestamp"
+  from variable join source on source.id = variable.source_id left join series on series.variable_id = variable.id
+  where variable.id = any($1::int[])`;
 
 interface Entry {
   readonly watch: Watch;
@@ -46,100 +71,134 @@ interface Entry {
   checkedMs: number;
 }
 
-export function openWatchHub(options: WatchHubOptions): WatchHub {
-  const { database, authentication, pollMs, heartbeatMs, maxPerUser, log } = options;
-  const entries = new Set<Entry>();
-  const byVariable = new Map<number, Set<Entry>>();
-  let whereabouts: ReadonlyMap<number, VariableState> = new Map();
-  let isStopped = false;
+/** The open watches, also by variable. */
+class WatchRegistry {
+  readonly entries = new Set<Entry>();
+  readonly #byVariable = new Map<number, Set<Entry>>();
 
-  const poll = async (): Promise<void> => {
-    const ids = [...byVariable.keys()];
-    const found = new Map<number, VariableState>();
-    for (let start = 0; start < ids.length; start += MAX_IDS) {
-      for (const row of (await findVariableStates(database, ids.slice(start, start + MAX_IDS))).values()) {
-        found.set(row.variableId, row);
-      }
-    }
-    const before = whereabouts;
-    whereabouts = found;
-    for (const variableId of ids) {
-      const now = found.get(variableId);
-      if (now && isSame(before.get(variableId), now)) continue;
-      for (const entry of byVariable.get(variableId) ?? []) compare(entry, variableId, now);
-    }
-  };
-  const look = async (): Promise<void> => {
-    await checkAccess(entries, authentication);
-    for (const { watch } of entries) watch.beat(heartbeatMs);
-  };
-  /** One caller for all that came with the same token. */
-  const checkAccess = async (watched: ReadonlySet<Entry>, doors: Authentication): Promise<void> => {
-    const groups = Map.groupBy(watched, ({ watch }) => watch.options.authorization);
-    await Promise.all(
-      [...groups].map(async ([authorization, group]) => {
-        const startMs = performance.now();
-        const caller = await authenticateBearer(doors, authorization, 'datahub-api').catch((error: unknown) => error);
-        for (const entry of group) applyAccess(entry, caller as Caller | Error, startMs, whereabouts);
-      }),
-    );
-  };
+  variableIds(): readonly number[] {
+    return [...this.#byVariable.keys()];
+  }
 
-  const sweepers = [startSweeper('watched variables', pollMs, poll, log), startSweeper('watches', LOOK_MS, look, log)];
-  const listener = openPointSubscriber(options.news, (variableIds) => {
-    if (entries.size === 0) return;
-    if (!variableIds) void poll().catch((error: unknown) => log.warn({ err: error }, 'news are looked for later'));
-    for (const variableId of variableIds ?? []) {
-      for (const { watch } of byVariable.get(variableId) ?? []) watch.tell(variableId);
-    }
-  });
+  watching(variableId: number): Iterable<Entry> {
+    return this.#byVariable.get(variableId) ?? [];
+  }
 
-  const add = (watch: Watch): Entry => {
-    if (isStopped) throw stopped();
+  /** @throws {DomainError} rate_limited when the user has `maxPerUser` open watches. */
+  add(watch: Watch, maxPerUser: number): Entry {
     const { caller, variables } = watch.options;
-    const open = [...entries].filter((other) => other.caller.userId === caller.userId).length;
+    const open = [...this.entries].filter((other) => other.caller.userId === caller.userId).length;
     if (open >= maxPerUser) {
       throw new DomainError(
         'rate_limited',
-        `a user may have ${maxPerUser} watches open, ${caller.userName} has ${open}`,
+        `a user may have at most ${maxPerUser} open watches, ${caller.userName} has ${open}; close one first`,
       );
     }
     const entry: Entry = { watch, caller, checkedMs: performance.now() };
-    entries.add(entry);
+    this.entries.add(entry);
     for (const variableId of variables.keys()) {
-      const others = byVariable.get(variableId);
+      const others = this.#byVariable.get(variableId);
       if (others) others.add(entry);
-      else byVariable.set(variableId, new Set([entry]));
+      else this.#byVariable.set(variableId, new Set([entry]));
     }
     return entry;
-  };
-  const remove = (entry: Entry): void => {
-    entries.delete(entry);
+  }
+
+  remove(entry: Entry): void {
+    this.entries.delete(entry);
     for (const variableId of entry.watch.options.variables.keys()) {
-      const others = byVariable.get(variableId);
+      const others = this.#byVariable.get(variableId);
       others?.delete(entry);
-      if (others?.size === 0) byVariable.delete(variableId);
+      if (others?.size === 0) this.#byVariable.delete(variableId);
+    }
+  }
+}
+
+/** Starts the subscription, the poll and the access check. */
+export function openWatchHub(options: WatchHubOptions): WatchHub {
+  const { database, authentication, pollMs, heartbeatMs, maxPerUser, log } = options;
+  const registry = new WatchRegistry();
+  let states: ReadonlyMap<number, VariableState> = new Map();
+  let isStopped = false;
+  const poll = async (): Promise<void> => {
+    const variableIds = registry.variableIds();
+    const before = states;
+    states = await findStates(database, variableIds);
+    for (const variableId of variableIds) {
+      const now = states.get(variableId);
+      if (now && isSame(before.get(variableId), now)) continue;
+      for (const entry of registry.watching(variableId)) compare(entry, variableId, now);
     }
   };
+  const checkWatches = async (): Promise<void> => {
+    await checkAccess(authentication, registry.entries, () => states);
+    for (const { watch } of registry.entries) watch.heartbeat(heartbeatMs);
+  };
+  const sweepers = [
+    startSweeper('watched variables', pollMs, poll, log),
+    startSweeper('watches', CHECK_MS, checkWatches, log),
+  ];
+  const pollSoon = (): void => {
+    poll().catch((error: unknown) => log.warn({ err: error }, 'changed points are found by the next poll'));
+  };
+  const listener = openPointSubscriber(options.news, (variableIds) => {
+    if (registry.entries.size === 0) return;
+    if (!variableIds) pollSoon();
+    for (const variableId of variableIds ?? []) {
+      for (const { watch } of registry.watching(variableId)) watch.markChanged(variableId);
+    }
+  });
   return {
     run: async (watch) => {
-      const entry = add(watch);
+      if (isStopped) throw stopped();
+      const entry = registry.add(watch, maxPerUser);
       try {
         return await watch.run();
       } finally {
-        remove(entry);
+        registry.remove(entry);
       }
     },
     stop: async () => {
       isStopped = true;
       listener.close();
-      for (const { watch } of entries) watch.end(stopped());
+      for (const { watch } of registry.entries) watch.end(stopped());
       await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
     },
   };
 }
 
-/** What has not changed since the last look was compared then, or seen by a watch that began since. */
+/** Authenticates each token once, for all watches opened with it. */
+async function checkAccess(
+  authentication: Authentication,
+  entries: ReadonlySet<Entry>,
+  states: () => ReadonlyMap<number, VariableState>,
+): Promise<void> {
+  const groups = Map.groupBy(entries, ({ watch }) => watch.options.authorization);
+  await Promise.all(
+    [...groups].map(async ([authorization, group]) => {
+      const startMs = performance.now();
+      const caller = await authenticateBearer(authentication, authorization, 'datahub-api').catch(
+        (error: unknown) => error,
+      );
+      for (const entry of group) applyAccess(entry, caller as Caller | Error, startMs, states());
+    }),
+  );
+}
+
+async function findStates(
+  queryable: Queryable,
+  variableIds: readonly number[],
+): Promise<ReadonlyMap<number, VariableState>> {
+  const found = new Map<number, VariableState>();
+  for (let start = 0; start < variableIds.length; start += MAX_IDS) {
+    const ids = variableIds.slice(start, start + MAX_IDS);
+    const { rows } = await queryable.query<VariableState>(FIND_STATES, [ids]);
+    for (const row of rows) found.set(row.variableId, row);
+  }
+  return found;
+}
+
+/** An unchanged state was compared by the previous poll, or read by a watch opened since. */
 function isSame(before: VariableState | undefined, now: VariableState): boolean {
   return (
     before !== undefined &&
@@ -150,26 +209,27 @@ function isSame(before: VariableState | undefined, now: VariableState): boolean 
   );
 }
 
-/** Wakes a watch that has not heard of something, and ends one whose reader may not see the variable any more. */
+/** Wakes a watch that missed a write, and ends one whose reader lost access to the variable. */
 function compare({ watch, caller }: Entry, variableId: number, now: VariableState | undefined): void {
   if (!now || !isVisible(caller, now)) {
-    watch.end(hidden(variableId));
+    watch.end(notFound(variableId));
     return;
   }
-  const seen = watch.placeOf(variableId)?.versionTimestamp ?? Number.POSITIVE_INFINITY;
-  if (now.lastVersionTimestamp !== null && now.lastVersionTimestamp > seen) watch.tell(variableId);
+  const seen = watch.positionOf(variableId)?.versionTimestamp ?? Number.POSITIVE_INFINITY;
+  if (now.lastVersionTimestamp !== null && now.lastVersionTimestamp > seen) watch.markChanged(variableId);
 }
 
+/** Applies the result of an access check that began at `startMs`. A check that failed on a dependency ends a watch late. */
 function applyAccess(
   entry: Entry,
   caller: Caller | Error,
   startMs: number,
-  whereabouts: ReadonlyMap<number, VariableState>,
+  states: ReadonlyMap<number, VariableState>,
 ): void {
   const { watch } = entry;
   if (caller instanceof Error) {
     const isRefused = caller instanceof DomainError && caller.code !== 'dependency_unavailable';
-    if (isRefused || performance.now() - entry.checkedMs > LONGEST_UNCHECKED_MS) watch.end(caller);
+    if (isRefused || performance.now() - entry.checkedMs > MAX_UNCHECKED_MS) watch.end(caller);
     return;
   }
   entry.checkedMs = startMs;
@@ -177,8 +237,8 @@ function applyAccess(
   entry.caller = caller;
   if (!isChanged) return;
   for (const variableId of watch.options.variables.keys()) {
-    const now = whereabouts.get(variableId);
-    if (now && !isVisible(caller, now)) watch.end(hidden(variableId));
+    const now = states.get(variableId);
+    if (now && !isVisible(caller, now)) watch.end(notFound(variableId));
   }
 }
 
@@ -186,7 +246,7 @@ function isVisible(caller: Caller, { accountId, siteId, sourceId }: VariableStat
   return caller.accountId === accountId && reachesSource(readReach(caller), siteId, sourceId);
 }
 
-/** As a reader is told who asks for it now. */
-function hidden(variableId: number): DomainError {
+/** Same text as for a request of a variable that does not exist (R-B9). */
+function notFound(variableId: number): DomainError {
   return new DomainError('not_found', `variable ${variableId} does not exist`);
 }

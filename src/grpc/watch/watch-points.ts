@@ -1,4 +1,4 @@
-/** `WatchPoints` (R-J1, R-J2): a stream of what is committed to chosen variables, from a cursor. */
+/** `WatchPoints` (R-J1, R-J2): resolves the request and the cursor, then runs the watch in the hub. */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -20,19 +20,20 @@ export interface WatchServices extends AnswerServices {
   readonly database: Database;
   readonly reading: WatchReading;
   readonly hub: WatchHub;
-  /** Of one watch. */
+  /** Maximum variables of one watch. */
   readonly maxVariables: number;
 }
 
+/** @returns the handler of the call. */
 export function watchPointsHandler(services: WatchServices) {
   return (call: ServerWritableStream<WatchPointsMessage, WatchMessage>): void => {
     const { signal: leaving } = abortOnCancel(call);
     const work = async (): Promise<number> => {
       const caller = await authenticateCall(services, call);
       const { selection, variables } = await resolve(services, caller, call.request);
-      const places = await findPlaces(services.database, [...variables.keys()], call.request);
+      const positions = await findPositions(services.database, [...variables.keys()], call.request);
       const watch = new Watch(services.reading, {
-        ...{ caller, variables, places, leaving },
+        ...{ caller, variables, positions, leaving },
         authorization: authorizationOf(call),
         scales: selection.scales,
         sink: call,
@@ -58,22 +59,23 @@ async function resolve(
 }
 
 /**
- * Where the reader is in each variable. A cursor that is ahead of what is stored comes from before the database was set
- * back: the reader has all that is left, and what is written from now on is new to it.
+ * The reader's position in each variable. A cursor ahead of the stored points is older than a restore of the database: the
+ * reader has everything that is stored, so its position becomes the last write.
+ * @throws {DomainError} invalid_input when the bytes are not a cursor.
  */
-async function findPlaces(
+async function findPositions(
   database: Database,
   variableIds: readonly number[],
   { cursor, fromBeginning }: WatchPointsMessage,
 ): Promise<ReadonlyMap<number, ChangePosition>> {
   const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
-  if (!known) throw placeError(placeInMessage('cursor'), 'must be a cursor of a message of WatchPoints');
+  if (!known) throw placeError(placeInMessage('cursor'), 'must be the cursor of a WatchPoints message, unchanged');
   const lastVersions = await findLastVersions(database, variableIds);
-  const placeOf = (variableId: number): ChangePosition => {
+  const positionOf = (variableId: number): ChangePosition => {
     const last = lastVersions.get(variableId);
     const now: ChangePosition = last === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp: last };
-    const place = known.get(variableId) ?? (fromBeginning ? AT_BEGINNING : now);
-    return place.versionTimestamp > now.versionTimestamp ? now : place;
+    const position = known.get(variableId) ?? (fromBeginning ? AT_BEGINNING : now);
+    return position.versionTimestamp > now.versionTimestamp ? now : position;
   };
-  return new Map(variableIds.map((variableId) => [variableId, placeOf(variableId)]));
+  return new Map(variableIds.map((variableId) => [variableId, positionOf(variableId)]));
 }

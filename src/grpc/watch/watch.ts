@@ -1,6 +1,6 @@
 /**
- * One call of `WatchPoints` (R-J1, R-J2): it waits until something is said to be new of its variables, reads what that is
- * from the database and writes it. Nothing is kept for the reader but where it is, so a slow one costs no memory.
+ * One call of `WatchPoints` (R-J1, R-J2): waits until a variable is marked as changed, reads the new points from the database
+ * and writes them. Between rounds it keeps only the reader's positions, so a slow reader costs no memory.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerWritableStream } from '@grpc/grpc-js';
@@ -17,49 +17,52 @@ import type { CoalescingSemaphore, Semaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
-  /** Absent: nothing new, the cursor alone. */
+  /** Absent in the first message and in heartbeats. */
   readonly points?: PointRowsMessage;
   readonly cursor: Buffer;
 }
 
 export interface WatchReading {
-  /** Apart from other readers, with as many connections as there are turns. */
+  /** Pool of watches alone, with a connection for every permit of `short` and `long`. */
   readonly database: Database;
   readonly dictionary: Dictionary;
-  /** Of reading little, shared by those who read the same, and of reading as much as there is. */
+  /** Permits for reading a bounded number of points, shared by watches that read the same. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
+  /** Permits for reading any number of points. */
   readonly long: Semaphore;
-  /** How long a snapshot of the database is kept for a reader that is slow to take what came of so much work. */
+  /** How long a slow reader may hold a snapshot that took `workMs` to read. */
   readonly patienceMs: (workMs: number) => number;
 }
 
 export interface WatchOptions {
   readonly caller: Caller;
-  /** The `authorization` of the call, looked at again while it lasts (R-B5). */
+  /** The `authorization` metadata of the call, checked again while the watch is open (R-B5). */
   readonly authorization: string | undefined;
   readonly variables: ReadonlyMap<number, ReadVariable>;
+  /** Unit conversion by variable id. */
   readonly scales: ReadonlyMap<number, LinearScale> | undefined;
-  readonly places: ReadonlyMap<number, ChangePosition>;
+  /** Where the reader starts, by variable id. */
+  readonly positions: ReadonlyMap<number, ChangePosition>;
   readonly sink: Pick<ServerWritableStream<unknown, WatchMessage>, 'write'>;
   /** Aborted when the reader leaves. */
   readonly leaving: AbortSignal;
 }
 
-// What comes in quick succession is sent together: a watch reads for a quarter of the time at most, so that the busier the
-// database is, the more comes at once.
+// Debounce: a watch reads for at most a quarter of the time, so the busier the database is, the larger the batches are.
 const PAUSES_PER_ROUND = 3;
 const MAX_PAUSE_MS = 500;
-// More than that is not collected before it is sent, nor is what takes longer to find.
-const MOST_COLLECTED = 10_000;
-const COLLECT_MS = 2000;
-// Whoever follows more is alone with that.
-const MOST_SHARED = 100;
+// Limits of a short read, which is collected before it is sent; a round above them is a long read.
+const MAX_COLLECTED_POINTS = 10_000;
+const MAX_COLLECT_MS = 2000;
+// Rounds of more variables are never coalesced: comparing their keys would cost more than it saves.
+const MAX_COALESCED_VARIABLES = 100;
 
+/** Runs in the hub, which marks changes, sends heartbeats and ends it. */
 export class Watch {
   readonly options: WatchOptions;
   readonly #reading: WatchReading;
-  readonly #places: Map<number, ChangePosition>;
-  readonly #news = new Set<number>();
+  readonly #positions: Map<number, ChangePosition>;
+  readonly #changed = new Set<number>();
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
   #wake: (() => void) | undefined;
@@ -71,38 +74,38 @@ export class Watch {
   constructor(reading: WatchReading, options: WatchOptions) {
     this.options = options;
     this.#reading = reading;
-    this.#places = new Map(options.places);
+    this.#positions = new Map(options.positions);
     this.#signal = AbortSignal.any([options.leaving, this.#ending.signal]);
-    for (const variableId of this.#places.keys()) this.#news.add(variableId);
+    for (const variableId of this.#positions.keys()) this.#changed.add(variableId);
   }
 
-  /** Where the reader is in a variable. */
-  placeOf(variableId: number): ChangePosition | undefined {
-    return this.#places.get(variableId);
+  /** @returns the reader's position in a variable. */
+  positionOf(variableId: number): ChangePosition | undefined {
+    return this.#positions.get(variableId);
   }
 
-  /** Says that there may be something new of a variable. */
-  tell(variableId: number): void {
-    this.#news.add(variableId);
+  /** Marks a variable that may have new points. */
+  markChanged(variableId: number): void {
+    this.#changed.add(variableId);
     this.#wake?.();
   }
 
-  /** Ends the call with an error, whatever it is doing. */
+  /** Ends the call with an error at once. */
   end(error: Error): void {
     this.#ending.abort(error);
   }
 
-  /** Sends the cursor if nothing was sent for a while; not to a reader that has not taken what was. */
-  beat(heartbeatMs: number): void {
+  /** Sends the cursor when no message was sent for `heartbeatMs`, unless the reader has not taken the last one. */
+  heartbeat(heartbeatMs: number): void {
     if (this.#signal.aborted || this.#isWriting) return;
-    if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#places) });
+    if (performance.now() - this.#writtenMs >= heartbeatMs) void this.#write({ cursor: encodeCursor(this.#positions) });
   }
 
-  /** Sends news until the reader leaves. @returns how many points were sent. @throws what it was ended with. */
+  /** Sends changes until the reader leaves. @returns the number of points sent. @throws the error it was ended with. */
   async run(): Promise<number> {
-    await this.#write({ cursor: encodeCursor(this.#places) });
+    await this.#write({ cursor: encodeCursor(this.#positions) });
     while (!this.#signal.aborted) {
-      await this.#untilNews();
+      await this.#untilChanged();
       if (this.#signal.aborted) break;
       const startMs = performance.now();
       await this.#round();
@@ -113,8 +116,8 @@ export class Watch {
     return this.#points;
   }
 
-  async #untilNews(): Promise<void> {
-    if (this.#news.size > 0) return;
+  async #untilChanged(): Promise<void> {
+    if (this.#changed.size > 0) return;
     await new Promise<void>((resolve) => {
       const go = (): void => {
         this.#wake = undefined;
@@ -126,53 +129,57 @@ export class Watch {
     });
   }
 
-  /** Reads and sends what is new. A reader that stalls loses its connection to the database, and goes on from its place. */
+  /**
+   * Reads and sends the points of the changed variables. A stalled reader loses its database connection; the next round
+   * continues from its positions.
+   */
   async #round(): Promise<void> {
-    const wanted = [...this.#news];
-    this.#news.clear();
+    const variableIds = [...this.#changed];
+    this.#changed.clear();
     const messagesBefore = this.#messages;
     const { short, long } = this.#reading;
     try {
-      const messages = await short.take(this.#keyOf(wanted), () => this.#collect(wanted), this.#signal);
+      const messages = await short.run(this.#keyOf(variableIds), () => this.#collect(variableIds), this.#signal);
       if (messages) for (const message of messages) await this.#send(message);
-      else await long.take(() => this.#stream(wanted), this.#signal);
+      else await long.run(() => this.#stream(variableIds), this.#signal);
     } catch (error) {
       if (this.#signal.aborted) return;
+      // A round that sent something made progress: retry the rest. Without progress the error ends the watch.
       if (this.#messages === messagesBefore) throw error;
-      for (const variableId of wanted) this.#news.add(variableId);
+      for (const variableId of variableIds) this.#changed.add(variableId);
     }
   }
 
-  /** The same for watches that would read the same from the same snapshot; undefined for what is not worth comparing. */
-  #keyOf(wanted: readonly number[]): string | undefined {
-    if (wanted.length > MOST_SHARED) return undefined;
+  /** Equal for watches that would read the same points from the same snapshot. @returns undefined: do not coalesce. */
+  #keyOf(variableIds: readonly number[]): string | undefined {
+    if (variableIds.length > MAX_COALESCED_VARIABLES) return undefined;
     const { variables, scales } = this.options;
-    const parts = [...wanted]
+    const parts = [...variableIds]
       .sort((a, b) => a - b)
       .map((variableId) => {
-        const { versionTimestamp = 0, dateMicros = 0 } = this.#places.get(variableId) ?? {};
+        const { versionTimestamp = 0, dateMicros = 0 } = this.#positions.get(variableId) ?? {};
         // As text: JSON has no infinity.
-        const place = `${versionTimestamp} ${dateMicros}`;
-        return [variableId, place, variables.get(variableId)?.unitId, scales?.get(variableId)];
+        const position = `${versionTimestamp} ${dateMicros}`;
+        return [variableId, position, variables.get(variableId)?.unitId, scales?.get(variableId)];
       });
     return JSON.stringify(parts);
   }
 
   /**
-   * Others may wait for it too, so it does not end with this watch.
-   * @returns undefined when there is more than should be collected.
+   * Short read. Other watches may share it, so it does not end with this watch.
+   * @returns undefined above MAX_COLLECTED_POINTS or MAX_COLLECT_MS.
    */
-  async #collect(wanted: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
+  async #collect(variableIds: readonly number[]): Promise<readonly BuiltMessage[] | undefined> {
     const builder = this.#builder();
     const messages: BuiltMessage[] = [];
     const tooLong = new AbortController();
-    const timer = setTimeout(() => tooLong.abort(), COLLECT_MS);
+    const timer = setTimeout(() => tooLong.abort(), MAX_COLLECT_MS);
     let points = 0;
     try {
-      for await (const news of this.#newsOf(wanted, tooLong.signal)) {
-        points += news.kind === 'points' ? news.chunk.dates.length : 0;
-        if (points > MOST_COLLECTED) return undefined;
-        messages.push(...(await take(builder, news)));
+      for await (const change of this.#changesOf(variableIds, tooLong.signal)) {
+        points += change.kind === 'points' ? change.chunk.dates.length : 0;
+        if (points > MAX_COLLECTED_POINTS) return undefined;
+        messages.push(...(await addChange(builder, change)));
       }
     } catch (error) {
       if (error === tooLong.signal.reason) return undefined;
@@ -184,19 +191,19 @@ export class Watch {
     return last ? [...messages, last] : messages;
   }
 
-  /** Sends as it reads; goes on in another round, from its place, when its reader keeps the snapshot for too long. */
-  async #stream(wanted: readonly number[]): Promise<void> {
+  /** Long read: sends while it reads. Ends early, for another round, when the reader holds the snapshot for too long. */
+  async #stream(variableIds: readonly number[]): Promise<void> {
     const builder = this.#builder();
     const startMs = performance.now();
     let sendingMs = 0;
-    for await (const news of this.#newsOf(wanted, this.#signal)) {
-      for (const message of await take(builder, news)) {
+    for await (const change of this.#changesOf(variableIds, this.#signal)) {
+      for (const message of await addChange(builder, change)) {
         const sentMs = performance.now();
         await this.#send(message);
         sendingMs += performance.now() - sentMs;
         const workMs = performance.now() - startMs - sendingMs;
         if (sendingMs <= this.#reading.patienceMs(workMs)) continue;
-        for (const variableId of wanted) this.#news.add(variableId);
+        for (const variableId of variableIds) this.#changed.add(variableId);
         return;
       }
     }
@@ -209,26 +216,26 @@ export class Watch {
     return new MessageBuilder(this.#reading.dictionary, (variableId) => variables.get(variableId)?.unitId ?? null);
   }
 
-  #newsOf(wanted: readonly number[], signal: AbortSignal): AsyncGenerator<Change> {
-    const places = new Map(
-      wanted.flatMap((variableId) => {
-        const place = this.#places.get(variableId);
-        return place ? [[variableId, place] as const] : [];
+  #changesOf(variableIds: readonly number[], signal: AbortSignal): AsyncGenerator<Change> {
+    const positions = new Map(
+      variableIds.flatMap((variableId) => {
+        const position = this.#positions.get(variableId);
+        return position ? [[variableId, position] as const] : [];
       }),
     );
-    return streamChanges(this.#reading.database, places, this.options.scales, signal);
+    return streamChanges(this.#reading.database, positions, this.options.scales, signal);
   }
 
-  async #send({ points, places }: BuiltMessage): Promise<void> {
+  async #send({ points, positions }: BuiltMessage): Promise<void> {
     if (this.#signal.aborted) return;
-    for (const [variableId, place] of places) this.#places.set(variableId, place);
+    for (const [variableId, position] of positions) this.#positions.set(variableId, position);
     const count = points.variableIds.length;
     this.#points += count;
     this.#messages += 1;
-    await this.#write({ ...(count > 0 && { points }), cursor: encodeCursor(this.#places) });
+    await this.#write({ ...(count > 0 && { points }), cursor: encodeCursor(this.#positions) });
   }
 
-  /** Resolves when the reader has room for it, or the watch ends: no other message is made before. */
+  /** Back-pressure: resolves when the reader has taken the message or the watch ends, so at most one message waits. */
   async #write(message: WatchMessage): Promise<void> {
     if (this.#signal.aborted) return;
     this.#writtenMs = performance.now();
@@ -245,10 +252,11 @@ export class Watch {
   }
 }
 
-async function take(builder: MessageBuilder, news: Change): Promise<readonly BuiltMessage[]> {
-  if (news.kind === 'points') return builder.add(news.chunk);
-  for (const { variableId, lastVersionTimestamp } of news.changes) {
-    builder.reach(variableId, { versionTimestamp: lastVersionTimestamp, dateMicros: Number.POSITIVE_INFINITY });
+/** @returns the messages the change completed. */
+async function addChange(builder: MessageBuilder, change: Change): Promise<readonly BuiltMessage[]> {
+  if (change.kind === 'points') return builder.add(change.chunk);
+  for (const { variableId, lastVersionTimestamp } of change.changes) {
+    builder.advance(variableId, { versionTimestamp: lastVersionTimestamp, dateMicros: Number.POSITIVE_INFINITY });
   }
   return [];
 }

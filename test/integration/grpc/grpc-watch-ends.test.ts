@@ -98,7 +98,7 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
       ...{ authorization: undefined, scales: undefined, leaving: leaving.signal },
       caller: { ...caller, permissions: new Set(), scopes: new Set() },
       variables: new Map([[variableId, { unitId: null, aggregate: 'SUM' }]]),
-      places: new Map([[variableId, AT_BEGINNING]]),
+      positions: new Map([[variableId, AT_BEGINNING]]),
       sink: { write } as unknown as WatchOptions['sink'],
     },
   );

@@ -74,13 +74,13 @@ interface World {
 async function read({ variableId }: World, reader: Reader, count: number): Promise<void> {
   const places = new Map([[variableId, reader.place]]);
   let left = count;
-  for await (const news of streamChanges(store.database, places, undefined, new AbortController().signal)) {
-    if (news.kind === 'whole') {
-      const [change] = news.changes;
-      reader.place = { ...AT_BEGINNING, versionTimestamp: change?.lastVersionTimestamp ?? Number.NaN };
+  for await (const change of streamChanges(store.database, places, undefined, new AbortController().signal)) {
+    if (change.kind === 'complete') {
+      const [changed] = change.changes;
+      reader.place = { ...AT_BEGINNING, versionTimestamp: changed?.lastVersionTimestamp ?? Number.NaN };
       return;
     }
-    const { dates, values, versionTimestamps } = news.chunk;
+    const { dates, values, versionTimestamps } = change.chunk;
     for (const [row, dateMicros] of dates.entries()) {
       if (left === 0) return;
       left -= 1;

@@ -1,4 +1,4 @@
-/** One try of telling a receiver, as the history and a test show it (R-I5, R-I7). */
+/** A delivery attempt as the history and trial sends show it (R-I5, R-I7). */
 
 export interface SentRequest {
   readonly method: string;
@@ -15,19 +15,19 @@ export interface ReceivedResponse {
   readonly body: string;
 }
 
-/** How a try ended. There is a response, an error, or both. */
+/** Outcome of an attempt, with a response, an error or both. */
 export interface AttemptOutcome {
   readonly state: 'Succeeded' | 'Failed';
   readonly request: SentRequest;
   readonly response?: ReceivedResponse;
-  /** Why it failed, for a manager to understand; names no address inside the service's network. */
+  /** Why it failed, for a manager; reveals nothing of the internal network. */
   readonly error?: string;
   readonly durationMs: number;
 }
 
-/** What is told. */
+/** A message to a receiver. */
 export interface Message {
-  /** The header webhook-id. */
+  /** Header `webhook-id`. */
   readonly id: string;
   readonly type: string;
   /** Instant of the event, ISO 8601. */

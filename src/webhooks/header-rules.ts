@@ -1,14 +1,14 @@
-/** Which headers a manager may add to deliveries (R-I1): none that frame the message or belong to the service. */
+/** Which headers a webhook may add to deliveries (R-I1): none of the connection, the framing or the service. */
 
 const MAX_HEADERS = 32;
 const MAX_BYTES = 8192;
 
 /** A token of RFC 9110 §5.6.2. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Visible ASCII, spaces and tabs: what every receiver reads the same way. */
+/** Visible ASCII, spaces and tabs, which every receiver reads alike. */
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Hop-by-hop (RFC 9110 §7.6.1), about the framing, or the sender's own; and a key no object should have. */
+/** Hop-by-hop headers (RFC 9110 §7.6.1), framing, headers of the service, and `__proto__`. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings', '__proto__'],
   ...['host', 'content-length', 'expect', 'user-agent', 'accept-encoding'],
@@ -16,12 +16,12 @@ const REFUSED: ReadonlySet<string> = new Set([
 const REFUSED_PREFIXES = ['webhook-', 'proxy-'] as const;
 
 export interface HeaderProblem {
-  /** The header; undefined: all of them. */
+  /** The header; undefined: all headers together. */
   readonly name?: string;
   readonly message: string;
 }
 
-/** @returns every problem; none: the headers may be sent. */
+/** @param headers as given by a client. @returns every problem; empty when the headers may be sent. */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);
   const problems: HeaderProblem[] = entries.flatMap(([name, value]) => {
@@ -29,21 +29,23 @@ export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): 
     return message === undefined ? [] : [{ name, message }];
   });
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + String(value).length, 0);
-  if (entries.length > MAX_HEADERS) problems.push({ message: `must have at most ${MAX_HEADERS} entries` });
-  if (bytes > MAX_BYTES) problems.push({ message: `must be at most ${MAX_BYTES} bytes, names and values together` });
+  if (entries.length > MAX_HEADERS)
+    problems.push({ message: `must have at most ${MAX_HEADERS} entries, got ${entries.length}` });
+  if (bytes > MAX_BYTES)
+    problems.push({ message: `must have at most ${MAX_BYTES} bytes in names and values, got ${bytes}` });
   return problems;
 }
 
 function describeName(name: string, headers: Readonly<Record<string, unknown>>): string | undefined {
   const key = name.toLowerCase();
-  if (!NAME.test(name)) return 'must have a name of letters, digits and -, as HTTP has it';
+  if (!NAME.test(name)) return 'must have a valid HTTP header name, such as letters, digits and -';
   const isRefused = REFUSED.has(key) || REFUSED_PREFIXES.some((prefix) => key.startsWith(prefix));
-  if (isRefused) return 'is set by the service and cannot be given';
+  if (isRefused) return 'must not be given: the service sets it';
   const [first] = Object.keys(headers).filter((other) => other.toLowerCase() === key);
-  return first === name ? undefined : `is given twice: as ${first} too`;
+  return first === name ? undefined : `must not be given twice, also found ${first}`;
 }
 
 function describeValue(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be a text';
+  if (typeof value !== 'string') return 'must be a string';
   return VALUE.test(value) ? undefined : 'must have printable ASCII characters only';
 }

@@ -1,26 +1,26 @@
-/** A webhook: where an account wants to be told of events of one type (R-I1). */
+/** A webhook: the subscription of an account to events of one type, delivered to a receiver (R-I1). */
 import type { EventType } from './event-type.ts';
 
 export const HTTP_METHODS = ['POST', 'PUT'] as const;
 
-/** Any match is enough; a list that is absent asks for nothing. Absent altogether: everything in the account. */
+/** Matches an event that names any listed id. Without any list it matches every event of the type. */
 export interface WebhookFilter {
   readonly siteIds?: readonly number[];
   readonly sourceIds?: readonly number[];
   readonly variableIds?: readonly number[];
 }
 
-/** What a delivery is made of; a test has these before there is a webhook (R-I7). */
+/** What a delivery needs; a trial send has it without a stored webhook (R-I7). */
 export interface WebhookTarget {
   readonly url: string;
   readonly httpMethod: (typeof HTTP_METHODS)[number];
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyTemplate: string | null;
-  /** `whsec_…`: one, or two while one replaces the other (R-I3). Never part of an answer. */
+  /** `whsec_…`: one, or two during the overlap after a change (R-I3). Never part of a response. */
   readonly secrets: readonly string[];
 }
 
-/** The fields a manager writes and reads; the secret apart. */
+/** The fields a manager writes and reads, without the secret. */
 export interface WebhookFields extends Omit<WebhookTarget, 'secrets'> {
   readonly name: string;
   readonly eventType: EventType;
@@ -30,17 +30,17 @@ export interface WebhookFields extends Omit<WebhookTarget, 'secrets'> {
 
 export interface Webhook extends WebhookFields {
   readonly id: string;
-  /** Why the service disabled it. */
+  /** Why the service disabled the webhook; null: it did not. */
   readonly disabledReason: string | null;
   readonly createdDate: string;
   readonly modifiedDate: string;
 }
 
-/** A webhook with what became of it. */
+/** A webhook with its delivery statistics. */
 export interface StoredWebhook extends Webhook {
-  /** The last try of telling it something; null: there was none. */
+  /** The last attempt; null: none yet. */
   readonly lastExecution: { readonly state: string; readonly date: string } | null;
-  /** Tries since it was made. */
+  /** Attempts since the webhook was created. */
   readonly successCount: number;
   readonly failureCount: number;
 }

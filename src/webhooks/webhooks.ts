@@ -1,11 +1,11 @@
-/** The webhooks of an account as they are stored (R-I1). Who may see what of them: visible-webhooks.ts. */
+/** Stores the webhooks of an account (R-I1). What a caller may see of them is decided by visible-webhooks.ts. */
 import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
 import type { EventType } from './event-type.ts';
 import type { StoredWebhook, WebhookFields, WebhookTarget } from './webhook.ts';
 
-/** Columns as members of a StoredWebhook. */
+/** Columns of a StoredWebhook. */
 const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as "isEnabled",
   http_method as "httpMethod", headers,
   jsonb_strip_nulls(jsonb_build_object('siteIds', site_ids, 'sourceIds', source_ids, 'variableIds', variable_ids))
@@ -17,15 +17,15 @@ const WEBHOOK_COLUMNS = `id, name, url, event_type as "eventType", is_enabled as
               replace(to_jsonb(last_attempt_date) #>> '{}', '+00:00', 'Z')) end as "lastExecution",
   success_count as "successCount", failure_count as "failureCount"`;
 
-/** Columns as members of a WebhookTarget: the former secret signs too while it is valid (R-I3). */
+/** Columns of a WebhookTarget; the former secret also signs while it is valid (R-I3). */
 export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_template as "bodyTemplate",
   array_remove(array[secret, case when former_secret_until > clock_timestamp() then former_secret end], null)
     as secrets`;
 
-/** Of an account: they are read as a whole when an event is to be told. */
+/** Maximum webhooks of an account: fan-out reads all of them for an event. */
 const MAX_WEBHOOKS = 100;
 
-/** @throws DomainError not_found, in the same words for a webhook of another account and for what is no id. */
+/** @throws {DomainError} not_found, with the same text for a webhook of another account and for a malformed id. */
 export async function getWebhook(queryable: Queryable, accountId: number, id: string): Promise<StoredWebhook> {
   const { rows } = await queryable.query<StoredWebhook>(
     `select ${WEBHOOK_COLUMNS} from webhook where account_id = $1 and id = $2 and deleted_date is null`,
@@ -36,7 +36,7 @@ export async function getWebhook(queryable: Queryable, accountId: number, id: st
   return webhook;
 }
 
-/** What its deliveries are made of. @throws DomainError not_found. */
+/** @returns the data of a webhook that deliveries need. @throws {DomainError} not_found. */
 export async function getTarget(queryable: Queryable, webhookId: string): Promise<WebhookTarget> {
   const { rows } = await queryable.query<WebhookTarget>(
     `select ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
@@ -47,7 +47,7 @@ export async function getTarget(queryable: Queryable, webhookId: string): Promis
   return target;
 }
 
-/** In order of name. @param eventTypes none: of all types. */
+/** @param eventTypes empty: all. @returns webhooks in order of name. */
 export async function listWebhooks(
   queryable: Queryable,
   accountId: number,
@@ -62,8 +62,8 @@ export async function listWebhooks(
 }
 
 /**
- * As `getWebhook`, with its secret; nobody else changes or deletes it until the end of the transaction.
- * @throws DomainError not_found.
+ * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction.
+ * @throws {DomainError} not_found.
  */
 export async function lockWebhook(
   transaction: Transaction,
@@ -79,7 +79,7 @@ export async function lockWebhook(
   return { webhook: await getWebhook(transaction, accountId, id), secret: row.secret };
 }
 
-/** @throws DomainError conflict when the account has as many as it may. */
+/** @throws {DomainError} conflict when the account already has MAX_WEBHOOKS. */
 export async function insertWebhook(
   transaction: Transaction,
   accountId: number,
@@ -97,9 +97,9 @@ export async function insertWebhook(
 }
 
 /**
- * Writes the fields of a webhook that is locked. A new secret leaves the one before valid beside it for a while (R-I3).
- * Enabled again, it starts anew, as it does with another receiver: what failed before counts no more.
- * @param secret null: keeps the one it has.
+ * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours` (R-I3).
+ * Enabling the webhook or changing its URL resets its failure period and its pause.
+ * @param secret null keeps the current one.
  */
 export async function updateWebhook(
   transaction: Transaction,
@@ -127,10 +127,10 @@ export async function updateWebhook(
 }
 
 /**
- * Takes it away from everybody, with its credentials. Its row goes with its history (delivery/purge-history.ts): removing
- * millions of tries here would take minutes, while every event waits that may have to be told to it.
- * @throws DomainError not_found.
- * @returns its name.
+ * Deletes a webhook: hides it and erases its credentials. The row stays as a tombstone until delivery/purge-history.ts has
+ * deleted its history: deleting millions of attempts here would block the fan-out of its events for minutes.
+ * @throws {DomainError} not_found.
+ * @returns the name of the webhook.
  */
 export async function deleteWebhook(transaction: Transaction, accountId: number, id: string): Promise<string> {
   const { rows } = await transaction.query<{ name: string }>(
@@ -144,7 +144,7 @@ export async function deleteWebhook(transaction: Transaction, accountId: number,
   return row.name;
 }
 
-/** Those who create at the same time take turns, so that together they keep within the limit. */
+/** Takes an advisory lock of the account, so that concurrent creations respect the limit together. */
 async function assertBelowLimit(transaction: Transaction, accountId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('webhook ' || $1::int, 0))`, [accountId]);
   const { rows } = await transaction.query<{ count: number }>(
@@ -152,16 +152,16 @@ async function assertBelowLimit(transaction: Transaction, accountId: number): Pr
     [accountId],
   );
   if ((rows[0]?.count ?? 0) < MAX_WEBHOOKS) return;
-  throw new DomainError('conflict', `the account has ${MAX_WEBHOOKS} webhooks, and may have no more`);
+  throw new DomainError('conflict', `an account may have at most ${MAX_WEBHOOKS} webhooks; delete one first`);
 }
 
 function toColumns({ filter, ...fields }: WebhookFields): readonly unknown[] {
   const { name, url, eventType, isEnabled, httpMethod, headers, bodyTemplate } = fields;
-  const places = [filter.siteIds ?? null, filter.sourceIds ?? null, filter.variableIds ?? null];
-  return [name, url, eventType, isEnabled, httpMethod, JSON.stringify(headers), ...places, bodyTemplate];
+  const lists = [filter.siteIds ?? null, filter.sourceIds ?? null, filter.variableIds ?? null];
+  return [name, url, eventType, isEnabled, httpMethod, JSON.stringify(headers), ...lists, bodyTemplate];
 }
 
-/** @throws DomainError not_found: what is no id names nothing. */
+/** @throws {DomainError} not_found when the text is not an id. */
 function parseId(id: string): string {
   if (!isGuid(id)) throw noSuchWebhook();
   return id;
@@ -171,6 +171,7 @@ function fail(): never {
   throw new Error('the webhook was not written');
 }
 
+/** @returns the error for a webhook that does not exist or is hidden from the caller. */
 export function noSuchWebhook(): DomainError {
-  return new DomainError('not_found', 'there is no such webhook');
+  return new DomainError('not_found', 'the webhook does not exist');
 }

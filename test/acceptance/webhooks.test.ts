@@ -198,7 +198,7 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
   ],
 ];
 
-test.each(CASES)('%s reaches who asked for it, and says what happened (R-I2)', async (type, happen, data) => {
+test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)', async (type, happen, data) => {
   const before = receiver.received.length;
   const webhook = { name: type, url: receiver.url, eventType: type, secret: SECRET };
   const { id } = await api.call<{ id: string }>('POST', '/account/webhooks', webhook);
@@ -222,6 +222,6 @@ function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   }
 }
 
-test('there is no event that is not told of above (R-I2)', () => {
+test('webhook events: every event type has a case above (R-I2)', () => {
   expect(CASES.map(([type]) => type).toSorted()).toEqual([...EVENT_TYPES].toSorted());
 });

@@ -1,6 +1,6 @@
 /**
- * What the fields of a webhook say together, and of what there is (R-I1): whether the template suits the type of the body,
- * whether events of the type happen at places at all, and whether the places of the filter are there.
+ * Checks across the fields of a webhook (R-I1): the template against the content type, the filter against the event type, and
+ * the ids of the filter against the account. Single fields are checked by webhook-schema.ts.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ErrorDetail } from '../../platform/errors.ts';
@@ -10,23 +10,23 @@ import { contentTypeOf } from '../sending/message-headers.ts';
 import { validateTemplate } from '../sending/validate-template.ts';
 import type { WebhookFields, WebhookFilter } from '../webhook.ts';
 
-const PLACES = [
+const LISTS = [
   { list: 'siteIds', table: 'site', column: 'site_ids' },
   { list: 'sourceIds', table: 'source', column: 'source_ids' },
   { list: 'variableIds', table: 'variable', column: 'variable_ids' },
 ] as const satisfies readonly { readonly list: keyof WebhookFilter; readonly table: string; readonly column: string }[];
 
-// What was deleted stays in the filters that name it: a webhook that was read must be good to be written, here or anew.
-const MISSING = PLACES.map(
+// A deleted id stays valid in filters while any filter of the account names it, so that what GET returns can be written.
+const MISSING = LISTS.map(
   ({ list, table, column }, index) => `
   select '${list}' as list, named.id from unnest($${index + 2}::int[]) named (id)
-  where not exists (select from ${table} place where place.id = named.id and place.account_id = $1)
+  where not exists (select from ${table} entity where entity.id = named.id and entity.account_id = $1)
     and named.id not in (select unnest(webhook.${column}) from webhook where webhook.account_id = $1)`,
 ).join(' union all');
 
 /**
- * @param stored what it was until now, which stays good: what was accepted once must be accepted as it is read.
- * @throws DomainError invalid_input naming every place of the template, and every id the account does not have.
+ * @param stored the webhook before a change. Its template stays valid, so that what GET returns can be written.
+ * @throws {DomainError} invalid_input naming every problem of the template and every id the account does not have.
  */
 export async function assertFields(
   queryable: Queryable,
@@ -42,23 +42,25 @@ export async function assertFields(
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** Whether a template is one depends on the type of the body, which is among the headers. */
+/** The content type, a header of the webhook, decides whether the template must be JSON. */
 function findTemplateProblems(fields: WebhookFields, stored: WebhookFields | undefined): readonly ErrorDetail[] {
   const { bodyTemplate } = fields;
   const contentType = contentTypeOf(fields.headers);
   const isStored = bodyTemplate === stored?.bodyTemplate && contentType === contentTypeOf(stored?.headers ?? {});
   if (bodyTemplate === null || isStored) return [];
-  return validateTemplate(bodyTemplate, contentType).map(({ place, message }) => ({
+  return validateTemplate(bodyTemplate, contentType).map(({ location, message }) => ({
     path: '$.bodyTemplate',
-    message: `${message} (${place})`,
+    message: `${message} (${location})`,
   }));
 }
 
 function describeType({ eventType, filter }: WebhookFields): readonly ErrorDetail[] {
   if (Object.keys(filter).length === 0 || isFilterable(eventType)) return [];
   const isOfPoints = eventType === 'DataPushCompleted' || eventType === 'FileIngested';
-  const otherwise = isOfPoints ? '; subscribe to DataPointsWritten to be told of points of some places' : '';
-  return [{ path: '$.filter', message: `must be empty for ${eventType}, which is not of one place${otherwise}` }];
+  const hint = isOfPoints ? '; use DataPointsWritten for the points of some sites, sources or variables' : '';
+  return [
+    { path: '$.filter', message: `must be empty for ${eventType}, which names no site, source or variable${hint}` },
+  ];
 }
 
 async function findMissing(
@@ -69,13 +71,18 @@ async function findMissing(
   if (Object.keys(filter).length === 0) return [];
   const { rows } = await queryable.query<{ list: string; id: number }>(MISSING, [
     accountId,
-    ...PLACES.map(({ list }) => filter[list] ?? []),
+    ...LISTS.map(({ list }) => filter[list] ?? []),
   ]);
   const missing = new Set(rows.map(({ list, id }) => `${list} ${id}`));
-  return PLACES.flatMap(({ list, table }) =>
+  return LISTS.flatMap(({ list, table }) =>
     (filter[list] ?? []).flatMap((id, index) =>
       missing.has(`${list} ${id}`)
-        ? [{ path: `$.filter.${list}[${index}]`, message: `must be a ${table} of the account, ${id} does not exist` }]
+        ? [
+            {
+              path: `$.filter.${list}[${index}]`,
+              message: `must be a ${table} of the account, ${table} ${id} does not exist`,
+            },
+          ]
         : [],
     ),
   );

@@ -1,6 +1,6 @@
 /**
- * JSON Patch of a webhook (R-I6): on what GET shows of it. Fields a client writes may be changed; those it only reads may
- * be tested and copied. The secret is not shown, so it can only be given (`add`, `replace`).
+ * JSON Patch of a webhook (R-I6), applied to what GET returns. Writable members may be changed; read-only members may be
+ * tested and copied. The secret is never returned, so only `add` and `replace` work on it.
  */
 import {
   applyOperations,
@@ -19,8 +19,8 @@ const FILTER_LISTS = ['siteIds', 'sourceIds', 'variableIds'] as const satisfies 
 const SECRET = 'secret';
 
 /**
- * @returns every field as it shall be.
- * @throws DomainError conflict when a `test` fails, invalid_input for all else that is wrong.
+ * @returns every field after the patch.
+ * @throws {DomainError} conflict when a `test` fails, otherwise invalid_input.
  */
 export function planPatch(
   webhook: Webhook,
@@ -29,21 +29,21 @@ export function planPatch(
 ): WebhookChange {
   const inFields = withMemberNames(operations, [...WRITABLE, ...READ_ONLY, SECRET]);
   const named = withMemberNames(inFields, FILTER_LISTS, '/filter');
-  for (const [index, operation] of named.entries()) assertReadable(operation, index);
-  // Null where the secret would be: it can be written there, and no operation that reads comes this far.
+  for (const [index, operation] of named.entries()) assertAllowed(operation, index);
+  // A placeholder to write the secret to: assertAllowed refuses operations that would read it.
   const shown = { ...pick(webhook, [...WRITABLE, ...READ_ONLY]), [SECRET]: null };
   const patched = applyOperations(shown, named);
-  // What the patch removed is cleared.
+  // A removed member is cleared.
   const whole = [...WRITABLE, SECRET].map((name) => [name, patched[name] ?? null]);
   return parseInput(webhookChangeSchema(policy, webhook), Object.fromEntries(whole));
 }
 
-/** @throws DomainError invalid_input for what is not shown, or not to be changed. */
-function assertReadable(operation: PatchOperation, index: number): void {
+/** @throws {DomainError} invalid_input when the operation reads a hidden member or changes a read-only one. */
+function assertAllowed(operation: PatchOperation, index: number): void {
   const { op, path } = operation;
   if ('from' in operation) {
     assertMember(operation.from, [...WRITABLE, ...READ_ONLY], index, 'from');
-    // A move takes it away from where it is.
+    // A move also removes its source.
     if (op === 'move') assertMember(operation.from, WRITABLE, index, 'from');
   }
   if (path === `/${SECRET}` && (op === 'add' || op === 'replace')) return;
@@ -55,7 +55,7 @@ function assertMember(pointer: string, names: readonly string[], index: number, 
   const isList = name !== 'filter' || list === undefined || FILTER_LISTS.some((one) => one === list);
   if (names.includes(name) && isList) return;
   const isReadOnly = READ_ONLY.some((readOnly) => readOnly === name);
-  const problem = isReadOnly ? `${name} cannot be changed` : `${pointer || 'the whole'} is no field of a webhook`;
+  const problem = isReadOnly ? `${name} is read-only` : `${pointer || 'the document root'} is not a field of a webhook`;
   throw operationError(index, member, problem);
 }
 

@@ -1,4 +1,4 @@
-/** Making, changing and deleting webhooks, each with its entry in the audit trail: names of fields, never what is in them. */
+/** Creates, changes and deletes webhooks, each with an audit entry that has names of fields and never their values. */
 import { isDeepStrictEqual } from 'node:util';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
@@ -8,42 +8,45 @@ import type { StoredWebhook, WebhookFields } from '../webhook.ts';
 import { deleteWebhook, insertWebhook, lockWebhook, updateWebhook } from '../webhooks.ts';
 import { assertFields } from './check-fields.ts';
 import type { NewWebhook, WebhookChange } from './webhook-schema.ts';
-import { makeSecret } from './webhook-secret.ts';
+import { generateSecret } from './webhook-secret.ts';
 
 export type WebhookAction = 'WebhookCreated' | 'WebhookUpdated' | 'WebhookDeleted';
 
 export interface SaveServices {
   readonly audit: WriteAuditEntry<WebhookAction>;
-  /** How long a secret that was replaced stays valid: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
+  /** Hours a replaced secret keeps signing: config.WEBHOOK_SECRET_OVERLAP_HOURS. */
   readonly secretOverlapHours: number;
 }
 
-/** Who does it, in which request. */
+/** The caller of a request, for the audit trail. */
 export interface Requester {
   readonly caller: Caller;
   readonly requestId: string;
 }
 
-/** @returns the secret too, where the service made one: this is the only time it can be told. */
+/**
+ * @returns the webhook, and the secret when the service generated one; it is never returned again.
+ * @throws {DomainError} invalid_input when the fields contradict each other; conflict above 100 webhooks.
+ */
 export async function createWebhook(
   { audit }: SaveServices,
   transaction: Transaction,
   by: Requester,
   { secret, ...fields }: NewWebhook,
-): Promise<{ readonly webhook: StoredWebhook; readonly madeSecret: string | undefined }> {
+): Promise<{ readonly webhook: StoredWebhook; readonly generatedSecret: string | undefined }> {
   const { accountId } = by.caller;
   await assertFields(transaction, accountId, fields);
-  const madeSecret = secret === null ? makeSecret() : undefined;
-  const webhook = await insertWebhook(transaction, accountId, fields, madeSecret ?? secret ?? '');
+  const generatedSecret = secret === null ? generateSecret() : undefined;
+  const webhook = await insertWebhook(transaction, accountId, fields, generatedSecret ?? secret ?? '');
   const { id: targetId, name: targetName, eventType } = webhook;
   await audit(transaction, by, { action: 'WebhookCreated', targetId, targetName, details: { eventType } });
-  return { webhook, madeSecret };
+  return { webhook, generatedSecret };
 }
 
 /**
- * Writes what differs from what is stored.
- * @param plan what to change, given what is.
- * @throws DomainError not_found, invalid_input.
+ * Writes the fields that differ from the stored ones; without any, writes nothing.
+ * @param plan computes the change from the stored webhook, which is locked.
+ * @throws {DomainError} not_found; invalid_input when the fields contradict each other.
  */
 export async function changeWebhook(
   { audit, secretOverlapHours }: SaveServices,
@@ -66,7 +69,7 @@ export async function changeWebhook(
   return webhook;
 }
 
-/** @throws DomainError not_found. */
+/** @throws {DomainError} not_found. */
 export async function removeWebhook(
   { audit }: SaveServices,
   transaction: Transaction,

@@ -1,14 +1,14 @@
 /**
- * What a USER is shown of a webhook (R-B9, R-I1): it is there when it concerns the whole account or a place within their
- * reach, with the places of its filter that are; what may hold a credential of the receiver's is hidden.
+ * What a USER sees of a webhook (R-B9, R-I1): a webhook exists for them when it has no filter or its filter names an entity
+ * they have access to. Other ids of the filter and possible credentials of the receiver are hidden.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';
 
-/** Of the places the filters name, those the user reaches. */
+/** Ids named by filters that the user has access to. */
 export interface ReachedEntities {
-  /** Sites to be shown themselves. */
+  /** Sites the user sees, possibly for some of their sources only. */
   readonly shownSites: ReadonlySet<number>;
-  /** Of these, the ones with all that is in them. */
+  /** Sites with access to everything in them. */
   readonly wholeSites: ReadonlySet<number>;
   readonly sources: ReadonlySet<number>;
   readonly variables: ReadonlySet<number>;
@@ -18,10 +18,10 @@ export type VisibleWebhook = Omit<StoredWebhook, keyof Outcome> & Partial<Outcom
 
 type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCount'>;
 
-/** What stands in place of what is hidden. */
+/** Replaces hidden texts. */
 const HIDDEN = '…';
 
-/** @returns undefined where it must be as if it did not exist. */
+/** @returns the webhook as the user sees it; undefined when it does not exist for them. */
 export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): VisibleWebhook | undefined {
   const filter = narrow(webhook.filter, reached, reached.shownSites);
   if (isEmpty(filter) && !isEmpty(webhook.filter)) return undefined;
@@ -33,13 +33,13 @@ export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): V
     headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN])),
     bodyTemplate: bodyTemplate === null ? null : HIDDEN,
     filter,
-    ...(isReachedAsAWhole(webhook.filter, reached) && { lastExecution, successCount, failureCount }),
+    ...(isReachedEntirely(webhook.filter, reached) && { lastExecution, successCount, failureCount }),
   };
 }
 
-/** Otherwise what became of it would tell of other places. */
-function isReachedAsAWhole(filter: WebhookFilter, reached: ReachedEntities): boolean {
-  return !isEmpty(filter) && countPlaces(narrow(filter, reached, reached.wholeSites)) === countPlaces(filter);
+/** Results of deliveries are shown only then: they would reveal activity of other entities. */
+function isReachedEntirely(filter: WebhookFilter, reached: ReachedEntities): boolean {
+  return !isEmpty(filter) && countIds(narrow(filter, reached, reached.wholeSites)) === countIds(filter);
 }
 
 function narrow(
@@ -56,15 +56,15 @@ function within(ids: readonly number[] = [], reached: ReadonlySet<number>): read
   return ids.filter((id) => reached.has(id));
 }
 
-function countPlaces(filter: WebhookFilter): number {
+function countIds(filter: WebhookFilter): number {
   return Object.values(filter).reduce((sum, ids) => sum + ids.length, 0);
 }
 
 function isEmpty(filter: WebhookFilter): boolean {
-  return countPlaces(filter) === 0;
+  return countIds(filter) === 0;
 }
 
-/** `https://receiver.example/…`: path and query of receivers often are all that protects them. */
+/** `https://receiver.example/…`: path and query are often the only credential of a receiver. */
 function hidePath(url: string): string {
   return `${new URL(url).origin}/${HIDDEN}`;
 }

@@ -1,4 +1,4 @@
-/** The webhooks a caller may read: MANAGER and ADMIN those of the account, a USER what site access leaves (R-B9). */
+/** Reads webhooks as the caller may see them: MANAGER and ADMIN all of the account, a USER by site access (R-B9). */
 import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, type Reach, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
@@ -7,7 +7,7 @@ import type { StoredWebhook } from '../webhook.ts';
 import { getWebhook, listWebhooks, noSuchWebhook } from '../webhooks.ts';
 import { planVisible, type ReachedEntities, type VisibleWebhook } from './visible-webhook-rules.ts';
 
-/** In order of name. @param eventTypes none: of all types. */
+/** @param eventTypes empty: all. @returns webhooks in order of name. */
 export async function listVisible(
   queryable: Queryable,
   caller: Caller,
@@ -16,7 +16,7 @@ export async function listVisible(
   return showTo(queryable, caller, await listWebhooks(queryable, caller.accountId, eventTypes));
 }
 
-/** @throws DomainError not_found, also where the caller must not know that it exists. */
+/** @throws {DomainError} not_found, also when the webhook is hidden from the caller. */
 export async function getVisible(queryable: Queryable, caller: Caller, id: string): Promise<VisibleWebhook> {
   const [webhook] = await showTo(queryable, caller, [await getWebhook(queryable, caller.accountId, id)]);
   if (!webhook) throw noSuchWebhook();

@@ -1,4 +1,4 @@
-/** The description of webhooks (R-A9, §4.4, R-I1, R-I6). */
+/** OpenAPI of webhooks (R-A9, §4.4, R-I1, R-I6). */
 import { z } from 'zod';
 import { patchSchema } from '../../platform/http/json-patch.ts';
 import {
@@ -22,7 +22,7 @@ import { WEBHOOK_LIST, WEBHOOK_QUERY } from './webhook-routes.ts';
 import { newWebhookSchema, webhookChangeSchema } from './webhook-schema.ts';
 
 const tag = 'Webhooks';
-const inPath = { id: textId('The id of a webhook.') };
+const inPath = { id: textId('Id of the webhook.') };
 const ids = z.array(idSchema).exactOptional();
 
 const webhook = z
@@ -36,9 +36,12 @@ const webhook = z
     headers: z.record(z.string(), z.string()),
     filter: z
       .object({ siteIds: ids, sourceIds: ids, variableIds: ids })
-      .meta({ description: 'Any match is enough; empty: everything in the account.' }),
+      .meta({ description: 'An event matches when it names any of these ids. Empty: every event of the type.' }),
     bodyTemplate: z.string().nullable(),
-    disabledReason: z.string().nullable().meta({ description: 'Why the service disabled it.' }),
+    disabledReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the service disabled the webhook; null: it did not.' }),
     createdDate: instantSchema,
     modifiedDate: instantSchema,
     lastExecution: z.object({ state: z.string(), date: instantSchema }).nullable(),
@@ -47,14 +50,16 @@ const webhook = z
   })
   .meta({ id: 'Webhook' }) satisfies z.ZodType<StoredWebhook>;
 const light = { id: true, name: true, eventType: true, isEnabled: true } as const;
-const shown = z
-  .object({ ...webhook.partial().shape, ...webhook.pick(light).shape })
-  .meta({ id: 'Webhook', description: 'As much as the level shows; a USER is not shown what may hold credentials.' });
-const made = z
-  .object({ ...shown.shape, secret: z.string().optional() })
-  .meta({ id: 'WebhookMade', description: 'The secret is shown this once, when the service made it.' });
+const shown = z.object({ ...webhook.partial().shape, ...webhook.pick(light).shape }).meta({
+  id: 'Webhook',
+  description: 'Members depend on the display level. For a USER, … replaces values that may hold credentials.',
+});
+const made = z.object({ ...shown.shape, secret: z.string().optional() }).meta({
+  id: 'WebhookMade',
+  description: 'The secret is present when the service generated it, and is never returned again.',
+});
 
-/** What the operator lets in does not change what it looks like. */
+/** Permissive: the operator's policy does not change the schema. */
 export const ANY_TARGET: TargetPolicy = { allowHttp: true, allowedRanges: [] };
 const written = newWebhookSchema(ANY_TARGET).meta({
   id: 'WebhookWritten',
@@ -63,7 +68,7 @@ const written = newWebhookSchema(ANY_TARGET).meta({
 const changed = webhookChangeSchema(ANY_TARGET, { url: '' }).meta({
   id: 'WebhookChanged',
   examples: [{ isEnabled: false }],
-  description: 'What it leaves out stays; null clears.',
+  description: 'Absent members keep their value; null clears them.',
 });
 
 export const WEBHOOK_OPERATIONS: readonly Operation[] = [
@@ -72,7 +77,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     access: ALL_USERS,
     query: WEBHOOK_LIST,
     isListing: true,
-    answers: [answersJson('Those that concern what the user may see.', z.array(shown))],
+    answers: [answersJson('The webhooks visible to the user, in order of name.', z.array(shown))],
   },
   {
     ...{ method: 'get', path: '/account/webhooks/:id', operationId: 'getWebhook', tag, summary: 'Read a webhook' },
@@ -85,7 +90,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     ...{ method: 'post', path: '/account/webhooks', operationId: 'createWebhook', tag, summary: 'Create a webhook' },
     access: MANAGERS,
     body: jsonBody(written),
-    answers: [answersJson('The webhook.', made)],
+    answers: [answersJson('The new webhook.', made)],
     errors: ['conflict'],
   },
   {
@@ -93,13 +98,13 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     access: MANAGERS,
     inPath,
     body: jsonBody(changed),
-    answers: [answersJson('The webhook as it is now.', shown)],
+    answers: [answersJson('The changed webhook.', shown)],
   },
   {
     ...{ method: 'patch', path: '/account/webhooks/:webhookId', operationId: 'patchWebhook', tag },
     summary: 'Patch a webhook',
     access: MANAGERS,
-    inPath: { webhookId: textId('The id of a webhook.') },
+    inPath: { webhookId: textId('Id of the webhook.') },
     body: patchBody(patchSchema),
     answers: [answersNothing('Changed.', 200)],
     errors: ['conflict'],
@@ -112,5 +117,5 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   },
 ];
 
-/** What receivers get, for the description (R-I2, R-I3). */
+/** Webhook requests the service sends, with an example of each event type (R-I2, R-I3). */
 export const SENT_EVENTS: readonly SentEvent[] = EVENT_TYPES.map((type) => ({ type, data: SAMPLE_DATA[type] }));

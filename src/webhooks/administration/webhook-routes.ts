@@ -1,4 +1,4 @@
-/** `/account/webhooks` (§4.4): everybody reads what concerns them, managers make, change and delete (R-I1, R-I6). */
+/** `/account/webhooks` (§4.4): every user reads the webhooks visible to them, managers write them (R-I1, R-I6). */
 import { type Context, Hono } from 'hono';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
@@ -23,11 +23,11 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface WebhookServices extends SaveServices {
   readonly database: Database;
-  /** Which receivers there may be. */
+  /** URLs and addresses receivers may have. */
   readonly targetPolicy: TargetPolicy;
 }
 
-/** WebhookDisplayLevel, with the numbers such levels have (R-A3). */
+/** WebhookDisplayLevel by name and number (R-A3). */
 const LEVEL_NUMBERS = { Light: 0, Normal: 1, Verbose: 2 } as const;
 type Level = keyof typeof LEVEL_NUMBERS;
 
@@ -42,14 +42,15 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
   Verbose: [...NORMAL, 'lastExecution', 'successCount', 'failureCount'],
 };
 
-const LEVEL = { DisplayLevel: enumerationParameter('Which members are shown.', LEVEL_NUMBERS, 'Normal') };
+const LEVEL = { DisplayLevel: enumerationParameter('How many members the answer has.', LEVEL_NUMBERS, 'Normal') };
 export const WEBHOOK_QUERY = declareQuery(LEVEL);
 export const WEBHOOK_LIST = declareQuery({
   ...LEVEL,
-  EventType: choicesParameter('Only those told of such events.', EVENT_TYPES),
+  EventType: choicesParameter('Only webhooks for these event types.', EVENT_TYPES),
   ...PAGING,
 });
 
+/** @returns the routes, relative to `/account`. */
 export function webhookRoutes(services: WebhookServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()
@@ -60,10 +61,13 @@ export function webhookRoutes(services: WebhookServices): Hono<Env> {
     })
     .post('/webhooks', manager, async (c) => {
       const written = parseInput(newWebhookSchema(services.targetPolicy), await readJsonBody(c.req.raw));
-      const { webhook, madeSecret } = await withTransaction(services.database, (transaction) =>
+      const { webhook, generatedSecret } = await withTransaction(services.database, (transaction) =>
         createWebhook(services, transaction, c.var, written),
       );
-      return c.json({ ...select(webhook, 'Normal'), ...(madeSecret !== undefined && { secret: madeSecret }) });
+      return c.json({
+        ...select(webhook, 'Normal'),
+        ...(generatedSecret !== undefined && { secret: generatedSecret }),
+      });
     })
     .put('/webhooks/:id', manager, async (c) => {
       const body = await readJsonBody(c.req.raw);
@@ -98,7 +102,7 @@ async function getList(c: Context<Env>, { database }: WebhookServices): Promise<
   return c.json(pageOf(webhooks, toPaging(page)).map((webhook) => select(webhook, displayLevel)));
 }
 
-/** What the level shows, as far as the caller is shown it. */
+/** @returns the members of the level that the caller may see. */
 function select(webhook: VisibleWebhook, level: Level): object {
   const names = MEMBERS[level].filter((name) => Object.hasOwn(webhook, name));
   return Object.fromEntries(names.map((name) => [name, webhook[name]]));

@@ -1,7 +1,7 @@
 /**
- * What clients write of a webhook (R-I1), each field by itself; what they say together is check-fields.ts. Property names
- * in any case, others left out. Null is as good as absent for a new one and clears what may be empty in a change; what is
- * absent from a change keeps its value.
+ * Schemas of webhooks as clients write them (R-I1), field by field; check-fields.ts checks fields against each other. Member
+ * names match in any case, unknown members are ignored. In a new webhook null equals absent; in a change null clears a
+ * nullable member and an absent member keeps its value.
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
@@ -19,7 +19,7 @@ const MAX_IDS = 1000;
 
 const textSchema = (max: number) => z.string().max(max).refine(isStorableText, { error: STORABLE_RULE });
 
-/** One of the names, in any case. */
+/** Accepts one of the names in any case. */
 function nameOneOf<Name extends string>(names: readonly Name[]) {
   const find = (text: string) => names.find((name) => name.toLowerCase() === text.toLowerCase());
   return z.preprocess(
@@ -28,7 +28,7 @@ function nameOneOf<Name extends string>(names: readonly Name[]) {
   );
 }
 
-/** @param stored an address that was accepted once stays good, should the operator's policy have changed since. */
+/** @param stored the URL before a change, which stays valid even if the operator's policy has changed. */
 const urlSchema = (policy: TargetPolicy, stored?: string) =>
   textSchema(MAX_URL_LENGTH).superRefine((text, context) => {
     const target = parseTargetUrl(text, policy);
@@ -68,7 +68,7 @@ const clearableHeadersSchema = headersSchema.nullable().transform((headers) => h
 const clearableFilterSchema = filterSchema.nullable().transform((filter) => filter ?? {});
 const templateSchema = textSchema(MAX_TEMPLATE_LENGTH).nullable();
 
-/** Of a new one, and of a test, which needs no name (R-I7). */
+/** Members of a new webhook; trial sends share them (R-I7). */
 export const newWebhookShape = (policy: TargetPolicy) => ({
   name: nameSchema,
   url: urlSchema(policy),
@@ -78,12 +78,13 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
   headers: clearableHeadersSchema.default({}),
   filter: clearableFilterSchema.default({}),
   bodyTemplate: templateSchema.default(null),
-  /** null: the service makes one. */
+  /** null: the service generates one. */
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
 });
 
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
+/** @param stored the webhook before the change. */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>
   lenientObject({
     name: nameSchema.optional(),
@@ -94,7 +95,7 @@ export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFi
     headers: clearableHeadersSchema.optional(),
     filter: clearableFilterSchema.optional(),
     bodyTemplate: templateSchema.optional(),
-    // It is not shown: who puts back what they read has none, or null where their program has the member.
+    // GET never returns it, so a client that writes back what it read sends no secret, or null.
     secret: secretSchema.nullish(),
   });
 

@@ -1,21 +1,23 @@
-/** Keys that deliveries are signed with, as Standard Webhooks writes them: `whsec_` and base64 of 24 to 64 bytes (R-I3). */
+/** Signing secrets in the format of Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes (R-I3). */
 import { randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 const MIN_BYTES = 24;
 const MAX_BYTES = 64;
-const MADE_BYTES = 32;
+const GENERATED_BYTES = 32;
 
-export const SECRET_RULE = `must be ${PREFIX} and the base64 of ${MIN_BYTES} to ${MAX_BYTES} bytes`;
+export const SECRET_RULE = `must be ${PREFIX} followed by the base64 of ${MIN_BYTES} to ${MAX_BYTES} bytes`;
 
+/** Whether the text is a secret every Standard Webhooks library accepts. */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);
   const key = Buffer.from(base64, 'base64');
-  // What Buffer skips or completes another library may refuse.
+  // Buffer tolerates malformed base64 that other libraries refuse.
   return key.toString('base64') === base64 && key.length >= MIN_BYTES && key.length <= MAX_BYTES;
 }
 
-export function makeSecret(): string {
-  return PREFIX + randomBytes(MADE_BYTES).toString('base64');
+/** @returns a random secret of 32 bytes. */
+export function generateSecret(): string {
+  return PREFIX + randomBytes(GENERATED_BYTES).toString('base64');
 }

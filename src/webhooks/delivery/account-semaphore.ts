@@ -1,39 +1,39 @@
 /**
- * How many webhooks of one account a process works on at the same time: an account with hundreds of receivers that hang
- * must leave the others their places. Whoever finds none is called again when one gets free.
+ * Semaphore for each account: limits the keys of one account that a process works on at the same time, so that an account
+ * with hundreds of hanging receivers leaves capacity to others. A refused key is handed out again by `leave`.
  */
 export interface AccountSemaphore {
-  /** @returns false when the account has all of its places taken; the webhook is remembered. */
-  enter(accountId: number, webhookId: string): boolean;
-  /** Gives a place back. @returns a webhook that was turned away, to be looked at again. */
+  /** @returns false when the account has no free permit; `key` is then remembered for `leave`. */
+  tryEnter(accountId: number, key: string): boolean;
+  /** Frees a permit. @returns the key refused first, if any, which the caller must wake. */
   leave(accountId: number): string | undefined;
 }
 
 interface Account {
-  taken: number;
-  readonly turnedAway: Set<string>;
+  used: number;
+  readonly refused: Set<string>;
 }
 
-export function openAccountSemaphore(placesPerAccount: number): AccountSemaphore {
+export function openAccountSemaphore(permitsPerAccount: number): AccountSemaphore {
   const accounts = new Map<number, Account>();
   return {
-    enter: (accountId, webhookId) => {
-      const account = accounts.get(accountId) ?? { taken: 0, turnedAway: new Set() };
+    tryEnter: (accountId, key) => {
+      const account = accounts.get(accountId) ?? { used: 0, refused: new Set() };
       accounts.set(accountId, account);
-      if (account.taken >= placesPerAccount) {
-        account.turnedAway.add(webhookId);
+      if (account.used >= permitsPerAccount) {
+        account.refused.add(key);
         return false;
       }
-      account.taken += 1;
+      account.used += 1;
       return true;
     },
     leave: (accountId) => {
       const account = accounts.get(accountId);
       if (!account) return undefined;
-      account.taken -= 1;
-      const [next] = account.turnedAway;
-      if (next !== undefined) account.turnedAway.delete(next);
-      if (account.taken === 0 && account.turnedAway.size === 0) accounts.delete(accountId);
+      account.used -= 1;
+      const [next] = account.refused;
+      if (next !== undefined) account.refused.delete(next);
+      if (account.used === 0 && account.refused.size === 0) accounts.delete(accountId);
       return next;
     },
   };

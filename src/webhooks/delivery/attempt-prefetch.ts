@@ -1,7 +1,6 @@
 /**
- * What a turn has to send: claimed in portions that begin with as many as can be sent at once and grow while they are sent
- * quickly, the next portion while the last is being sent. So a slow receiver never has more than a few claimed, and
- * a fast one does not wait for the database.
+ * Prefetch of due attempts for one time slice. Batches start at the number of lanes and double, and the next batch is claimed
+ * while the previous one is sent: a slow receiver has few attempts claimed, a fast one never waits for the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
@@ -14,13 +13,13 @@ export interface DueAttempt {
 }
 
 export interface AttemptPrefetch {
-  /** The next to send; undefined when the turn is over, or nothing is due and nothing is being sent. */
+  /** @returns the next attempt; undefined when the slice is over, or nothing is due and nothing is in flight. */
   take(): Promise<DueAttempt | undefined>;
-  /** What was taken is sent. */
+  /** Reports that a taken attempt has been sent. */
   done(): void;
-  /** Takes no more. @returns what was claimed and not taken. */
+  /** Ends the prefetch. @returns the claimed attempts that were not taken. */
   end(): Promise<readonly ClaimedAttempt[]>;
-  /** The turn was over before everything was sent. */
+  /** Whether due attempts may be left. */
   isMoreDue(): boolean;
 }
 
@@ -28,16 +27,17 @@ export interface PrefetchOptions {
   readonly database: Database;
   readonly webhookId: string;
   readonly leaseMs: number;
-  /** How many take from it at the same time. */
+  /** Number of concurrent consumers. */
   readonly lanes: number;
-  /** The turn is over. */
+  /** Whether the slice is over. */
   readonly isOver: () => boolean;
 }
 
-const MAX_CLAIM = 64;
-/** While one answer is waited for, what comes meanwhile does not wait for it too. */
-const LOOK_AGAIN_MS = 200;
+const MAX_BATCH = 64;
+/** Pause between claims while a request is in flight, for attempts that become due meanwhile. */
+const RECHECK_MS = 200;
 
+/** Claims nothing before the first `take`. */
 export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: PrefetchOptions): AttemptPrefetch {
   const ready: DueAttempt[] = [];
   let limit = lanes;
@@ -45,11 +45,11 @@ export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: Pr
   let refilling: Promise<void> | undefined;
   let taken = 0;
   let allDone = Promise.withResolvers<void>();
-  const waitForNews = async (): Promise<void> => {
+  const waitForChange = async (): Promise<void> => {
     const timer = new AbortController();
     await Promise.race([
       allDone.promise,
-      pause(LOOK_AGAIN_MS, undefined, { signal: timer.signal }).catch(() => undefined),
+      pause(RECHECK_MS, undefined, { signal: timer.signal }).catch(() => undefined),
     ]);
     timer.abort();
     if (taken > 0) isDry = false;
@@ -57,9 +57,9 @@ export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: Pr
   const refill = async (): Promise<void> => {
     const claimed = await claimAttempts(database, webhookId, limit, leaseMs);
     isDry = claimed.length < limit;
-    limit = Math.min(2 * limit, MAX_CLAIM);
+    limit = Math.min(2 * limit, MAX_BATCH);
     if (claimed.length === 0) return;
-    // Looked up after the claim: what a manager has changed by now holds for these.
+    // Read after the claim, so that the latest changes of a manager apply to these attempts.
     const receiver = await findReceiver(database, webhookId);
     if (receiver) ready.push(...claimed.map((attempt) => ({ claimed: attempt, target: receiver.target })));
   };
@@ -80,7 +80,7 @@ export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: Pr
           return due;
         }
         if (refilling) await refilling;
-        else if (taken > 0) await waitForNews();
+        else if (taken > 0) await waitForChange();
         else return undefined;
       }
     },
@@ -89,7 +89,7 @@ export function openPrefetch({ database, webhookId, leaseMs, lanes, isOver }: Pr
       if (taken === 0) allDone.resolve();
     },
     end: async () => {
-      // If it failed, whoever took has thrown it.
+      // take() has already thrown a failure of the refill.
       await refilling?.catch(() => undefined);
       return ready.splice(0).map(({ claimed }) => claimed);
     },

@@ -1,6 +1,6 @@
 /**
- * Which process sends what: whoever claimed an attempt has it until the lease ends; a process that dies leaves its claims
- * to anybody after that. The end of the lease is also the proof that a claim is still one's own.
+ * Leases on attempts: the claiming process owns an attempt until its lease ends; then any process may claim it, which covers
+ * crashes. The end of the lease is also the fencing token: writing an outcome requires the same value.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Message } from '../attempt.ts';
@@ -12,7 +12,7 @@ export interface ClaimedAttempt {
   readonly webhookId: string;
   readonly attempt: number;
   readonly isReplay: boolean;
-  /** ISO 8601 to the microsecond: see above. */
+  /** End of the lease and fencing token, ISO 8601 to the microsecond. */
   readonly claimedUntil: string;
   readonly message: Message;
 }
@@ -21,11 +21,11 @@ interface AttemptRow extends Omit<ClaimedAttempt, 'message' | 'webhookId'>, Omit
   readonly messageId: string;
 }
 
-/** A webhook as its deliverer needs it. */
+/** The columns of a webhook that delivery needs. */
 export interface Receiver {
   readonly accountId: number;
   readonly isEnabled: boolean;
-  /** Nothing succeeded since the last failure. */
+  /** The last attempt failed. */
   readonly isFailing: boolean;
   readonly target: WebhookTarget;
 }
@@ -36,8 +36,8 @@ const FIND_RECEIVER = `
   select account_id as "accountId", is_enabled as "isEnabled", failing_since is not null as "isFailing", ${TARGET_COLUMNS}
   from webhook where id = $1`;
 
-// A replay is asked for by a manager, who may want to see whether the receiver is there before it said it would be. Those
-// have an index of their own: a paused webhook may have a hundred thousand others waiting, and is looked at for every event.
+// A replay ignores the pause of its webhook: a manager may want to test the receiver early. Replays have an index of their own,
+// since a paused webhook may have a hundred thousand attempts waiting and is woken for every event.
 const IS_DUE = `state = 'Pending' and due_date <= now() and (claimed_until is null or claimed_until < now())`;
 
 const CLAIM = `
@@ -59,18 +59,18 @@ const CLAIM = `
   from claimed join webhook_event event on event.id = claimed.event_id
   order by claimed.due_date, claimed.id`;
 
-const HAND_BACK = `
+const RELEASE = `
   update webhook_attempt set claimed_until = null
   from unnest($1::int8[], $2::timestamptz[]) given (id, claimed_until)
   where webhook_attempt.id = given.id and webhook_attempt.claimed_until = given.claimed_until and state = 'Pending'`;
 
-// Of a webhook that is disabled too: what is left of it is ended by whoever looks.
+// Includes disabled webhooks, whose leftover attempts the deliverer ends.
 const FIND_DUE = `
   select id from webhook where case when paused_until is null or paused_until <= now()
     then exists (select from webhook_attempt where webhook_id = webhook.id and ${IS_DUE})
     else exists (select from webhook_attempt where webhook_id = webhook.id and is_replay and ${IS_DUE}) end`;
 
-// What became due since the last claim is due now.
+// An attempt that became due since the last claim gives a negative delay.
 const FIND_NEXT = `
   select extract(epoch from greatest(next.due_date, paused_until) - now())::float8 * 1000 as "delayMs"
   from webhook cross join lateral (
@@ -80,6 +80,7 @@ const FIND_NEXT = `
   ) next
   where id = $1 and is_enabled`;
 
+/** @returns undefined when the webhook does not exist. */
 export async function findReceiver(queryable: Queryable, webhookId: string): Promise<Receiver | undefined> {
   const { rows } = await queryable.query<ReceiverRow>({
     name: 'webhook-receiver',
@@ -92,7 +93,7 @@ export async function findReceiver(queryable: Queryable, webhookId: string): Pro
   return { accountId, isEnabled, isFailing, target };
 }
 
-/** Takes attempts of a webhook that are due, the oldest first, for `leaseMs`. */
+/** Claims up to `limit` due attempts of a webhook, oldest first, for `leaseMs`. */
 export async function claimAttempts(
   queryable: Queryable,
   webhookId: string,
@@ -110,19 +111,19 @@ export async function claimAttempts(
   }));
 }
 
-/** Lets others have what was claimed and not begun (R-K2). */
+/** Releases claims of attempts that were not sent (R-K2). */
 export async function releaseClaims(queryable: Queryable, attempts: readonly ClaimedAttempt[]): Promise<void> {
   if (attempts.length === 0) return;
-  await queryable.query(HAND_BACK, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
+  await queryable.query(RELEASE, [attempts.map(({ id }) => id), attempts.map((it) => it.claimedUntil)]);
 }
 
-/** Webhooks of which something is due that nobody is at. */
+/** @returns ids of webhooks with a due attempt that is not claimed. */
 export async function findDueWebhooks(queryable: Queryable): Promise<readonly string[]> {
   const { rows } = await queryable.query<{ id: string }>(FIND_DUE);
   return rows.map(({ id }) => id);
 }
 
-/** Milliseconds until the next attempt of a webhook may be made; Infinity: there is none to make. */
+/** @returns milliseconds until the next attempt of a webhook is due; Infinity without one. */
 export async function findNextDue(queryable: Queryable, webhookId: string): Promise<number> {
   const { rows } = await queryable.query<{ delayMs: number }>({
     name: 'webhook-next-due',

@@ -1,6 +1,6 @@
 /**
- * One turn of a webhook: sends what is due, a few at a time and the oldest first, for a short while. Then the next webhook
- * has the place: one with a long backlog, or a slow receiver, keeps no other waiting.
+ * One time slice of a webhook: sends due attempts, oldest first, over a few concurrent lanes. A slice is short, so a long
+ * backlog or a slow receiver does not starve other webhooks.
  */
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
@@ -20,48 +20,48 @@ export interface DeliveryServices {
   readonly send: (target: WebhookTarget, message: Message) => Promise<TryOutcome>;
   readonly writer: OutcomeWriter;
   readonly retries: RetryPolicy;
-  /** Requests under way to one receiver. */
+  /** Concurrent requests to one receiver. */
   readonly parallel: number;
-  /** How long a claim lasts: more than a turn, and a try begun at its end, may take. */
+  /** Lease time: longer than a slice and an attempt started at its end. */
   readonly leaseMs: number;
-  /** From 0 to 1, 1 exclusive. */
+  /** Random number from 0 inclusive to 1 exclusive. */
   readonly chance: () => number;
   readonly metrics: WebhookMetrics;
-  /** No try is begun any more. */
+  /** Whether new attempts must not start. */
   readonly isStopped: () => boolean;
-  /** Not even the end of what is under way is waited for: it is handed back (R-K2). */
+  /** Aborted when requests in flight must not be waited for; their claims are released (R-K2). */
   readonly givingUp: AbortSignal;
   readonly log: Log;
 }
 
-/** How long tries are begun in one turn. */
+/** How long a slice starts attempts. */
 export const SLICE_MS = 2000;
-/** Outcomes of a lane that may wait to be written: when the database is away, nothing more is sent. */
+/** Unwritten outcomes of a lane before it waits: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
 
-/** @returns whether there may be more to send. */
+/** @returns whether due attempts may be left. */
 export async function deliverSlice(
   services: DeliveryServices,
   webhookId: string,
   { isFailing }: Pick<Receiver, 'isFailing'>,
 ): Promise<boolean> {
   const { database, leaseMs, parallel, isStopped } = services;
-  // A receiver that fails is asked for one thing at a time until it answers again.
+  // A failing receiver gets one request at a time until one succeeds.
   const lanes = isFailing ? 1 : parallel;
   const endMs = performance.now() + SLICE_MS;
   const isOver = () => isStopped() || performance.now() > endMs;
-  const supply = openPrefetch({ database, webhookId, leaseMs, lanes, isOver });
-  const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, supply)));
-  await releaseClaims(database, await supply.end());
+  const prefetch = openPrefetch({ database, webhookId, leaseMs, lanes, isOver });
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, () => runLane(services, prefetch)));
+  await releaseClaims(database, await prefetch.end());
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return supply.isMoreDue();
+  return prefetch.isMoreDue();
 }
 
-async function runLane(services: DeliveryServices, supply: AttemptPrefetch): Promise<void> {
+async function runLane(services: DeliveryServices, prefetch: AttemptPrefetch): Promise<void> {
   const writes: Promise<void>[] = [];
   try {
-    for (let due = await supply.take(); due; due = await supply.take()) {
-      const outcome = await sendUnlessStopped(services, due).finally(supply.done);
+    for (let due = await prefetch.take(); due; due = await prefetch.take()) {
+      const outcome = await sendUnlessStopped(services, due).finally(prefetch.done);
       writes.push(outcome ? writeEnd(services, due, outcome) : release(services, due));
       if (writes.length >= MAX_UNWRITTEN) await Promise.all(writes.splice(0));
     }
@@ -72,11 +72,11 @@ async function runLane(services: DeliveryServices, supply: AttemptPrefetch): Pro
 
 async function release({ database, log }: DeliveryServices, { claimed }: DueAttempt): Promise<void> {
   await releaseClaims(database, [claimed]).catch((error: unknown) => {
-    log.warn({ err: error, webhookId: claimed.webhookId }, 'a claim could not be handed back; it runs out');
+    log.warn({ err: error, webhookId: claimed.webhookId }, 'a claim could not be released; it ends with its lease');
   });
 }
 
-/** @returns undefined when the process stops before the receiver has answered. */
+/** @returns undefined when `givingUp` is aborted before the receiver answers. */
 async function sendUnlessStopped(
   { send, givingUp, log }: DeliveryServices,
   { claimed, target }: DueAttempt,
@@ -89,11 +89,14 @@ async function sendUnlessStopped(
   try {
     return await Promise.race([send(target, claimed.message), stopped.promise]);
   } catch (error) {
-    log.error({ err: error, webhookId: claimed.webhookId }, 'a webhook message could not be sent by a fault of ours');
+    log.error(
+      { err: error, webhookId: claimed.webhookId },
+      'a webhook message was not sent because of an internal error',
+    );
     const { httpMethod: method, url } = target;
     const request = { method, url, headers: {}, body: '' };
     const durationMs = performance.now() - startMs;
-    return { state: 'Failed', request, error: 'a fault of the service kept it from being sent', durationMs };
+    return { state: 'Failed', request, error: 'an internal error of the service prevented the request', durationMs };
   } finally {
     givingUp.removeEventListener('abort', stop);
   }

@@ -1,4 +1,4 @@
-/** The deliverer role: sends what waits for a webhook when woken, and looks for what was lost in between (R-I3). */
+/** The deliverer role: sends waiting messages of a webhook when woken; a sweeper finds those whose wake-up was lost (R-I3). */
 import { withTransaction } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import type { Progress } from '../../platform/progress.ts';
@@ -17,9 +17,9 @@ import { writeOutcomes } from './write-outcomes.ts';
 export const WEBHOOK_QUEUE = 'webhooks';
 
 const PURGE_INTERVAL_MS = 600_000;
-/** Part of the places of a process that one account may take. */
+/** Share of the concurrency that one account may use. */
 const ACCOUNT_SHARE = 0.25;
-/** What a claim lasts beyond the turn and the try: time to write how it ended. */
+/** Lease time beyond a slice and an attempt, to write the outcome. */
 const LEASE_MARGIN_MS = 5000;
 
 export interface DelivererServices extends Pick<DeliveryServices, 'database' | 'send' | 'metrics' | 'log'> {
@@ -28,13 +28,13 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
   readonly outbox: OutboxRelay;
   readonly progress?: Progress;
   readonly settings: {
-    /** Webhooks worked on at the same time. */
+    /** Webhooks processed at the same time. */
     readonly concurrency: number;
-    /** Requests under way to one receiver. */
+    /** Concurrent requests to one receiver. */
     readonly parallel: number;
-    /** Seconds from a failed try to the next one. */
+    /** Back-off: seconds from each failed attempt to the next. */
     readonly retryDelaysSec: readonly number[];
-    /** Longest try. */
+    /** Time-out of one attempt. */
     readonly timeoutMs: number;
     readonly disableAfterDays: number;
     readonly historyDays: number;
@@ -43,31 +43,32 @@ export interface DelivererServices extends Pick<DeliveryServices, 'database' | '
 }
 
 export interface Deliverer {
-  /** Begins no more tries and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  /** Starts no more attempts, waits up to `graceMs` for those in flight, then releases their claims (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
+/** Starts the queue worker, the sweeper and the purge of old history. */
 export function startDeliverer(services: DelivererServices): Deliverer {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   let isStopped = false;
   const givingUp = new AbortController();
   const delivery = toDelivery(services, () => isStopped, givingUp.signal);
-  const places = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
+  const semaphore = openAccountSemaphore(Math.max(1, Math.ceil(settings.concurrency * ACCOUNT_SHARE)));
   const wake = async (webhookId: string): Promise<void> => {
     await queue.wake([webhookId]);
   };
   const timers = openDueTimers((webhookId) => void wake(webhookId));
-  const look = async (webhookId: string): Promise<void> => {
+  const deliver = async (webhookId: string): Promise<void> => {
     const receiver = await findReceiver(database, webhookId);
     if (!receiver) return;
-    if (!receiver.isEnabled) return endLeftOver(services, webhookId);
-    if (!places.enter(receiver.accountId, webhookId)) return;
+    if (!receiver.isEnabled) return endLeftovers(services, webhookId);
+    if (!semaphore.tryEnter(receiver.accountId, webhookId)) return;
     try {
       const isMoreDue = await deliverSlice(delivery, webhookId, receiver);
       if (isMoreDue) await wake(webhookId);
       else timers.set(webhookId, await findNextDue(database, webhookId));
     } finally {
-      const next = places.leave(receiver.accountId);
+      const next = semaphore.leave(receiver.accountId);
       if (next !== undefined) await wake(next);
     }
   };
@@ -77,7 +78,7 @@ export function startDeliverer(services: DelivererServices): Deliverer {
     await outbox.relay();
   };
   const purge = () => purgeHistory(database, settings.historyDays, () => isStopped);
-  const worker = openWakeWorker(WEBHOOK_QUEUE, queue, settings.concurrency, look, queueOptions);
+  const worker = openWakeWorker(WEBHOOK_QUEUE, queue, settings.concurrency, deliver, queueOptions);
   const sweeper = startSweeper(WEBHOOK_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   const purger = startSweeper('webhook history', PURGE_INTERVAL_MS, purge, log);
   return {
@@ -117,8 +118,8 @@ function toDelivery(
   };
 }
 
-/** What was claimed when its webhook was disabled, and left by a process that died. */
-async function endLeftOver({ database }: DelivererServices, webhookId: string): Promise<void> {
+/** Ends attempts that were claimed when their webhook was disabled, by a process that then died. */
+async function endLeftovers({ database }: DelivererServices, webhookId: string): Promise<void> {
   await withTransaction(database, async (transaction) => {
     const { rowCount } = await transaction.query(
       'select from webhook where id = $1 and not is_enabled for no key update',

@@ -1,14 +1,14 @@
-/** Why the service disabled a webhook, in words, and what of its address may be shown in a mail. */
+/** Texts of why the service disabled a webhook, and the part of its URL that a mail may show. */
 
 export type DisableReason =
   | { readonly kind: 'gone' }
-  /** Nothing succeeded for so many days. */
+  /** No attempt succeeded for this many days. */
   | { readonly kind: 'failing'; readonly days: number };
 
 type Language = 'en' | 'fr' | 'nl' | 'de';
 
 const GONE: Readonly<Record<Language, string>> = {
-  en: 'its receiver answered 410 Gone: it wants no more messages.',
+  en: 'its receiver answered 410 Gone and wants no more messages.',
   fr: 'son destinataire a répondu 410 Gone : il ne veut plus de messages.',
   nl: 'de ontvanger antwoordde 410 Gone: hij wil geen berichten meer.',
   de: 'der Empfänger hat 410 Gone geantwortet: Er möchte keine Nachrichten mehr.',
@@ -21,11 +21,12 @@ const FAILING: Readonly<Record<Language, (days: number) => string>> = {
   de: (days) => `${days} ${days === 1 ? 'Tag' : 'Tage'} lang konnte nichts zugestellt werden.`,
 };
 
+/** @returns a sentence without a subject, in the language. */
 export function disableReason(reason: DisableReason, language: Language): string {
   return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
 }
 
-/** An address without what may be secret in it: query, fragment, user and password. */
+/** @returns the URL without its possible secrets: query, fragment, user and password. */
 export function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1');
 }

@@ -1,6 +1,6 @@
 /**
- * The service disables a webhook by itself: its receiver is gone (410), or nothing succeeded for days (R-I3). What waits is
- * given up, and every manager of the account is told by mail, in the transaction that does it.
+ * Disables a webhook whose receiver answered 410 or failed for days (R-I3). The same transaction ends its waiting attempts and
+ * queues a mail to every manager of the account.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
@@ -34,7 +34,7 @@ const FIND_MANAGERS = `
     and not (u.is_locked and coalesce(u.locked_until > now(), true))
   order by u.id`;
 
-/** @returns false when it was disabled, or deleted, already. */
+/** @returns false when the webhook was already disabled or deleted. */
 export async function disableWebhook(
   transaction: Transaction,
   webhookId: string,

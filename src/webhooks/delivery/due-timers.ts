@@ -1,16 +1,17 @@
 /**
- * Wakes webhooks when their next try is due: the sweeper alone would be up to an interval late. Only what is due soon has a
- * timer; the rest, and what a process that died had timers for, is found by the sweeper.
+ * Timers that wake webhooks when their next attempt is due, without the delay of the sweeper. Only attempts due within a
+ * minute have one; the sweeper finds the rest, and those whose process died.
  */
 export interface DueTimers {
-  /** One timer a webhook: the latest word counts. */
+  /** Sets the timer of a webhook, in place of its previous one. */
   set(webhookId: string, delayMs: number): void;
   stop(): void;
 }
 
-/** Further off than this the sweeper is early enough to set the timer, or to do without. */
+/** Longer delays are left to the sweeper. */
 const MAX_DELAY_MS = 60_000;
 
+/** @param wake called when a timer fires. */
 export function openDueTimers(wake: (webhookId: string) => void): DueTimers {
   const timers = new Map<string, NodeJS.Timeout>();
   return {

@@ -1,20 +1,20 @@
 /**
- * Writes how tries ended as soon as it is known, with one transaction at a time: what ends meanwhile, of whatever webhook,
- * is written together by the next. While the database is away it goes on trying until the claims have run out; whoever
- * takes them then sends the messages again, under the same id (R-I3).
+ * Group commit of outcomes: one transaction at a time, and the next one writes the outcomes of all webhooks that arrived
+ * meanwhile. While the database is unavailable it retries until the leases end; another process then sends the messages
+ * again under the same id (R-I3).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
 import type { EndedAttempt } from './write-outcomes.ts';
 
 export interface OutcomeWriter {
-  /** Resolves when it is written, or there is no more use in trying. */
+  /** Resolves when the outcome is written or its lease has ended. */
   write(ended: EndedAttempt): Promise<void>;
 }
 
 export interface OutcomeWriterOptions {
   readonly store: (ended: readonly EndedAttempt[]) => Promise<void>;
-  /** From the end of a try until its claim has run out for certain. */
+  /** Time after an attempt's end when its lease has certainly ended. */
   readonly patienceMs: number;
   readonly log: Log;
 }
@@ -24,34 +24,36 @@ interface Waiting {
   readonly done: () => void;
 }
 
-const MAX_PORTION = 500;
-const PAUSE_MS = 200;
+const MAX_BATCH = 500;
+const RETRY_PAUSE_MS = 200;
 
+/** @returns a writer; `store` runs in one call at a time. */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {
   const waiting: Waiting[] = [];
   let isRunning = false;
-  const attemptStore = async (portion: readonly EndedAttempt[]): Promise<boolean> => {
+  const attemptStore = async (batch: readonly EndedAttempt[]): Promise<boolean> => {
     try {
-      await store(portion);
+      await store(batch);
       return true;
     } catch (error) {
-      log.warn({ err: error, tries: portion.length }, 'how webhook tries ended could not be written');
+      log.warn({ err: error, attempts: batch.length }, 'outcomes of webhook attempts could not be written; retrying');
       return false;
     }
   };
-  const storeForSure = async (portion: readonly EndedAttempt[]): Promise<void> => {
-    if (await attemptStore(portion)) return;
-    // One that cannot be written must not take the others with it.
-    for (const ended of portion) {
-      while (!(await attemptStore([ended])) && performance.now() - ended.endedMs < patienceMs) await pause(PAUSE_MS);
+  const storeWithRetry = async (batch: readonly EndedAttempt[]): Promise<void> => {
+    if (await attemptStore(batch)) return;
+    // Singly, so that one outcome that cannot be written does not block the others.
+    for (const ended of batch) {
+      while (!(await attemptStore([ended])) && performance.now() - ended.endedMs < patienceMs)
+        await pause(RETRY_PAUSE_MS);
     }
   };
   const run = async (): Promise<void> => {
     isRunning = true;
     while (waiting.length > 0) {
-      const portion = waiting.splice(0, MAX_PORTION);
-      await storeForSure(portion.map(({ ended }) => ended));
-      for (const { done } of portion) done();
+      const batch = waiting.splice(0, MAX_BATCH);
+      await storeWithRetry(batch.map(({ ended }) => ended));
+      for (const { done } of batch) done();
     }
     isRunning = false;
   };

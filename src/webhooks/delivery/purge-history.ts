@@ -1,11 +1,11 @@
-/** Forgets what was told long ago (R-I5), tests (R-I7) and webhooks that were deleted, a few at a time: nobody waits for it. */
+/** Deletes old messages (R-I5), old trial sends (R-I7) and deleted webhooks in small batches, in the background. */
 import type { Queryable } from '../../platform/database/database.ts';
 
 const ROWS_PER_STATEMENT = 2000;
-const TEST_HOURS = 24;
+const TRIAL_HOURS = 24;
 
-// The tries go with the message. What still waits to be sent stays, however old. What somebody else is at, such as the purge
-// of another process or a replay, is left for the next time, so that nobody waits for the other in a circle.
+// Attempts are deleted with their message. A message with a waiting attempt stays, however old. Rows locked by a replay or by the
+// purge of another process are skipped until the next run, which avoids deadlocks.
 const PURGE_EVENTS = `
   delete from webhook_event where id in (
     select id from webhook_event event
@@ -13,7 +13,7 @@ const PURGE_EVENTS = `
       and not exists (select from webhook_attempt where event_id = event.id and state = 'Pending')
     limit $2 for update skip locked)`;
 
-const PURGE_TESTS = `
+const PURGE_TRIALS = `
   delete from webhook_test where id in (
     select id from webhook_test where created_date < now() - make_interval(hours => $1) order by created_date limit $2
     for update skip locked)`;
@@ -28,10 +28,13 @@ const PURGE_DELETED = `
   delete from webhook
   where deleted_date is not null and not exists (select from webhook_event where webhook_id = webhook.id)`;
 
-/** @param isStopped asked between two portions. */
+/**
+ * @param days age after which messages are deleted.
+ * @param isStopped checked between batches.
+ */
 export async function purgeHistory(database: Queryable, days: number, isStopped: () => boolean): Promise<void> {
   await purge(database, PURGE_EVENTS, [days, ROWS_PER_STATEMENT], isStopped);
-  await purge(database, PURGE_TESTS, [TEST_HOURS, ROWS_PER_STATEMENT], isStopped);
+  await purge(database, PURGE_TRIALS, [TRIAL_HOURS, ROWS_PER_STATEMENT], isStopped);
   await purge(database, PURGE_DELETED_EVENTS, [ROWS_PER_STATEMENT], isStopped);
   if (!isStopped()) await database.query(PURGE_DELETED);
 }

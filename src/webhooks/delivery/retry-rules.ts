@@ -1,40 +1,41 @@
-/** What becomes of a message after a try (R-I3). */
+/** Decides what follows an attempt: nothing, a retry, or disabling the webhook (R-I3). */
 
-/** How a try ended, as far as it matters here. */
+/** The part of an outcome that decides the next step. */
 export interface TryEnd {
   readonly state: 'Succeeded' | 'Failed';
-  /** Status of the response; absent: there was none. */
+  /** Status of the response; absent without a response. */
   readonly status?: number | undefined;
-  /** What the receiver asked for by Retry-After. */
+  /** `Retry-After` of the response. */
   readonly retryAfterMs?: number | undefined;
 }
 
 export interface RetryPolicy {
-  /** Seconds from a failed try to the next one: as many as there are retries. */
+  /** Back-off: seconds from each failed attempt to the next; its length is the number of retries. */
   readonly delaysSec: readonly number[];
 }
 
 export type NextStep =
-  /** Nothing more to do: told, or given up. */
+  /** Delivered, or out of retries. */
   | { readonly kind: 'end' }
   | { readonly kind: 'retry'; readonly delayMs: number }
-  /** The receiver wants nothing of this webhook ever again. */
+  /** The receiver answered 410 Gone. */
   | { readonly kind: 'disable' };
 
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 
-/** Longer than this nobody may put us off: what waits would outlive the history. */
+/** Upper limit of `Retry-After`: beyond it, waiting messages would outlive the history. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
-/** From this delay on, up to a twentieth is added by chance, so that what failed together does not come back together. */
-const MIN_SPREAD_MS = 60_000;
-const SPREAD = 0.05;
+/** Delays from this on get up to 5 % of random jitter, so that messages that failed together are not retried together. */
+const MIN_JITTER_MS = 60_000;
+const JITTER = 0.05;
 
 /**
- * @param attempt number of the try, from 1 on.
- * @param isReplay it was asked for by a manager, and is tried once.
- * @param chance from 0 to 1, 1 exclusive.
+ * Plans the next step of a message after an attempt.
+ * @param attempt number of the attempt, starting at 1.
+ * @param isReplay a replay is never retried.
+ * @param chance random number from 0 inclusive to 1 exclusive.
  */
 export function planNextStep(
   end: TryEnd,
@@ -47,13 +48,13 @@ export function planNextStep(
   const delaySec = delaysSec[attempt - 1];
   if (end.state === 'Succeeded' || isReplay || delaySec === undefined) return { kind: 'end' };
   const delayMs = delaySec * 1000;
-  const spreadMs = delayMs >= MIN_SPREAD_MS ? delayMs * SPREAD * chance : 0;
-  return { kind: 'retry', delayMs: Math.max(delayMs + spreadMs, boundRetryAfter(end.retryAfterMs)) };
+  const jitterMs = delayMs >= MIN_JITTER_MS ? delayMs * JITTER * chance : 0;
+  return { kind: 'retry', delayMs: Math.max(delayMs + jitterMs, boundRetryAfter(end.retryAfterMs)) };
 }
 
 /**
- * For how long nothing at all is sent to a receiver: one that is overloaded and says until when means every message, not
- * the one it refused. 0: it may be sent the next one at once.
+ * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one.
+ * @returns milliseconds in which nothing is sent; 0: no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {
   const isOverloaded = state === 'Failed' && (status === TOO_MANY_REQUESTS || status === UNAVAILABLE);

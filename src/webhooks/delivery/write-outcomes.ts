@@ -1,6 +1,6 @@
 /**
- * Writes how tries ended: the history, the next try, what the webhook shows of itself, and whether it is to be disabled, in
- * one transaction for many tries. A claim that was lost meanwhile changes nothing: whoever has it writes how it ended.
+ * Writes the outcomes of many attempts in one transaction: the history, the next attempt, the counters of the webhook, and
+ * whether to disable it. An attempt whose claim was lost is skipped; its new owner writes the outcome.
  */
 import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
@@ -14,9 +14,9 @@ export interface EndedAttempt {
   readonly claimed: ClaimedAttempt;
   readonly outcome: AttemptOutcome;
   readonly next: NextStep;
-  /** Milliseconds for which nothing is to be sent to the webhook. */
+  /** Milliseconds in which nothing is sent to the webhook. */
   readonly pauseMs: number;
-  /** When it ended, by performance.now(). */
+  /** End of the attempt by performance.now(). */
   readonly endedMs: number;
 }
 
@@ -30,15 +30,15 @@ const WRITE = `
   from write_webhook_outcomes($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
 
 /**
- * @param disableAfterDays of nothing but failures.
- * @returns the webhooks that were disabled.
+ * @param disableAfterDays days without a success after which a webhook is disabled.
+ * @returns ids of the webhooks that were disabled.
  */
 export async function writeOutcomes(
   database: Database,
   ended: readonly EndedAttempt[],
   disableAfterDays: number,
 ): Promise<readonly string[]> {
-  // Only a failure can disable a webhook; without one a single statement does, in one round trip instead of three.
+  // Only a failure can disable a webhook: successes need one statement, one round trip instead of three.
   if (ended.every(({ outcome }) => outcome.state === 'Succeeded')) {
     await write(database, ended, disableAfterDays);
     return [];
@@ -95,7 +95,7 @@ function toColumns(ended: readonly EndedAttempt[]): readonly unknown[] {
 
 const UNSTORABLE = /\\u(0000|d[89ab])/i;
 
-/** Receivers answer what they like; what cannot be stored must not keep a try from ending. */
+/** Replaces characters PostgreSQL cannot store, which a receiver may send. */
 function toJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!UNSTORABLE.test(json)) return json;

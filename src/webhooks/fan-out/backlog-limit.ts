@@ -1,24 +1,24 @@
 /**
- * How many messages wait for each webhook, about: a receiver that is down must not fill the disk. Counting all of a long
- * backlog for every event would slow down what has nothing to do with it, so a count is reused for a while; several
- * processes may exceed the limit by what each stores in that while.
+ * Limits the backlog of each webhook, so that a receiver that is down does not fill the disk. Counting a long backlog for
+ * every event would slow the relay, so counts are cached for a while; meanwhile several processes may exceed the limit by
+ * the number of messages each stores.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 
 export interface BacklogLimit {
-  /** How many more may be stored for each: 0 from the limit on until a tenth of it is free again. */
+  /** Counts stale backlogs. A full backlog has no capacity until a tenth of the limit is free again (hysteresis). */
   measure(transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<Capacity>;
 }
 
 export interface LimitedWebhook {
   readonly webhookId: string;
-  /** Messages to it are not kept just now. */
+  /** Its backlog is full: messages to it are being dropped. */
   readonly isFull: boolean;
 }
 
 export interface Capacity {
-  /** Takes room for one message. @returns false when there is none. */
-  take(webhookId: string): boolean;
+  /** Reserves capacity for one message. @returns false when the backlog is full. */
+  tryTake(webhookId: string): boolean;
 }
 
 interface Count {
@@ -29,10 +29,10 @@ interface Count {
 
 const MIN_AGE_MS = 2000;
 const MAX_AGE_MS = 30_000;
-/** A count of 100,000 takes 12 to 44 ms of PostgreSQL: the longer the backlog, the longer its count is good for. */
+/** A count of 100,000 takes PostgreSQL 12 to 44 ms: the longer the backlog, the longer its count is cached. */
 const AGE_MS_PER_MESSAGE = 0.3;
 const MAX_ADDED = 1000;
-/** Below it there is room again. */
+/** A full backlog accepts messages again below this share of the limit. */
 const FULL_SHARE = 0.9;
 const MAX_ENTRIES = 10_000;
 
@@ -43,10 +43,13 @@ const COUNT = `
     from (select from webhook_attempt where webhook_id = wanted.id and state = 'Pending' limit $2) waiting
   ) counted`;
 
-/** @param nowMillis a clock that only goes forward. */
+/**
+ * @param maxPending maximum waiting messages of a webhook.
+ * @param nowMillis monotonic clock.
+ */
 export function openBacklogLimit(maxPending: number, nowMillis: () => number): BacklogLimit {
   const counts = new Map<string, Count>();
-  /** What is nearly full is counted often, so that nothing is left out for which there is room by now. */
+  /** A nearly full backlog is counted often, so that no message is dropped that would fit. */
   const maxAgeMs = ({ pending }: Count, isFull: boolean): number =>
     !isFull && pending > maxPending * FULL_SHARE
       ? MIN_AGE_MS
@@ -56,7 +59,7 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     nowMillis() - count.countedMillis > maxAgeMs(count, isFull) ||
     count.addedSince >= Math.min(MAX_ADDED, maxPending / 10);
   const refresh = async (transaction: Transaction, webhooks: readonly LimitedWebhook[]): Promise<void> => {
-    // First: whatever of these was in it is counted again.
+    // Before finding the stale ones, so that cleared webhooks are counted again.
     if (counts.size > MAX_ENTRIES) counts.clear();
     const stale = webhooks.filter(({ webhookId, isFull }) => isStale(counts.get(webhookId), isFull));
     if (stale.length === 0) return;
@@ -74,14 +77,14 @@ export function openBacklogLimit(maxPending: number, nowMillis: () => number): B
     measure: async (transaction, webhooks) => {
       await refresh(transaction, webhooks);
       const full = new Set(webhooks.flatMap(({ webhookId, isFull }) => (isFull ? [webhookId] : [])));
-      const roomOf = (webhookId: string): number => {
+      const capacityOf = (webhookId: string): number => {
         const { pending = 0 } = counts.get(webhookId) ?? {};
         return full.has(webhookId) && pending > maxPending * FULL_SHARE ? 0 : maxPending - pending;
       };
       return {
-        take: (webhookId) => {
+        tryTake: (webhookId) => {
           const count = counts.get(webhookId);
-          if (roomOf(webhookId) <= 0 || !count) return false;
+          if (capacityOf(webhookId) <= 0 || !count) return false;
           count.pending += 1;
           count.addedSince += 1;
           return true;

@@ -1,7 +1,6 @@
 /**
- * Messages that are not kept because too many wait for a webhook already: the newest, so that what its receiver gets when
- * it is back has no holes but one, at the end. The history shows each such gap as one entry that counts, not as a
- * million.
+ * Records messages dropped because the backlog of a webhook is full. The newest messages are dropped, so the receiver later
+ * gets an unbroken sequence up to one gap. The history has one entry for each gap, with the number of dropped messages.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
@@ -13,13 +12,13 @@ export interface Gap {
 }
 
 export interface DropRecorder {
-  note(webhookId: string, message: Occurrence): void;
-  /** Writes into the history what was noted, and ends the gaps of the webhooks given. */
+  record(webhookId: string, message: Occurrence): void;
+  /** Writes the recorded drops to the history and closes the open gaps of the webhooks in `ended`. */
   write(ended: readonly string[]): Promise<void>;
 }
 
-// A gap goes on until one message is kept again; then the entry stays as it is. Statements for all gaps together: an
-// account may have a hundred webhooks whose receiver is down, and every relay waits for this.
+// A gap stays open until a message is stored again. Each statement covers all gaps: an account may have a hundred webhooks
+// whose receiver is down, and every relay waits for this.
 const WIDEN = `
   with hook as materialized (
     select webhook.id, account_id, event_type, coalesce(gap_event_id, gen_random_uuid()) as event_id, gap.*
@@ -54,13 +53,14 @@ const SHOW = `
 
 const END = 'update webhook set gap_event_id = null where id = any($1::uuid[]) and gap_event_id is not null';
 
-// In one order, so that two that hold several do not wait for each other in a circle.
+// Ordered by id, so that two transactions that lock several webhooks cannot deadlock.
 const LOCK = 'select from webhook where id = any($1::uuid[]) order by id for no key update';
 
+/** @param maxPending the limit, named in the history entry. */
 export function openDropRecorder(transaction: Transaction, maxPending: number): DropRecorder {
   const gaps = new Map<string, Gap>();
   return {
-    note: (webhookId, message) => {
+    record: (webhookId, message) => {
       const gap = gaps.get(webhookId);
       if (gap) Object.assign(gap, { count: gap.count + 1, last: message });
       else gaps.set(webhookId, { count: 1, first: message, last: message });
@@ -82,7 +82,7 @@ async function writeGaps(transaction: Transaction, gaps: ReadonlyMap<string, Gap
     noted.map(({ count }) => count),
     noted.map(({ first }) => first.date),
     noted.map(({ last }) => last.date),
-    ` were not kept: ${maxPending} waited to be sent already`,
+    ` were dropped: ${maxPending} messages were already waiting`,
   ]);
   await transaction.query(SHOW, [
     rows.map(({ webhookId }) => webhookId),

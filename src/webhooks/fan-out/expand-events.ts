@@ -1,6 +1,6 @@
 /**
- * From events of the outbox to what receivers are told: one occurrence for each thing that happened, in the words of the
- * interface. Events that many things share are taken apart here, where somebody wants them, and not where they are written.
+ * Expands outbox events into occurrences, one for each thing that happened, with the data receivers get. Shared events, such
+ * as one for many pushes, are split here, only for accounts with subscribers, and not where they are written.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
@@ -12,32 +12,32 @@ interface WrittenVariable {
   readonly variableId: number;
 }
 
-// One event tells of many pushes, and one operation of several (sql/functions/push_operations.sql).
+// One event may cover many pushes, and one operation several (sql/functions/push_operations.sql).
 const EXPAND_PUSHES = `
-  select given.place::int - 1 as place, told as data
-  from unnest($1::jsonb[]) with ordinality given (operations, place)
-  cross join lateral expand_push_operations(given.operations) with ordinality told (told, turn)
-  order by given.place, turn`;
+  select given.ordinal::int - 1 as index, operation as data
+  from unnest($1::jsonb[]) with ordinality given (operations, ordinal)
+  cross join lateral expand_push_operations(given.operations) with ordinality expanded (operation, turn)
+  order by given.ordinal, turn`;
 
-// What is deleted since is not found: it is told of by its own number alone.
-const FIND_PLACES = `
+// Variables deleted since have no row: their occurrence has the variableId alone.
+const FIND_PARENTS = `
   select variable.id as "variableId", variable.source_id as "sourceId", source.site_id as "siteId"
   from variable join source on source.id = variable.source_id where variable.id = any($1::int[])`;
 
 /**
- * Looks up what the events need for it.
- * @returns the occurrences of one of the events, in their order; made only when asked for, since they may be large.
+ * Runs the queries the events need.
+ * @returns a function from one of the events to its occurrences, in order. It builds them on demand, as they may be large.
  */
 export async function expandEvents(
   transaction: Transaction,
   events: readonly OutboxEvent[],
 ): Promise<(event: OutboxEvent) => readonly Occurrence[]> {
   const pushes = await expandPushes(transaction, events);
-  const places = await findPlaces(transaction, events);
+  const parents = await findParents(transaction, events);
   return (event) => {
     const { accountId, type, createdDate } = event;
-    const told = pushes.get(event) ?? [toData(event, places)];
-    return told.map((data) => ({ accountId, type, date: createdDate, data }));
+    const occurrences = pushes.get(event) ?? [toData(event, parents)];
+    return occurrences.map((data) => ({ accountId, type, date: createdDate, data }));
   };
 }
 
@@ -47,28 +47,28 @@ async function expandPushes(
 ): Promise<ReadonlyMap<OutboxEvent, readonly Data[]>> {
   const pushes = events.filter(({ type }) => type === 'DataPushCompleted');
   if (pushes.length === 0) return new Map();
-  const { rows } = await transaction.query<{ place: number; data: Data }>(EXPAND_PUSHES, [
+  const { rows } = await transaction.query<{ index: number; data: Data }>(EXPAND_PUSHES, [
     pushes.map(({ payload }) => JSON.stringify((payload as { operations: unknown }).operations)),
   ]);
-  const byPlace = Map.groupBy(rows, ({ place }) => place);
-  return new Map(pushes.map((event, place) => [event, (byPlace.get(place) ?? []).map(({ data }) => data)]));
+  const byIndex = Map.groupBy(rows, ({ index }) => index);
+  return new Map(pushes.map((event, index) => [event, (byIndex.get(index) ?? []).map(({ data }) => data)]));
 }
 
-async function findPlaces(
+async function findParents(
   transaction: Transaction,
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<number, Data>> {
   const writes = events.filter(({ type }) => type === 'DataPointsWritten');
   const ids = new Set(writes.flatMap((event) => readVariables(event).map(({ variableId }) => variableId)));
   if (ids.size === 0) return new Map();
-  const { rows } = await transaction.query<WrittenVariable & Data>(FIND_PLACES, [[...ids]]);
-  return new Map(rows.map((place) => [place.variableId, place]));
+  const { rows } = await transaction.query<WrittenVariable & Data>(FIND_PARENTS, [[...ids]]);
+  return new Map(rows.map((row) => [row.variableId, row]));
 }
 
-function toData(event: OutboxEvent, places: ReadonlyMap<number, Data>): Data {
+function toData(event: OutboxEvent, parents: ReadonlyMap<number, Data>): Data {
   if (event.type !== 'DataPointsWritten') return event.payload as Data;
-  // The wave is a matter between calculations.
-  return { variables: readVariables(event).map((variable) => ({ ...places.get(variable.variableId), ...variable })) };
+  // Leaves out the wave, which is internal to calculations.
+  return { variables: readVariables(event).map((variable) => ({ ...parents.get(variable.variableId), ...variable })) };
 }
 
 function readVariables({ payload }: OutboxEvent): readonly WrittenVariable[] {

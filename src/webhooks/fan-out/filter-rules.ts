@@ -1,43 +1,44 @@
 /**
- * What of an event a webhook is told (R-I1): its filter names sites, sources and variables, and one of them is enough.
- * An event of many variables is narrowed to those that match; nothing is told when none does.
+ * Applies the filter of a webhook to an occurrence (R-I1). A filter lists sites, sources and variables; one match is enough.
+ * An occurrence of many variables is narrowed to the matching ones; without a match there is no message.
  */
 import type { WebhookFilter } from '../webhook.ts';
 
-/** What an event, or a part of it, is about; a site moved away from counts as much as the one moved to. */
+/** The entities an occurrence, or a part of it, names. After a move both the old and the new parent count. */
 export interface Concern {
   readonly variableId?: number;
   readonly sourceIds: readonly number[];
   readonly siteIds: readonly number[];
 }
 
-/** What happened, before it is known who is told. */
+/** One thing that happened, before filters apply. */
 export interface Occurrence {
   readonly accountId: number;
   readonly type: string;
   /** Instant of the event, ISO 8601 in UTC. */
   readonly date: string;
-  /** Plain JSON. `variables`, where there are any, may be narrowed, and shared out over several messages. */
+  /** Plain JSON. Its `variables`, if any, may be narrowed and split over several messages. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export type Filter = { readonly [Name in keyof Required<WebhookFilter>]: ReadonlySet<number> };
 
-/** @returns undefined for a filter that lets everything through. */
+/** @returns undefined for the empty filter, which matches everything. */
 export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Filter | undefined {
   if (!siteIds && !sourceIds && !variableIds) return undefined;
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
+/** Whether the filter names one of the entities. */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));
 }
 
 /**
- * The messages of an occurrence for one webhook, in order; none when the filter lets nothing through.
- * @param filter undefined: everything is wanted.
- * @param maxVariables of a message.
+ * @returns the messages of an occurrence for one webhook, in order; none when the filter matches nothing.
+ * @param filter undefined matches everything.
+ * @param maxVariables maximum variables of a message.
  */
 export function planMessages(
   filter: Filter | undefined,
@@ -61,7 +62,7 @@ function readVariables({ variables }: Members): readonly Members[] | undefined {
   return Array.isArray(variables) ? (variables as readonly Members[]) : undefined;
 }
 
-/** Sites, sources and variables are called `id` in what tells of themselves. */
+/** Events of a site, source or variable itself have its id as `id`. */
 function readConcern(type: string, data: Members): Concern {
   const own = (kind: string) => (type.startsWith(kind) ? data.id : undefined);
   const variableId = readId(data.variableId ?? own('Variable'));

@@ -1,5 +1,4 @@
-/** The webhooks that want what happened: one indexed query for all the events of a pass (R-I2). */
-
+/** Finds the webhooks subscribed to events, with one indexed query for all events of a relay pass (R-I2). */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { OutboxEvent } from '../../platform/database/outbox.ts';
 import type { WebhookFilter } from '../webhook.ts';
@@ -7,9 +6,9 @@ import { type Filter, toFilter } from './filter-rules.ts';
 
 export interface Subscriber {
   readonly webhookId: string;
-  /** Messages to it are not kept just now. */
+  /** Its backlog is full: messages to it are being dropped. */
   readonly isFull: boolean;
-  /** undefined: it wants everything of its type. */
+  /** undefined matches every event of its type. */
   readonly filter: Filter | undefined;
 }
 
@@ -19,7 +18,7 @@ interface SubscriberRow extends Omit<Subscriber, 'filter'> {
   readonly filter: WebhookFilter;
 }
 
-// One that is just being deleted is waited for, and then not found: its messages would have nowhere to belong to.
+// The lock waits for a concurrent deletion and then skips the webhook: its messages would violate the foreign key.
 const FIND = `
   select webhook.id as "webhookId", webhook.account_id as "accountId", webhook.event_type as type,
          gap_event_id is not null as "isFull",
@@ -32,11 +31,10 @@ const FIND = `
 
 export interface Subscribers {
   readonly all: readonly Subscriber[];
-  /** Who is to be told of an event. */
-  readonly of: (event: Pick<OutboxEvent, 'accountId' | 'type'>) => readonly Subscriber[];
+  readonly subscribersOf: (event: Pick<OutboxEvent, 'accountId' | 'type'>) => readonly Subscriber[];
 }
 
-/** @returns undefined when nobody is to be told of any of the events. */
+/** @returns undefined when no webhook is subscribed to any of the events. */
 export async function findSubscribers(
   transaction: Transaction,
   events: readonly OutboxEvent[],
@@ -47,7 +45,7 @@ export async function findSubscribers(
   if (rows.length === 0) return undefined;
   const all = rows.map(({ filter, ...row }) => ({ ...row, filter: toFilter(filter) }));
   const byKind = Map.groupBy(all, keyOf);
-  return { all, of: (event) => byKind.get(keyOf(event)) ?? [] };
+  return { all, subscribersOf: (event) => byKind.get(keyOf(event)) ?? [] };
 }
 
 function keyOf({ accountId, type }: { readonly accountId: number; readonly type: string }): string {

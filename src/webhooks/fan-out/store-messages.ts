@@ -1,6 +1,6 @@
 /**
- * Stores messages, each with its first attempt due at once, in portions: what a few events lead to may be thousands of
- * messages of 100 KiB, which must not be in memory all at the same time.
+ * Stores messages in batches, each with a first attempt due at once. A few events may lead to thousands of messages of
+ * 100 KiB, which must not be in memory together.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { Occurrence } from './filter-rules.ts';
@@ -13,25 +13,26 @@ export interface NewMessage extends Pick<Occurrence, 'accountId' | 'type' | 'dat
 
 export interface MessageStore {
   add(message: NewMessage): Promise<void>;
-  /** Stores what is left. */
+  /** Stores the rest. */
   flush(): Promise<void>;
 }
 
 const MAX_MESSAGES = 1000;
 const MAX_CHARACTERS = 4 << 20;
 
-// The numbers of attempts ascend as the messages do: of one instant, the lower is sent first.
+// Attempt ids ascend in message order, which breaks ties between equal due dates.
 const STORE = `
   with message as materialized (
     select gen_random_uuid() as id, given.* from unnest($1::uuid[], $2::int[], $3::text[], $4::timestamptz[], $5::jsonb[])
-      with ordinality given (webhook_id, account_id, type, date, data, place)
+      with ordinality given (webhook_id, account_id, type, date, data, ordinal)
   ), stored as (
     insert into webhook_event (id, webhook_id, account_id, type, date, data)
     select id, webhook_id, account_id, type, date, data from message
   )
   insert into webhook_attempt (event_id, webhook_id, due_date, date)
-  select id, webhook_id, now(), now() from message order by place`;
+  select id, webhook_id, now(), now() from message order by ordinal`;
 
+/** @param transaction stores all batches. */
 export function openMessageStore(transaction: Transaction): MessageStore {
   let waiting: NewMessage[] = [];
   let characters = 0;

@@ -1,7 +1,6 @@
 /**
- * From the outbox to the webhooks that want to hear of it: a consumer of the outbox, so that every event leads to its
- * messages exactly once, in the transaction that takes it from there, whatever dies (R-I8). Sending them is not its
- * business; it wakes who does, once the messages are committed.
+ * Fan-out of outbox events into messages of subscribed webhooks. It consumes the outbox, so the transaction that removes an
+ * event stores its messages, exactly once across crashes (R-I8). It does not send; after the commit it wakes the deliverer.
  */
 import type { Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
@@ -13,57 +12,59 @@ import { type Occurrence, planMessages } from './filter-rules.ts';
 import { findSubscribers, type Subscribers } from './find-subscribers.ts';
 import { openMessageStore } from './store-messages.ts';
 
-/** So that a message of a push to ten thousand variables is of a size that receivers take. */
+/** Variables of one message: keeps a push to ten thousand variables at a size receivers accept. */
 const MAX_VARIABLES = 1000;
 
 export interface FanOutOptions {
   readonly queue: WakeQueue;
-  /** Messages that may wait for one webhook. */
+  /** Maximum waiting messages of a webhook. */
   readonly maxPending: number;
 }
 
+/** @returns the consumer for the outbox relay. */
 export function webhookFanOut({ queue, maxPending }: FanOutOptions): EventConsumer {
-  const gauge = openBacklogLimit(maxPending, () => performance.now());
+  const backlog = openBacklogLimit(maxPending, () => performance.now());
   return async (transaction, events) => {
     const subscribers = await findSubscribers(transaction, events);
     if (!subscribers) return undefined;
-    const told = await tell(transaction, events, subscribers, { gauge, maxPending });
-    return told.length === 0 ? undefined : () => queue.wake(told);
+    const woken = await fanOut(transaction, events, subscribers, { backlog, maxPending });
+    return woken.length === 0 ? undefined : () => queue.wake(woken);
   };
 }
 
 /** @returns the webhooks with new messages. */
-async function tell(
+async function fanOut(
   transaction: Transaction,
   events: readonly OutboxEvent[],
-  { all, of }: Subscribers,
-  { gauge, maxPending }: { readonly gauge: BacklogLimit; readonly maxPending: number },
+  { all, subscribersOf }: Subscribers,
+  { backlog, maxPending }: { readonly backlog: BacklogLimit; readonly maxPending: number },
 ): Promise<readonly string[]> {
-  const wanted = events.filter((event) => of(event).length > 0);
+  const wanted = events.filter((event) => subscribersOf(event).length > 0);
   const expand = await expandEvents(transaction, wanted);
-  const rooms = await gauge.measure(transaction, all);
+  const capacity = await backlog.measure(transaction, all);
   const store = openMessageStore(transaction);
-  const gaps = openDropRecorder(transaction, maxPending);
-  const told = new Set<string>();
+  const drops = openDropRecorder(transaction, maxPending);
+  const withMessages = new Set<string>();
   for (const event of wanted) {
     for (const occurrence of expand(event)) {
       const write = jsonWriter(occurrence);
-      for (const { webhookId, filter } of of(event)) {
+      for (const { webhookId, filter } of subscribersOf(event)) {
         for (const message of planMessages(filter, occurrence, MAX_VARIABLES)) {
-          if (rooms.take(webhookId)) {
-            told.add(webhookId);
+          if (capacity.tryTake(webhookId)) {
+            withMessages.add(webhookId);
             await store.add({ ...message, webhookId, data: write(message) });
-          } else gaps.note(webhookId, message);
+          } else drops.record(webhookId, message);
         }
       }
     }
   }
   await store.flush();
-  await gaps.write(all.flatMap(({ webhookId, isFull }) => (isFull && told.has(webhookId) ? [webhookId] : [])));
-  return [...told];
+  const reopened = all.filter(({ webhookId, isFull }) => isFull && withMessages.has(webhookId));
+  await drops.write(reopened.map(({ webhookId }) => webhookId));
+  return [...withMessages];
 }
 
-/** Most webhooks want an occurrence whole: that is written once. */
+/** Serializes the whole occurrence, which most webhooks get, only once. */
 function jsonWriter(whole: Occurrence): (message: Occurrence) => string {
   let json: string | undefined;
   return (message) => {

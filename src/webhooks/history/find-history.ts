@@ -1,4 +1,4 @@
-/** The history of a webhook: every try of telling it of an event, the newest first (R-I5). */
+/** Reads the history of a webhook: every delivery attempt, newest first (R-I5). */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
 import type { EventType } from '../event-type.ts';
@@ -6,15 +6,15 @@ import type { EventType } from '../event-type.ts';
 export const ATTEMPT_STATES = ['Pending', 'Succeeded', 'Failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** What is not there is absent: of a try that is Pending all that its sending brings. */
+/** One attempt. Members without a value are absent; a Pending attempt has no request, response or error. */
 export interface WebhookHistory {
   readonly id: string;
   readonly webhookId: string;
-  /** The header webhook-id of every try of the message. */
+  /** Header `webhook-id`, the same for every attempt of a message. */
   readonly eventId: string;
   readonly eventType: EventType;
   readonly attempt: number;
-  /** Asked for by a manager. */
+  /** Requested by a manager. */
   readonly isReplay: boolean;
   readonly state: AttemptState;
   readonly date: string;
@@ -22,7 +22,7 @@ export interface WebhookHistory {
   readonly request?: SentRequest;
   readonly response?: ReceivedResponse;
   readonly error?: string;
-  /** Of one Pending when it is due, of one Failed when it is tried again. */
+  /** When a Pending attempt is due, or when the message of a Failed one is sent again. */
   readonly nextAttemptDate?: string;
 }
 
@@ -39,7 +39,7 @@ const COLUMNS = `attempt.id::text, attempt.webhook_id as "webhookId", event_id a
   attempt, is_replay as "isReplay", state, attempt.date, duration_ms as "durationMs", request, response, error,
   case state when 'Pending' then due_date else next_attempt_date end as "nextAttemptDate"`;
 
-// The page is found by the index alone; only then is it looked up what its events were.
+// The inner query finds the page from the index alone; the join then reads the events of that page.
 const PAGE = `
   select ${COLUMNS} from (
     select * from webhook_attempt where webhook_id = $1 and (cardinality($2::text[]) = 0 or state = any($2))
@@ -56,7 +56,7 @@ const ENTRY = `
   select ${COLUMNS} from webhook_attempt attempt join webhook_event event on event.id = attempt.event_id
   where attempt.id = $1`;
 
-/** One page, newest first. */
+/** @returns one page, newest first. */
 export async function listHistory(
   queryable: Queryable,
   webhookId: string,
@@ -67,12 +67,13 @@ export async function listHistory(
   return rows.map(toHistory);
 }
 
-/** One state alone has an index of its own to be found by. */
+/** @returns the statement and its second parameter; a single state has an index of its own. */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
 }
 
+/** @param states empty: all. */
 export async function countHistory(
   queryable: Queryable,
   webhookId: string,
@@ -82,10 +83,11 @@ export async function countHistory(
   return rows[0]?.count ?? 0;
 }
 
+/** @throws Error when there is no such attempt. */
 export async function getEntry(queryable: Queryable, id: string): Promise<WebhookHistory> {
   const { rows } = await queryable.query<HistoryRow>(ENTRY, [id]);
   const [row] = rows;
-  if (!row) throw new Error(`there is no attempt ${id}`);
+  if (!row) throw new Error(`attempt ${id} does not exist`);
   return toHistory(row);
 }
 

@@ -1,4 +1,4 @@
-/** The description of the history of a webhook (R-A9, §4.4, R-I5). */
+/** OpenAPI of the history of a webhook (R-A9, §4.4, R-I5). */
 import { z } from 'zod';
 import { answersJson, instantSchema, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
 import type { ReceivedResponse, SentRequest } from '../attempt.ts';
@@ -14,18 +14,20 @@ export const sentRequestSchema = z
     method: z.string(),
     url: z.string(),
     headers,
-    body: z.string().meta({ description: 'The first 64 KiB.' }),
+    body: z.string().meta({ description: 'The first 64 KiB of the body.' }),
   })
   .meta({ id: 'SentRequest' }) satisfies z.ZodType<SentRequest>;
 export const receivedResponseSchema = z
-  .object({ status: z.int(), headers, body: z.string().meta({ description: 'The first 4 KiB.' }) })
+  .object({ status: z.int(), headers, body: z.string().meta({ description: 'The first 4 KiB of the body.' }) })
   .meta({ id: 'ReceivedResponse' }) satisfies z.ZodType<ReceivedResponse>;
 
 const history = z
   .object({
     id: z.string(),
     webhookId: z.string(),
-    eventId: z.string().meta({ description: 'The header `webhook-id`, the same for every try of a message.' }),
+    eventId: z
+      .string()
+      .meta({ description: 'Value of the header `webhook-id`, the same for every attempt of a message.' }),
     eventType: z.enum(EVENT_TYPES),
     attempt: z.int().min(0),
     isReplay: z.boolean(),
@@ -37,26 +39,26 @@ const history = z
     error: z.string().exactOptional(),
     nextAttemptDate: instantSchema
       .exactOptional()
-      .meta({ description: 'Of one Pending when it is due, of one Failed when it is tried again.' }),
+      .meta({ description: 'When a Pending attempt is due, or when the message of a Failed attempt is sent again.' }),
   })
   .meta({ id: 'WebhookHistory' }) satisfies z.ZodType<WebhookHistory>;
 
 export const HISTORY_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/account/webhooks/:id/history', operationId: 'listWebhookHistory', tag },
-    summary: 'Every try of telling a webhook of something',
+    summary: 'List delivery attempts of a webhook',
     access: MANAGERS,
-    inPath: { id: textId('The id of a webhook.') },
+    inPath: { id: textId('Id of the webhook.') },
     query: HISTORY_LIST,
     isListing: true,
-    answers: [answersJson('The newest first; kept for 30 days.', z.array(history))],
+    answers: [answersJson('The attempts, newest first. They are kept for 30 days by default.', z.array(history))],
   },
   {
     ...{ method: 'post', path: '/account/webhooks/:id/history/:historyId/replay', operationId: 'replayWebhook', tag },
     summary: 'Send a message again',
     access: MANAGERS,
-    inPath: { id: textId('The id of a webhook.'), historyId: textId('The id of a try in its history.') },
-    answers: [answersJson('The new try, which is due at once.', history)],
+    inPath: { id: textId('Id of the webhook.'), historyId: textId('Id of an attempt in its history.') },
+    answers: [answersJson('The new attempt, which is due at once.', history)],
     errors: ['conflict'],
   },
 ];

@@ -18,22 +18,23 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface HistoryServices {
   readonly database: Database;
-  /** Of the deliverer: keys are webhook ids. */
+  /** Queue of the deliverer; keys are webhook ids. */
   readonly queue: WakeQueue;
   readonly audit: WriteAuditEntry<'WebhookReplayed'>;
   readonly log: Log;
 }
 
 const DEFAULT_ITEMS = 100;
-// Each may hold a request of 64 KiB. More at once is refused, not cut: clients take a page that is not full for the last.
+/** Each entry may hold a request of 64 KiB. A larger page is refused, not cut: clients take a short page for the last one. */
 const MAX_ITEMS = 500;
 
 export const HISTORY_LIST = declareQuery({
-  state: choicesParameter('Only these.', ATTEMPT_STATES),
+  state: choicesParameter('Only attempts in these states.', ATTEMPT_STATES),
   ...PAGING,
-  itemsPerPage: integerParameter('Items of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
+  itemsPerPage: integerParameter('Maximum entries of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
 });
 
+/** @returns the routes, relative to `/account`. */
 export function historyRoutes(services: HistoryServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()
@@ -44,7 +45,7 @@ export function historyRoutes(services: HistoryServices): Hono<Env> {
         replayEntry(transaction, c.var, id, historyId, services.audit),
       );
       await services.queue.wake([entry.webhookId]).catch((error: unknown) => {
-        services.log.warn({ err: error, webhookId: entry.webhookId }, 'left to the sweeper');
+        services.log.warn({ err: error, webhookId: entry.webhookId }, 'wake-up lost; the sweeper delivers the replay');
       });
       return c.json(entry);
     });

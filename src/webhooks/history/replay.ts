@@ -1,4 +1,4 @@
-/** Sends the message of an entry of the history again, under the same webhook-id, because a manager asks for it (R-I5). */
+/** Replays the message of a history entry under the same `webhook-id`, at a manager's request (R-I5). */
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -8,14 +8,14 @@ import { getEntry, type WebhookHistory } from './find-history.ts';
 
 interface Origin {
   readonly eventId: string;
-  /** Number of the last try; 0: the entry tells of messages that were not kept. */
+  /** Number of the last attempt; 0: the entry stands for dropped messages. */
   readonly lastAttempt: number;
   readonly isPending: boolean;
 }
 
 const MAX_ID = 2n ** 63n - 1n;
 
-// The message is held: otherwise the purge of what is too old may take it away before there is a new try of it.
+// Locks the message, so that the purge of old history cannot delete it before the new attempt exists.
 const FIND = `
   select event_id as "eventId",
     (select max(attempt) from webhook_attempt other where other.event_id = entry.event_id) as "lastAttempt",
@@ -29,10 +29,11 @@ const INSERT = `
   returning id::text`;
 
 /**
- * Plans one more try, due at once. Those who plan or end tries of the webhook hold it meanwhile, so it is sure that the
- * message is not about to be sent anyway.
+ * Plans one more attempt, due at once. The lock on the webhook excludes every writer of its attempts, so no other attempt of
+ * the message can become Pending meanwhile.
  * @returns the new entry, Pending.
- * @throws DomainError not_found for an entry of another webhook too; conflict.
+ * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped messages,
+ *   the webhook is disabled or the message is already waiting.
  */
 export async function replayEntry(
   transaction: Transaction,
@@ -44,10 +45,10 @@ export async function replayEntry(
   const { webhook } = await lockWebhook(transaction, by.caller.accountId, webhookId);
   const { eventId, lastAttempt, isPending } = await getOrigin(transaction, webhook.id, historyId);
   if (lastAttempt === 0) {
-    throw new DomainError('conflict', 'the entry tells of messages that were not kept: there is nothing to send again');
+    throw new DomainError('conflict', 'the entry stands for dropped messages, which cannot be sent again');
   }
-  if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it first');
-  if (isPending) throw new DomainError('conflict', 'the message is about to be sent already');
+  if (!webhook.isEnabled) throw new DomainError('conflict', 'the webhook is disabled; enable it before the replay');
+  if (isPending) throw new DomainError('conflict', 'the message is already waiting to be sent');
   const { rows } = await transaction.query<{ id: string }>(INSERT, [eventId, webhook.id, lastAttempt + 1]);
   await audit(transaction, by, {
     action: 'WebhookReplayed',
@@ -62,6 +63,6 @@ async function getOrigin(transaction: Transaction, webhookId: string, historyId:
   const isId = /^\d{1,19}$/.test(historyId) && BigInt(historyId) <= MAX_ID;
   const { rows } = isId ? await transaction.query<Origin>(FIND, [historyId, webhookId]) : { rows: [] };
   const [origin] = rows;
-  if (!origin) throw new DomainError('not_found', 'there is no such entry in the history of the webhook');
+  if (!origin) throw new DomainError('not_found', 'the history of the webhook has no such entry');
   return origin;
 }

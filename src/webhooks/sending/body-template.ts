@@ -1,16 +1,16 @@
 /**
- * Templates of bodies (R-I1): text with places such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}`
- * and `{{json data}}`. No code, no loops, no reach beyond what the message itself has. In a template of JSON what is put
- * in is a whole value, or a part of the text in whose quotes it stands: no data can make anything else of the JSON.
+ * Body templates (R-I1): text with placeholders such as `{{data.variableId}}`, `{{data.variables[0].from}}`, `{{type}}` and
+ * `{{json data}}`. No code, no loops, own members of the message only. In a JSON template a placeholder is a whole value or
+ * part of a string, so no data can change the structure of the JSON.
  */
 
-/** A place where a value is put in. */
+/** A placeholder. */
 interface ValuePart {
   readonly kind: 'value';
   readonly path: readonly (string | number)[];
-  /** `{{json path}}`: with its quotes. */
+  /** `{{json path}}`: strings keep their quotes. */
   readonly isQuoted: boolean;
-  /** Of a template of JSON: inside quotes, or where a value stands. */
+  /** In a JSON template: inside a string or in place of a value. */
   readonly position: 'text' | 'inString' | 'asValue';
   readonly source: string;
 }
@@ -23,9 +23,9 @@ interface TextPart {
 type Part = ValuePart | TextPart;
 
 export interface TemplateProblem {
-  /** Characters before it. */
+  /** Characters before the problem. */
   readonly offset: number;
-  /** Goes on after a path. */
+  /** Continues after the path of the field: `must …`. */
   readonly message: string;
 }
 
@@ -38,12 +38,12 @@ export const MAX_TEMPLATE_LENGTH = 65_536;
 export const MAX_BODY_BYTES = 1 << 20;
 
 const NAME = '[A-Za-z_$][\\w$-]*';
-const PLACE = new RegExp(`^[ \\t]*(json[ \\t]+)?(${NAME}(?:\\.${NAME}|\\[\\d{1,9}\\])*)[ \\t]*$`);
+const PLACEHOLDER = new RegExp(`^[ \\t]*(json[ \\t]+)?(${NAME}(?:\\.${NAME}|\\[\\d{1,9}\\])*)[ \\t]*$`);
 const STEP = new RegExp(`${NAME}|\\d+`, 'g');
 const OPEN = '{{';
 const CLOSE = '}}';
 
-/** @param isJson whether the body is to be JSON; decides how values are put in. */
+/** @param isJson whether the body is JSON, which decides how values are escaped. */
 export function parseTemplate(text: string, isJson: boolean): Template {
   const parts: Part[] = [];
   const problems: TemplateProblem[] = [];
@@ -56,7 +56,8 @@ export function parseTemplate(text: string, isJson: boolean): Template {
       parts.push(part);
       json = json && readJson(json, part.source);
     } else {
-      if (json && json.escapeLeft > 0) problems.push({ offset, message: 'must not put a value in behind a backslash' });
+      if (json && json.escapeLeft > 0)
+        problems.push({ offset, message: 'must not have a placeholder after a backslash' });
       parts.push({ ...part, position: json ? (json.isInString ? 'inString' : 'asValue') : 'text' });
     }
     offset += part.source.length;
@@ -65,8 +66,7 @@ export function parseTemplate(text: string, isJson: boolean): Template {
 }
 
 /**
- * The template with something harmless in its places, every character where it was: when this is JSON, so is whatever
- * is rendered.
+ * @returns the template with harmless values for its placeholders and unchanged offsets. If it is JSON, every rendered body is.
  */
 export function templateSkeleton({ parts }: Template): string {
   const fill = (part: ValuePart) => (part.position === 'asValue' ? 'null'.padEnd(part.source.length) : '');
@@ -75,7 +75,7 @@ export function templateSkeleton({ parts }: Template): string {
     .join('');
 }
 
-/** @returns the body; undefined when it would be larger than 1 MiB. */
+/** @param values the envelope of the message. @returns the body; undefined above MAX_BODY_BYTES. */
 export function renderTemplate({ parts }: Template, values: unknown): string | undefined {
   const rendered: string[] = [];
   let length = 0;
@@ -95,11 +95,11 @@ function readPart(text: string, offset: number): Part | (TemplateProblem & { kin
     return { kind: 'text', source: text.slice(offset, next < 0 ? undefined : next) };
   }
   const end = text.indexOf(CLOSE, offset + OPEN.length);
-  if (end < 0) return { kind: 'problem', offset, message: 'has {{ without }}', source: text.slice(offset) };
+  if (end < 0) return { kind: 'problem', offset, message: 'must close every {{ with }}', source: text.slice(offset) };
   const source = text.slice(offset, end + CLOSE.length);
-  const [, json, path] = PLACE.exec(source.slice(OPEN.length, -CLOSE.length)) ?? [];
+  const [, json, path] = PLACEHOLDER.exec(source.slice(OPEN.length, -CLOSE.length)) ?? [];
   if (path === undefined) {
-    const message = 'has {{…}} with no path in it: expected {{data.name}}, {{data.list[0].name}} or {{json data}}';
+    const message = 'must have a path in {{…}}, such as {{data.name}}, {{data.list[0].name}} or {{json data}}';
     return { kind: 'problem', offset, message, source };
   }
   return { kind: 'value', path: parsePath(path), isQuoted: json !== undefined, position: 'text', source };
@@ -109,7 +109,7 @@ function parsePath(path: string): readonly (string | number)[] {
   return (path.match(STEP) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
 }
 
-/** Where in JSON a reader is: inside quotes, and how many characters of an escape are still to come. */
+/** State of the JSON scanner: inside a string, and the remaining characters of an escape. */
 interface JsonState {
   readonly isInString: boolean;
   readonly escapeLeft: number;
@@ -130,7 +130,7 @@ function readJson(before: JsonState, text: string): JsonState {
   return { isInString, escapeLeft };
 }
 
-/** Own members alone, of objects and arrays. */
+/** Follows own members only. @returns undefined when the path does not exist. */
 function findValue(values: unknown, path: readonly (string | number)[]): unknown {
   let value = values;
   for (const step of path) {

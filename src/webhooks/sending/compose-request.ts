@@ -1,4 +1,4 @@
-/** What is sent: the body, and the headers of Standard Webhooks that sign it (R-I3). */
+/** Composes the body of a message and its headers, signed by Standard Webhooks (R-I3). */
 import { Webhook as Signer } from 'standardwebhooks';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import type { Message } from '../attempt.ts';
@@ -10,12 +10,12 @@ const USER_AGENT = 'Tidemark-Webhooks/1.0';
 
 export interface ComposedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of them that are not the webhook's own. */
+  /** The headers set by the service. */
   readonly ours: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** `{"type","timestamp","accountId","data"}`, or the webhook's template. @returns undefined when it would be too large. */
+/** @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when that exceeds 1 MiB. */
 export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: Message): string | undefined {
   const { type, timestamp, accountId, data } = message;
   const envelope = { type, timestamp, accountId, data };
@@ -23,7 +23,10 @@ export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: M
   return renderTemplate(parseTemplate(bodyTemplate, isJsonType(contentTypeOf(headers))), envelope);
 }
 
-/** @param nowMillis instant of this try: what is signed holds for a few minutes only. */
+/**
+ * @param id of the message, the same for every attempt.
+ * @param nowMillis instant of this attempt; receivers accept a signature for a few minutes only.
+ */
 export function composeRequest(target: WebhookTarget, id: string, body: string, nowMillis: number): ComposedRequest {
   const ours = {
     'user-agent': USER_AGENT,
@@ -37,7 +40,7 @@ export function composeRequest(target: WebhookTarget, id: string, body: string, 
   return { headers, ours, body };
 }
 
-/** One signature for each secret, so that a receiver may hold the new one or still the old. */
+/** One signature for each secret, so that receivers can switch secrets at any time during the overlap. */
 function sign(secrets: readonly string[], id: string, body: string, nowMillis: number): string {
   const date = new Date(nowMillis);
   return secrets.map((secret) => new Signer(secret).sign(id, date, body)).join(' ');

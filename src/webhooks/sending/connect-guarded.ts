@@ -1,13 +1,12 @@
 /**
- * Connections to receivers (R-I4). What is connected to is decided here, after the name was looked up and for every new
- * connection: an answer of the name service is used once and for the very connection it was checked for, so that it does
- * not matter what the name leads to before or after. Not one byte is sent before the far end is known to be allowed.
+ * Connects to receivers (R-I4), with protection against DNS rebinding: every new connection resolves the name, checks the
+ * addresses, and connects to exactly those. No byte is sent before the remote address has been checked.
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type AddressRange, isAllowedAddress } from '../../platform/address-rules.ts';
 
-/** Every address of a name. @throws an error with a code of node:dns. */
+/** @returns every address of a name. @throws an error with a code of node:dns. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface ConnectOptions {
@@ -16,7 +15,7 @@ export interface ConnectOptions {
   readonly resolve: Resolve;
 }
 
-/** There is no allowed address: none at all, or one among them that is not. Which of the two is not told to anybody. */
+/** The name has no address, or one that is not allowed. The two are not distinguished, so internal names stay unknown. */
 export class NotPublicError extends Error {
   override readonly name = 'NotPublicError';
 }
@@ -29,18 +28,18 @@ export class LookupError extends Error {
 const LOOKUP_TRY_MS = 2000;
 const LOOKUP_TRIES = 2;
 const ADDRESS_TRY_MS = 1000;
-// Whose exchange has ended by its own time-out is told so: this one only ends what nobody waits for any more.
-const LEFT_OVER_MS = 1000;
+// Beyond the time-out of the exchange, which reports it: this one only cleans up the abandoned connection.
+const CLEANUP_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Asks the name servers. The threads that `dns.lookup` would block for a name that hangs are those of every file.
- * @param servers `address:port` of them; default: those of the machine.
+ * Resolves by the name servers. `dns.lookup` would block the threads of libuv's pool, which file access shares, on slow names.
+ * @param servers `address:port` of each; default: the name servers of the machine.
  */
 export function nameResolver(servers?: readonly string[]): Resolve {
   return async (host) => {
-    // RFC 6761 §6.3: never asked of a name server.
+    // RFC 6761 §6.3: never sent to a name server.
     if (/(^|\.)localhost\.?$/i.test(host)) return LOOPBACK;
     const resolver = new Resolver({ timeout: LOOKUP_TRY_MS, tries: LOOKUP_TRIES });
     if (servers) resolver.setServers(servers);
@@ -53,14 +52,14 @@ export function nameResolver(servers?: readonly string[]): Resolve {
 }
 
 /**
- * A connection to an allowed address, nothing sent yet. A name is refused when any of its addresses is not allowed: who
- * mixes them has no reason that would be ours.
+ * Opens a connection to an allowed address, without sending anything. A name is refused when any of its addresses is not
+ * allowed: no legitimate receiver mixes public and internal addresses.
  * @throws NotPublicError, LookupError, or the error of the connection.
  */
 export function connectGuarded(host: string, port: number, options: ConnectOptions): Promise<Socket> {
   const isAllowed = (address: string) => isAllowedAddress(address, options.allowedRanges);
   return new Promise((resolve, reject) => {
-    // Of an address nothing is looked up.
+    // node:net does not call `lookup` for a literal address.
     if (isIP(host) && !isAllowed(host)) throw new NotPublicError();
     const socket = connect({
       host,
@@ -70,7 +69,7 @@ export function connectGuarded(host: string, port: number, options: ConnectOptio
       autoSelectFamilyAttemptTimeout: ADDRESS_TRY_MS,
       lookup: guardedLookup(options.resolve, isAllowed),
     });
-    const timer = setTimeout(() => socket.destroy(timeoutError()), options.timeoutMs + LEFT_OVER_MS);
+    const timer = setTimeout(() => socket.destroy(timeoutError()), options.timeoutMs + CLEANUP_MS);
     socket.once('close', () => clearTimeout(timer));
     socket.once('error', reject);
     socket.once('connect', () => {

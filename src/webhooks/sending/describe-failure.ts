@@ -1,28 +1,31 @@
-/** Why a try failed, in words a manager understands; they tell nothing of what is inside the service's network (R-I4). */
+/** Describes for a manager why an attempt failed, without revealing the service's internal network (R-I4). */
 import { LookupError, NotPublicError } from './connect-guarded.ts';
 import { MAX_HEADER_BYTES, type Reply, TimeOutError } from './exchange.ts';
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the receiver refused the connection',
-  ECONNRESET: 'the receiver closed the connection without an answer',
-  EPIPE: 'the receiver closed the connection without an answer',
+  ECONNRESET: 'the receiver closed the connection without a response',
+  EPIPE: 'the receiver closed the connection without a response',
   ETIMEDOUT: 'the receiver cannot be reached',
   ENETUNREACH: 'the receiver cannot be reached',
   EHOSTUNREACH: 'the receiver cannot be reached',
   EADDRNOTAVAIL: 'the receiver cannot be reached',
-  HPE_HEADER_OVERFLOW: `the headers of the answer are larger than ${MAX_HEADER_BYTES / 1024} KiB`,
+  HPE_HEADER_OVERFLOW: `the response headers exceed ${MAX_HEADER_BYTES / 1024} KiB`,
   CERT_HAS_EXPIRED: 'the certificate of the receiver has expired',
   CERT_NOT_YET_VALID: 'the certificate of the receiver is not valid yet',
   CERT_REVOKED: 'the certificate of the receiver was revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the receiver is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the receiver is signed by itself, not by an authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the receiver is signed by an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the receiver is signed by an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the receiver is signed by an authority that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the receiver is not signed by an authority that is trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the receiver is for another host name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the receiver is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the receiver is signed by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the receiver is signed by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the receiver is signed by an untrusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the receiver is not signed by a trusted authority',
 };
 
-/** @returns undefined when it succeeded: an answer of 2xx that came to its end. */
+/**
+ * @param timeoutMs time-out of the attempt, named in the text.
+ * @returns the reason; undefined after a complete 2xx response, which is a success.
+ */
 export function describeFailure({ answer, error }: Reply, timeoutMs: number): string | undefined {
   if (answer) return error ? describeBroken(error, timeoutMs) : describeStatus(answer.status);
   return error ? describeError(error, timeoutMs) : undefined;
@@ -36,23 +39,23 @@ function describeStatus(status: number): string | undefined {
 
 function describeBroken(error: Error, timeoutMs: number): string {
   return error instanceof TimeOutError
-    ? `the answer had not come to its end after ${seconds(timeoutMs)}`
-    : 'the receiver broke its answer off';
+    ? `the response was incomplete after ${seconds(timeoutMs)}`
+    : 'the receiver broke off its response';
 }
 
 function describeError(error: Error, timeoutMs: number): string {
-  if (error instanceof TimeOutError) return `there was no answer within ${seconds(timeoutMs)}`;
+  if (error instanceof TimeOutError) return `the receiver did not respond within ${seconds(timeoutMs)}`;
   if (error instanceof NotPublicError) return 'the receiver has no public address';
-  if (error instanceof LookupError) return 'the name of the receiver could not be looked up';
+  if (error instanceof LookupError) return 'the host name of the receiver could not be resolved';
   const code = 'code' in error ? String(error.code) : '';
   return BY_CODE[code] ?? describeKind(code);
 }
 
 function describeKind(code: string): string {
-  if (code.startsWith('HPE_')) return 'the answer of the receiver is no HTTP';
-  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return 'no secure connection (TLS) could be made with the receiver';
+  if (code.startsWith('HPE_')) return 'the response of the receiver is not valid HTTP';
+  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return 'no TLS connection could be established with the receiver';
   if (/CERT|CRL/.test(code)) return 'the certificate of the receiver is not trusted';
-  return 'the connection with the receiver failed';
+  return 'the connection to the receiver failed';
 }
 
 function seconds(ms: number): string {

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange with a receiver that may do anything: never answer, answer a byte a minute, without end, or with
- * what is no HTTP. Whatever it does, this ends in time and keeps at most 4 KiB of it.
+ * One HTTP exchange with an untrusted receiver, which may never answer, answer a byte a minute, answer without end or not
+ * speak HTTP. The exchange always ends within its time-out and keeps at most 4 KiB of the body.
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -13,7 +13,7 @@ export interface OutgoingRequest {
   readonly body: string;
 }
 
-/** What came of an answer; `bytes` are the first of its body. */
+/** The response; `bytes` is the start of its body, at most 4 KiB. */
 export interface Answer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
@@ -21,25 +21,28 @@ export interface Answer {
   readonly isCut: boolean;
 }
 
-/** There is an error unless the answer came to its end, or to where it is of no more interest. */
+/** Result of an exchange. There is an error unless the response ended or reached MAX_BYTES. */
 export interface Reply {
   readonly answer?: Answer;
   readonly error?: Error;
 }
 
-/** The time for everything together was over: name, connection, TLS, answer. */
+/** Name resolution, connection, TLS and response together exceeded the time-out. */
 export class TimeOutError extends Error {
   override readonly name = 'TimeOutError';
 }
 
 const KEPT_BYTES = 4096;
-// Read and thrown away, since a connection costs more than they do; after that the connection is closed.
+// The rest is read and discarded to keep the connection, which is closed beyond this limit.
 const MAX_BYTES = 65_536;
 export const MAX_HEADER_BYTES = 16_384;
 const MAX_STALE_CONNECTIONS = 5;
 const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
-/** @param timeoutMs for all of it. Never rejects. */
+/**
+ * Sends a request; repeats it at once when a kept-alive connection turns out to be closed. Never rejects.
+ * @param timeoutMs time-out of the whole exchange.
+ */
 export async function exchange(request: OutgoingRequest, agents: GuardedAgents, timeoutMs: number): Promise<Reply> {
   const deadline = performance.now() + timeoutMs;
   for (let tries = 0; ; tries++) {
@@ -48,7 +51,7 @@ export async function exchange(request: OutgoingRequest, agents: GuardedAgents, 
   }
 }
 
-/** `isStale`: the receiver had closed a connection that was kept, so it never saw this. */
+/** `isStale`: the receiver had closed the kept-alive connection, so it never got the request. */
 function exchangeOnce(
   { url, method, headers, body }: OutgoingRequest,
   agents: GuardedAgents,
@@ -70,7 +73,7 @@ function exchangeOnce(
       resolve({ ...(reading && { answer: reading.answer() }), ...(error && { error }), isStale });
       if (error || !reading?.isAtEnd()) request.destroy();
     };
-    // While there is no connection yet, destroying a request tells nobody.
+    // Ends explicitly: destroying a request without a connection emits no event.
     const timer = setTimeout(() => end(new TimeOutError()), timeoutMs);
     request.on('error', end);
     request.on('response', (response) => {
@@ -89,7 +92,7 @@ interface AnswerReading {
   isAtEnd(): boolean;
 }
 
-/** @param onEnd called once there is nothing more of interest, or with what broke it off. */
+/** @param onEnd called at the end of the body or at MAX_BYTES, or with the error that broke it off. */
 function readAnswer(response: http.IncomingMessage, onEnd: (error?: Error) => void): AnswerReading {
   const kept: Buffer[] = [];
   let length = 0;

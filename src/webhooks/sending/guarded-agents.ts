@@ -1,4 +1,4 @@
-/** Pools of connections to receivers, each made by `connectGuarded`; a few of them are kept for the next message. */
+/** HTTP agents whose connections come from `connectGuarded`; they keep a few idle connections. */
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,7 @@ import { type ConnectOptions, connectGuarded } from './connect-guarded.ts';
 
 const MAX_FREE_PER_HOST = 4;
 const MAX_FREE = 64;
-// Shorter than what servers usually keep; what they close first costs another try.
+// Shorter than the keep-alive of most servers, so that few connections are stale.
 const FREE_MS = 4000;
 
 const POOL: http.AgentOptions = {
@@ -24,10 +24,10 @@ export interface GuardedAgents {
   close(): void;
 }
 
-/** @param ca certificates trusted besides those of Node; for tests. */
+/** @param ca trusted certificates in place of those of Node; for tests. */
 export function openGuardedAgents(options: ConnectOptions, ca?: string): GuardedAgents {
   const plain = new GuardedHttpAgent(POOL, options);
-  // Said here, so that no variable of the environment turns it off.
+  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
   const secure = new GuardedHttpsAgent({ ...POOL, ...tls }, options);
   return {
@@ -66,7 +66,7 @@ class GuardedHttpsAgent extends https.Agent {
   }
 
   override createConnection(request: https.RequestOptions, onCreated?: OnCreated): undefined {
-    // With a socket given, what is made is TLS over it, with the sessions of the pool.
+    // Given a socket, Node starts TLS over it and reuses the TLS sessions of the pool.
     const secure = (socket: Duplex) => super.createConnection({ ...request, socket } as https.RequestOptions);
     connect(request, this.#options, secure, onCreated);
   }
@@ -76,14 +76,14 @@ class GuardedHttpsAgent extends https.Agent {
   }
 }
 
-/** @param wrap makes of the bare connection what the request is sent through. */
+/** @param wrap returns the stream for the request, over the plain connection. */
 function connect(
   { host, port }: http.ClientRequestArgs,
   options: ConnectOptions,
   wrap: (socket: Duplex) => Duplex | null | undefined,
   onCreated?: OnCreated,
 ): void {
-  // Of a failure Node takes the error alone.
+  // On failure Node expects the error alone.
   const fail = (error: Error) => (onCreated as ((error: Error) => void) | undefined)?.(error);
   connectGuarded(host ?? '', Number(port), options).then((bare) => {
     const socket = wrap(bare);
@@ -92,7 +92,7 @@ function connect(
   }, fail);
 }
 
-/** Receivers are many: without a limit over all of them each would leave connections behind. */
+/** Limits idle connections over all receivers; Node limits them for each host only. */
 function keepFew(agent: http.Agent, socket: Duplex): boolean {
   const free = Object.values(agent.freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
   return free < MAX_FREE && !socket.destroyed;

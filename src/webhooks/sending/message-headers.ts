@@ -1,14 +1,22 @@
-/** The headers that are sent, and what the history shows of them (R-I3, R-I5). What may be added: ../header-rules.ts. */
+/**
+ * Headers of a request as sent and as shown in the history (R-I3, R-I5), and `Retry-After` of the response.
+ * Which headers a webhook may add is decided by ../header-rules.ts.
+ */
 import { findHeaderProblems } from '../header-rules.ts';
 
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|(^|[-_])key|apikey/i;
 
-/** What the history shows in place of a credential. */
+/** Replaces credentials in the history. */
 export const MASK = '***';
 
-/** The service's own over those of the webhook, of which what may not be sent is left out; names in lower case. */
+/**
+ * Merges the headers of the webhook, without refused ones, and those of the service, which win.
+ * @param own headers of the webhook.
+ * @param ours headers of the service, in lower case.
+ * @returns headers in lower case.
+ */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string>>,
@@ -18,13 +26,13 @@ export function mergeHeaders(
   return Object.fromEntries([...sent.map(([name, value]) => [name.toLowerCase(), value]), ...Object.entries(ours)]);
 }
 
-/** The type of the body: JSON unless the webhook's headers say otherwise. */
+/** @returns the `Content-Type` among the headers of the webhook; application/json by default. */
 export function contentTypeOf(own: Readonly<Record<string, string>>): string {
   const given = Object.entries(own).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   return given ?? 'application/json';
 }
 
-/** Headers as the history shows them: those of the webhook's own that look like a credential are masked. */
+/** @returns the headers for the history: the webhook's own headers whose name suggests a credential are masked. */
 export function maskCredentials(
   sent: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string>>,
@@ -35,14 +43,17 @@ export function maskCredentials(
   return Object.fromEntries(entries);
 }
 
-/** @returns milliseconds to wait, at most a day; undefined for what is neither. */
+/**
+ * Parses `Retry-After` (RFC 9110 §10.2.3): seconds or an HTTP date.
+ * @returns milliseconds to wait, 0 to one day; undefined when the text is neither.
+ */
 export function parseRetryAfter(text: string | undefined, nowMillis: number): number | undefined {
   if (text === undefined) return undefined;
   const seconds = /^\s*\d{1,10}\s*$/.test(text) ? Number(text) : (parseHttpDate(text) - nowMillis) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds * 1000), 0), MAX_RETRY_AFTER_MS);
 }
 
-/** All three spellings of HTTP name the day of the week first; anything else Date.parse might take is left alone. */
+/** Accepts the three HTTP date formats, which all start with the day of the week; Date.parse accepts much more. */
 function parseHttpDate(text: string): number {
   const isHttpDate = /^\s*(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(text);
   if (!isHttpDate) return Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * Sends one message to one receiver, once, and tells how it went (R-I3, R-I4). Deliveries, replays and tests are all
- * sent here; when to send, and again, is decided by those who call.
+ * Sends one message to one receiver, once, and returns the outcome (R-I3, R-I4). Deliveries, replays and trial sends all use
+ * it; the callers decide when to send and whether to retry.
  */
 
 import type { AddressRange } from '../../platform/address-rules.ts';
@@ -19,39 +19,40 @@ import { parseTargetUrl } from './target-url-rules.ts';
 
 export interface SenderOptions {
   readonly allowHttp: boolean;
-  /** Reachable besides the public internet. */
+  /** Ranges receivers may use besides public addresses. */
   readonly allowedRanges: readonly AddressRange[];
-  /** For the whole of a try: name, connection, TLS, answer. */
+  /** Time-out of an attempt: name resolution, connection, TLS and response together. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Default: the name servers of the machine. */
   readonly resolve?: Resolve;
-  /** Certificates trusted in place of those of Node. */
+  /** Trusted certificates in place of those of Node. */
   readonly ca?: string;
 }
 
 export interface SendOutcome extends AttemptOutcome {
-  /** What the receiver asked for with `Retry-After`, at most a day. */
+  /** `Retry-After` of the response, at most a day. */
   readonly retryAfterMs?: number;
 }
 
 export interface Sender {
-  /** Never rejects for anything the receiver, its name or its template does. */
+  /** Never rejects because of the receiver, its name or the template. */
   send(target: WebhookTarget, message: Message): Promise<SendOutcome>;
-  /** Ends the connections that are kept, and those under way. */
+  /** Closes all connections, including those in use. */
   close(): void;
 }
 
-const TOO_LARGE = `the body would be larger than ${MAX_BODY_BYTES / 2 ** 20} MiB`;
+const TOO_LARGE = `the rendered body exceeds ${MAX_BODY_BYTES / 2 ** 20} MiB`;
 const SHOWN_BODY_CHARACTERS = 65_536;
 const SHOWN_HEADER_CHARACTERS = 1024;
 
+/** Opens connection pools, which `close` ends. */
 export function openSender(options: SenderOptions): Sender {
   const { allowedRanges, timeoutMs, resolve = nameResolver(), ca } = options;
   const agents = openGuardedAgents({ allowedRanges, timeoutMs, resolve }, ca);
   const attempt = async ({ url, httpMethod }: WebhookTarget, request: ComposedRequest): Promise<Attempt> => {
     const parsed = parseTargetUrl(url, options);
-    if (parsed.kind === 'refused') return { failure: `the address of the receiver ${parsed.problem}` };
+    if (parsed.kind === 'refused') return { failure: `the URL of the receiver ${parsed.problem}` };
     const outgoing = { url: parsed.url, method: httpMethod, headers: request.headers, body: request.body };
     const reply = await exchange(outgoing, agents, timeoutMs);
     return { answer: reply.answer, failure: describeFailure(reply, timeoutMs) };
@@ -77,7 +78,7 @@ export function openSender(options: SenderOptions): Sender {
   };
 }
 
-/** What came of it; without a failure it succeeded. */
+/** Result of an attempt; without a failure it succeeded. */
 interface Attempt {
   readonly answer?: Answer | undefined;
   readonly failure?: string | undefined;
@@ -93,7 +94,7 @@ function showRequest({ url, httpMethod }: WebhookTarget, { headers, ours, body }
 }
 
 function showAnswer({ status, headers, bytes, isCut }: Answer): ReceivedResponse {
-  // Of a text that was cut, half a character at its end is none.
+  // Drops a partial character at the end of a cut body.
   const body = new TextDecoder().decode(bytes, { stream: isCut });
   return { status, headers: Object.fromEntries(Object.entries(headers).map(showHeader)), body: toStorableText(body) };
 }

@@ -1,50 +1,52 @@
-/** Which addresses of receivers are accepted (R-I4). What a name leads to is looked at when it is connected to. */
+/** Which URLs of receivers are accepted (R-I4). The addresses behind a name are checked by connect-guarded.ts. */
 import { type AddressRange, isAllowedAddress } from '../../platform/address-rules.ts';
 
 export interface TargetPolicy {
   readonly allowHttp: boolean;
-  /** Besides the public internet. */
+  /** Ranges receivers may use besides public addresses. */
   readonly allowedRanges: readonly AddressRange[];
 }
 
 export type TargetUrl =
   | { readonly kind: 'url'; readonly url: URL }
-  /** `problem` goes on after a path: `must be …`. */
+  /** `problem` continues after the path of the field: `must …`. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 export const MAX_URL_LENGTH = 2048;
 
-/** What is told of an address as of a name, whatever is behind it. */
-export const NOT_PUBLIC = 'must lead to a public address';
+/** Same text for an address and a name, so that it reveals nothing of the internal network. */
+export const NOT_PUBLIC = 'must have a public address as its host';
 
-/** Reads the address of a receiver. Odd spellings of numbers (`0x7f.1`, `2130706433`) are what they mean. */
+/** Parses and checks the URL of a receiver. Numeric hosts such as `0x7f.1` or `2130706433` count as the address they denote. */
 export function parseTargetUrl(text: string, policy: TargetPolicy): TargetUrl {
   const url = URL.parse(text);
-  const problem = findTextProblem(text) ?? (url ? findUrlProblem(url, policy) : 'must be an address such as https://…');
+  const problem =
+    findTextProblem(text) ??
+    (url ? findUrlProblem(url, policy) : 'must be a URL such as https://receiver.example/path');
   return url && problem === undefined ? { kind: 'url', url } : { kind: 'refused', problem: problem ?? '' };
 }
 
-/** Where a URL connects to: a name, or an address without the brackets of IPv6. */
+/** @returns the name or address of a URL, without the brackets of IPv6. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Whether the host is an address already: then nothing is looked up. */
+/** Whether the host is a literal address. */
 export function isAddressHost(host: string): boolean {
   return host.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function findTextProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
-  // A URL would drop or turn them, and lead elsewhere than it reads.
-  if (/[\s\p{Cc}\\]/u.test(text)) return 'must have no blanks, control characters or backslashes';
-  return text.includes('#') ? 'must have no fragment (#…)' : undefined;
+  // The URL parser would drop or rewrite them, and the URL would not mean what it shows.
+  if (/[\s\p{Cc}\\]/u.test(text)) return 'must not have blanks, control characters or backslashes';
+  return text.includes('#') ? 'must not have a fragment (#…)' : undefined;
 }
 
 function findUrlProblem(url: URL, { allowHttp, allowedRanges }: TargetPolicy): string | undefined {
   const isProtocolAllowed = url.protocol === 'https:' || (allowHttp && url.protocol === 'http:');
   if (!isProtocolAllowed) return `must begin with https://${allowHttp ? ' or http://' : ''}, got ${url.protocol}`;
-  if (url.username !== '' || url.password !== '') return 'must have no user and password; use a header for them';
+  if (url.username !== '' || url.password !== '') return 'must not have a user or password; send them in a header';
   if (url.port === '0') return 'must have a port from 1 to 65535';
   const host = hostOf(url);
   return isAddressHost(host) && !isAllowedAddress(host, allowedRanges) ? NOT_PUBLIC : undefined;

@@ -1,4 +1,4 @@
-/** What events tell, as an example of each type: sent by tests that bring no data of their own (R-I2, R-I7). */
+/** Example data of each event type, sent by trial sends without `data` and shown in the API description (R-I2, R-I7). */
 import type { EventType } from '../event-type.ts';
 
 const SITE = { id: 12, name: 'Mill' };
@@ -8,7 +8,7 @@ const USER_ID = '7d2c4b0e-5a55-4a0e-9a4e-3f0c1f6f7c21';
 const PLACE = { siteId: 12, sourceId: 340, variableId: 5601 };
 const RUN = { ...PLACE, runId: 78_901, trigger: 'Input', from: '2026-03-01T00:00:00Z', to: '2026-03-01T01:00:00Z' };
 
-/** By event type, as `data` of a body. */
+/** `data` of a message, by event type. */
 export const SAMPLE_DATA: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   DataPushCompleted: {
     operationId: 'morning-import',

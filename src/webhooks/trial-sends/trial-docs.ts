@@ -1,4 +1,4 @@
-/** The description of tests of webhooks (R-A9, §4.4, R-I7). */
+/** OpenAPI of trial sends (R-A9, §4.4, R-I7). */
 import { z } from 'zod';
 import { answersJson, jsonBody, MANAGERS, type Operation, textId } from '../../platform/openapi/operation.ts';
 import { ANY_TARGET } from '../administration/webhook-docs.ts';
@@ -12,14 +12,14 @@ const tag = 'Webhooks';
 const started = z
   .object({
     id: z.string(),
-    secret: z.string().optional().meta({ description: 'What it is signed with, where the service made one.' }),
+    secret: z.string().optional().meta({ description: 'Signing secret, when the service generated one.' }),
   })
   .meta({ id: 'WebhookTestStarted' });
 const test = z
   .object({
     id: z.string(),
     state: z.enum(ATTEMPT_STATES),
-    request: sentRequestSchema.nullable().meta({ description: 'null until it was sent.' }),
+    request: sentRequestSchema.nullable().meta({ description: 'null until the request was sent.' }),
     response: receivedResponseSchema.exactOptional(),
     error: z.string().exactOptional(),
   })
@@ -28,20 +28,20 @@ const test = z
 export const TRIAL_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'post', path: '/account/webhooks/test', operationId: 'testWebhook', tag, access: MANAGERS },
-    summary: 'Send a receiver an example, before there is a webhook',
+    summary: 'Send a test message to a receiver',
     body: jsonBody(
       trialSchema(ANY_TARGET).meta({
         id: 'WebhookTestWritten',
         examples: [{ url: 'https://receiver.example/points', eventType: 'DataPointsWritten' }],
       }),
     ),
-    answers: [answersJson('It is under way.', started, { headers: { Location: 'Where its outcome will be.' } })],
+    answers: [answersJson('The test was queued.', started, { headers: { Location: 'URL of its result.' } })],
     errors: ['not_found'],
   },
   {
     ...{ method: 'get', path: '/account/webhooks/test/:id', operationId: 'getWebhookTest', tag, access: MANAGERS },
-    summary: 'How a test went',
-    inPath: { id: textId('The id of the test.') },
-    answers: [answersJson('Kept for 24 hours.', test)],
+    summary: 'Read the result of a test message',
+    inPath: { id: textId('Id of the test.') },
+    answers: [answersJson('The result, kept for 24 hours.', test)],
   },
 ];

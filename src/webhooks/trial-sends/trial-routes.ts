@@ -1,4 +1,4 @@
-/** `/account/webhooks/test` (§4.4, R-I7): MANAGER, ADMIN. Nothing is sent from here: the deliverer does that. */
+/** `/account/webhooks/test` (§4.4, R-I7), for MANAGER and ADMIN: stores trial sends; the deliverer sends them. */
 import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
@@ -11,7 +11,7 @@ import type { Log } from '../../platform/log.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import { assertFields } from '../administration/check-fields.ts';
 import type { Requester } from '../administration/save-webhook.ts';
-import { makeSecret } from '../administration/webhook-secret.ts';
+import { generateSecret } from '../administration/webhook-secret.ts';
 import type { TargetPolicy } from '../sending/target-url-rules.ts';
 import { SAMPLE_DATA } from './sample-data.ts';
 import { type NewTrial, trialSchema } from './trial-schema.ts';
@@ -22,15 +22,16 @@ type Env = CallerEnv & RequestIdEnv;
 
 export interface TrialServices {
   readonly database: Database;
-  /** Keys are made by `trialKey`. */
+  /** Queue of the deliverer; keys by `trialKey`. */
   readonly queue: WakeQueue;
   readonly targetPolicy: TargetPolicy;
   readonly audit: WriteAuditEntry<'WebhookTested'>;
-  /** Counts a test of the account. @returns milliseconds to wait; 0 lets it pass. */
+  /** Counts a trial send of the account. @returns milliseconds to wait; 0: allowed. */
   readonly countTrial: (accountId: number) => Promise<number>;
   readonly log: Log;
 }
 
+/** @returns the routes, relative to `/account`. */
 export function trialRoutes(services: TrialServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()
@@ -49,24 +50,26 @@ async function postTrial(c: Context<Env>, services: TrialServices): Promise<Resp
   const made = await withTransaction(database, (transaction) => createTrial(services, transaction, c.var, written));
   await queue
     .wake([trialKey(accountId, made.id)])
-    .catch((error: unknown) => log.warn({ err: error, testId: made.id }, 'left to the sweeper'));
+    .catch((error: unknown) =>
+      log.warn({ err: error, testId: made.id }, 'wake-up lost; the sweeper runs the trial send'),
+    );
   c.header('Location', `/account/webhooks/test/${made.id}`);
   return c.json(made);
 }
 
-/** A test makes the service send what somebody likes to whom they like. */
+/** Limits trial sends, which let an account send arbitrary requests from the service. */
 async function assertRate(c: Context<Env>, { countTrial }: TrialServices): Promise<void> {
   const waitMs = await countTrial(c.var.caller.accountId);
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   c.header('Retry-After', String(seconds));
-  throw new DomainError('rate_limited', `too many tests, please wait ${seconds} s`);
+  throw new DomainError('rate_limited', `too many test sends; try again in ${seconds} s`);
 }
 
 /**
- * Signed with the secret given; else with those of the webhook whose `id` is given, as long as the test goes to the same
- * address, so that nobody can have signed what they like and take it elsewhere; else with one made for it.
- * @returns the secret too, where the service made one: this is the only time it can be told.
+ * Stores a trial send. Its signing secret is the given one; else that of the webhook `id`, provided the URL is the same, so
+ * that a signature cannot be obtained for another receiver; else a generated one.
+ * @returns the id, and the secret when it was generated; it is never returned again.
  */
 async function createTrial(
   { audit }: TrialServices,
@@ -77,12 +80,12 @@ async function createTrial(
   const { accountId } = by.caller;
   const { url, httpMethod, headers, bodyTemplate, eventType } = fields;
   const given = secret === null ? undefined : [secret];
-  const lent = webhookId === null ? undefined : await findReusableSecrets(transaction, accountId, webhookId, url);
-  const made = makeSecret();
-  const secrets = given ?? lent ?? [made];
+  const reused = webhookId === null ? undefined : await findReusableSecrets(transaction, accountId, webhookId, url);
+  const generated = generateSecret();
+  const secrets = given ?? reused ?? [generated];
   const tried = { url, httpMethod, headers, bodyTemplate, eventType, secrets };
   const id = await insertTrial(transaction, accountId, tried, data ?? SAMPLE_DATA[eventType]);
   const details = { eventType, host: new URL(url).host };
   await audit(transaction, by, { action: 'WebhookTested', targetId: id, targetName: fields.name, details });
-  return { id, ...(!given && !lent && { secret: made }) };
+  return { id, ...(!given && !reused && { secret: generated }) };
 }

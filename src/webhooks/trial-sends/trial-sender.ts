@@ -1,4 +1,4 @@
-/** Runs the tests of webhooks that were asked for: part of the deliverer, since only it may reach receivers (R-I7). */
+/** Runs trial sends, as a part of the deliverer: no other role may connect to receivers (R-I7). */
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Progress } from '../../platform/progress.ts';
@@ -9,7 +9,7 @@ import { openAccountSemaphore } from '../delivery/account-semaphore.ts';
 import type { WebhookTarget } from '../webhook.ts';
 import { claimTrial, findWaitingTrials, finishTrial, releaseTrial, type TrialOutcome } from './trial-store.ts';
 
-/** Queue whose keys are made by `trialKey`. */
+/** Queue of trial sends; keys by `trialKey`. */
 export const TRIAL_QUEUE = 'webhook-tests';
 
 export interface TrialSenderServices {
@@ -19,7 +19,7 @@ export interface TrialSenderServices {
   readonly queue: WakeQueue;
   readonly queueOptions: QueueOptions;
   readonly settings: {
-    /** Longest try. */
+    /** Time-out of one send. */
     readonly timeoutMs: number;
     readonly sweepIntervalMs: number;
   };
@@ -28,32 +28,33 @@ export interface TrialSenderServices {
 }
 
 export interface TrialSender {
-  /** Begins no more tests and waits for those under way, for at most `graceMs`; then hands them back (R-K2). */
+  /** Starts no more trial sends, waits up to `graceMs` for those in flight, then releases their claims (R-K2). */
   stop(graceMs: number): Promise<void>;
 }
 
 const CONCURRENCY = 16;
-/** An account whose receivers hang leaves the others their places. */
-const ACCOUNT_PLACES = 4;
-/** What a claim lasts beyond the try: time to write how it ended. */
+/** Trial sends of one account at the same time, so that hanging receivers of one leave capacity to others. */
+const ACCOUNT_CONCURRENCY = 4;
+/** Lease time beyond the send, to write its result. */
 const LEASE_MARGIN_MS = 5000;
 
-/** The account stands in it, so that nothing is claimed only to find out. */
+/** @returns the queue key; it has the account, so that the semaphore needs no query. */
 export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }
 
+/** Starts the queue worker and the sweeper. */
 export function startTrialSender(services: TrialSenderServices): TrialSender {
   const { database, queue, queueOptions, settings, log } = services;
   const givingUp = new AbortController();
-  const places = openAccountSemaphore(ACCOUNT_PLACES);
-  const look = async (key: string): Promise<void> => {
+  const semaphore = openAccountSemaphore(ACCOUNT_CONCURRENCY);
+  const run = async (key: string): Promise<void> => {
     const [account, id = ''] = key.split('/');
-    if (!places.enter(Number(account), key)) return;
+    if (!semaphore.tryEnter(Number(account), key)) return;
     try {
       await runTrial(services, id, givingUp.signal);
     } finally {
-      const next = places.leave(Number(account));
+      const next = semaphore.leave(Number(account));
       if (next !== undefined) await queue.wake([next]);
     }
   };
@@ -61,7 +62,7 @@ export function startTrialSender(services: TrialSenderServices): TrialSender {
     const waiting = await findWaitingTrials(database);
     await worker.sweep(waiting.map(({ accountId, id }) => trialKey(accountId, id)));
   };
-  const worker = openWakeWorker(TRIAL_QUEUE, queue, CONCURRENCY, look, queueOptions);
+  const worker = openWakeWorker(TRIAL_QUEUE, queue, CONCURRENCY, run, queueOptions);
   const sweeper = startSweeper(TRIAL_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   return {
     stop: async (graceMs) => {
@@ -82,7 +83,7 @@ async function runTrial(services: TrialSenderServices, id: string, givingUp: Abo
   else await releaseTrial(database, claimed);
 }
 
-/** A fault of ours ends the test too: tried again it would be the same. */
+/** An internal error ends the trial too: a retry would fail the same way. */
 async function trySend(
   { send, log }: TrialSenderServices,
   webhook: WebhookTarget,
@@ -91,8 +92,8 @@ async function trySend(
   try {
     return await send(webhook, message);
   } catch (error) {
-    log.error({ err: error, testId: message.id }, 'a test of a webhook failed');
-    return { state: 'Failed', error: 'something went wrong on our side' };
+    log.error({ err: error, testId: message.id }, 'a trial send failed by an internal error');
+    return { state: 'Failed', error: 'internal error' };
   }
 }
 

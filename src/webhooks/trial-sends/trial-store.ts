@@ -1,4 +1,4 @@
-/** Tests as they are stored: what is to be tried, by whom it is being tried, and what came of it; for 24 h (R-I7). */
+/** Stores trial sends, their leases and results, for 24 h (R-I7). */
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
@@ -11,7 +11,7 @@ export interface TrialTarget extends WebhookTarget {
   readonly eventType: EventType;
 }
 
-/** As a client sees it; `request` is null until it was sent. */
+/** A trial send as clients read it; `request` is null until it was sent. */
 export interface Trial {
   readonly id: string;
   readonly state: 'Pending' | 'Succeeded' | 'Failed';
@@ -23,11 +23,11 @@ export interface Trial {
 export interface ClaimedTrial {
   readonly webhook: TrialTarget;
   readonly message: Message;
-  /** The proof that the claim is still one's own. */
+  /** End of the lease, ISO 8601 to the microsecond; also the fencing token of the claim. */
   readonly claimedUntil: string;
 }
 
-/** How a test ended; without a request nothing was sent. */
+/** Result of a trial send; without a request nothing was sent. */
 export type TrialOutcome = Pick<AttemptOutcome, 'state' | 'response' | 'error'> & { readonly request?: SentRequest };
 
 const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
@@ -46,11 +46,11 @@ export async function insertTrial(
     [accountId, JSON.stringify(webhook), JSON.stringify(data)],
   );
   const [row] = rows;
-  if (!row) throw new Error('the test was not written');
+  if (!row) throw new Error('the trial send was not written');
   return row.id;
 }
 
-/** @throws DomainError not_found, for a test of another account and for one of yesterday too. */
+/** @throws {DomainError} not_found, also for another account and after 24 h. */
 export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)
     ? await queryable.query<Trial & { error: string | null }>(
@@ -59,12 +59,12 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
       )
     : { rows: [] };
   const [row] = rows;
-  if (!row) throw new DomainError('not_found', 'there is no such test');
+  if (!row) throw new DomainError('not_found', 'the test does not exist or is older than 24 hours');
   const { response, error, ...test } = row;
   return { ...test, ...(response && { response }), ...(error !== null && { error }) };
 }
 
-/** The secrets of a webhook of the account, where the test goes where the webhook goes. */
+/** @returns the secrets of the webhook of the account; undefined unless its URL is `url`. */
 export async function findReusableSecrets(
   queryable: Queryable,
   accountId: number,
@@ -78,7 +78,7 @@ export async function findReusableSecrets(
   return rows[0]?.secrets;
 }
 
-/** Takes a test for `leaseMs`; undefined when there is nothing to do, or somebody else is at it. */
+/** Claims a trial send for `leaseMs`. @returns undefined when it has ended or another process holds the lease. */
 export async function claimTrial(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTrial | undefined> {
   const { rows } = await queryable.query<Omit<ClaimedTrial, 'message'> & Omit<Message, 'id' | 'type'>>(
     `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
@@ -92,7 +92,7 @@ export async function claimTrial(queryable: Queryable, id: string, leaseMs: numb
   return { webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
 }
 
-/** Writes how it ended, and forgets the secrets, which are of no more use. */
+/** Writes the result and deletes the secrets. Writes nothing after the claim was lost. */
 export async function finishTrial(
   queryable: Queryable,
   { message, claimedUntil }: ClaimedTrial,
@@ -106,7 +106,7 @@ export async function finishTrial(
   );
 }
 
-/** Lets another process try it (R-K2). */
+/** Releases the claim for another process (R-K2). */
 export async function releaseTrial(queryable: Queryable, { message, claimedUntil }: ClaimedTrial): Promise<void> {
   await queryable.query('update webhook_test set claimed_until = null where id = $1 and claimed_until = $2', [
     message.id,
@@ -114,7 +114,7 @@ export async function releaseTrial(queryable: Queryable, { message, claimedUntil
   ]);
 }
 
-/** Tests nobody is at, the oldest first. */
+/** @returns unclaimed trial sends, oldest first. */
 export async function findWaitingTrials(
   queryable: Queryable,
 ): Promise<readonly { readonly id: string; readonly accountId: number }[]> {

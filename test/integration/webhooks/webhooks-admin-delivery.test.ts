@@ -25,7 +25,7 @@ async function put(id: string, members: object): Promise<void> {
   expect((await delivery.api.manager.put(`/account/webhooks/${id}`, members)).status).toBe(200);
 }
 
-it('the secret the service made verifies, beside its successor for a day, and the successor does too (R-I3)', async () => {
+it('webhook secret: after a change, deliveries verify with the former and the new secret for a day (R-I3)', async () => {
   const { id, secret = '' } = await createWebhook(delivery.api.manager, { eventType: 'SiteCreated' });
   const [former, latter] = [await receiverOf(secret), await receiverOf(secretOf(32))];
   await put(id, { url: former.url });
@@ -46,7 +46,7 @@ it('the secret the service made verifies, beside its successor for a day, and th
   await delivery.api.manager.delete(`/account/webhooks/${id}`);
 });
 
-it('headers and template are sent as they were written last; disabled or deleted, it is told nothing (R-I1)', async () => {
+it('webhook delivery: uses the latest headers and template; a disabled or deleted webhook gets nothing (R-I1)', async () => {
   const receiver = await receiverOf(secretOf(24));
   const { id } = await createWebhook(delivery.api.manager, {
     ...{ url: receiver.url, eventType: 'SiteCreated', secret: secretOf(24), headers: { 'X-Place': 'before' } },

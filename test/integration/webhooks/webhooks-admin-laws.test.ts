@@ -63,7 +63,7 @@ async function forget(...webhooks: readonly SeenWebhook[]): Promise<void> {
   for (const { id } of webhooks) await api.manager.delete(`/account/webhooks/${id}`);
 }
 
-it('what is read is accepted by POST and makes the same, and by PUT and changes nothing, at every level (part C, R-I1)', async () => {
+it('webhooks: POST of what GET returns makes an equal webhook, and PUT of it changes nothing, at every level (part C, R-I1)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, fc.constantFrom('Light', 'Normal', 'Verbose'), async (members, level) => {
       const made = await createWebhook(api.manager, members);
@@ -80,7 +80,7 @@ it('what is read is accepted by POST and makes the same, and by PUT and changes 
   );
 });
 
-it('the differences of two webhooks, as another library finds them, are a PATCH from one to the other (R-I6)', async () => {
+it('webhooks: the JSON Patch another library computes between two webhooks turns one into the other (R-I6)', async () => {
   await fc.assert(
     fc.asyncProperty(webhook, webhook, async (from, to) => {
       const [first, second] = [await createWebhook(api.manager, from), await createWebhook(api.manager, to)];

@@ -21,7 +21,7 @@ const create = () =>
 const path = ({ id }: SeenWebhook) => `/account/webhooks/${id}`;
 const read = async (webhook: SeenWebhook) => (await api.manager.get<SeenWebhook>(path(webhook))).body;
 
-it('applies RFC 6902 to the fields that are read, 200 and empty (R-I6, R-A6)', async () => {
+it('webhooks: PATCH applies RFC 6902 to what GET returns, 200 with an empty body (R-I6, R-A6)', async () => {
   const [webhook, other] = [await create(), await createSite(api.manager)];
   const operations = [
     { op: 'test', path: '/modifiedDate', value: webhook.modifiedDate },
@@ -51,7 +51,7 @@ it.each(['application/json', 'application/json-patch+json', 'application/merge-p
   },
 );
 
-it('that takes away what may be empty clears it (R-I6)', async () => {
+it('webhooks: PATCH remove clears a nullable member (R-I6)', async () => {
   const webhook = await create();
   const operations = ['headers', 'filter', 'bodyTemplate', 'httpMethod'].map((name) => ({
     op: 'remove',
@@ -62,10 +62,10 @@ it('that takes away what may be empty clears it (R-I6)', async () => {
   expect(await read(webhook)).toMatchObject({ ...cleared, name: webhook.name, url: webhook.url });
 });
 
-describe('is refused, all or nothing,', () => {
+describe('webhooks: PATCH is atomic and refuses', () => {
   const FINE = { op: 'replace', path: '/bodyTemplate', value: '{"changed": true}' };
 
-  it('unlike what is right (R-I6)', async () => {
+  it('nothing that is valid (R-I6)', async () => {
     expect((await api.manager.patch(path(await create()), [FINE])).status).toBe(200);
   });
 
@@ -111,14 +111,14 @@ describe('is refused, all or nothing,', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('a body that is no list (R-I6)', async () => {
+  it('a body that is not an array (R-I6)', async () => {
     const webhook = await create();
     for (const body of [{ op: 'replace', path: '/name', value: 'x' }, 'x', null, 3]) {
       expect((await api.manager.patch(path(webhook), body)).status).toBe(400);
     }
   });
 
-  it('saying which operation, and what of the result (R-I6, R-A5)', async () => {
+  it('with the index of the operation and the problems of the result (R-I6, R-A5)', async () => {
     const webhook = await create();
     const refused = async (...operations: readonly object[]) =>
       (await api.manager.patch(path(webhook), operations)).body as { details: readonly { path: string }[] };
@@ -129,7 +129,7 @@ describe('is refused, all or nothing,', () => {
   });
 });
 
-it('writes a secret, which replaces the one before like that of a PUT (R-I6, R-I3)', async () => {
+it('webhooks: PATCH replaces the secret with the same overlap as PUT (R-I6, R-I3)', async () => {
   const webhook = await createWebhook(api.manager, { secret: secretOf(24, 1) });
   const secrets = async () => (await getTarget(api.database, webhook.id)).secrets;
   expect((await api.manager.patch(path(webhook), [{ op: 'add', path: '/name', value: 'x' }])).status).toBe(200);
@@ -142,7 +142,7 @@ it('writes a secret, which replaces the one before like that of a PUT (R-I6, R-I
   }
 });
 
-it('at the same time as others loses none of them (R-I6)', async () => {
+it('webhooks: concurrent PATCH requests lose no change (R-I6)', async () => {
   const webhook = await createWebhook(api.manager);
   const names = Array.from({ length: 12 }, (_, index) => `X-${index}`);
   const patches = names.map((name) => [{ op: 'add', path: `/headers/${name}`, value: 'v' }]);

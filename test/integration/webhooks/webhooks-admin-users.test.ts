@@ -52,15 +52,15 @@ async function see(members: object): Promise<Seen | undefined> {
   return listed;
 }
 
-describe('a USER sees a webhook', () => {
-  it('without a filter, as it concerns the whole account, without what became of it (R-B9)', async () => {
+describe('webhooks: a USER', () => {
+  it('sees a webhook without a filter, without its statistics (R-B9)', async () => {
     const seen = await see({ name: 'wide', eventType: 'UserCreated' });
     expect(seen).toMatchObject({ name: 'wide', eventType: 'UserCreated', filter: {} });
     expect(seen).not.toHaveProperty('successCount');
     expect(seen).not.toHaveProperty('lastExecution');
   });
 
-  it('for a place within their reach, with what became of it (R-B9, R-I1)', async () => {
+  it('sees a webhook for an entity within their site access, with its statistics (R-B9, R-I1)', async () => {
     for (const filter of [
       { siteIds: [granted.siteId] },
       { sourceIds: [granted.sources[1]], variableIds: [granted.variables[0]] },
@@ -72,7 +72,7 @@ describe('a USER sees a webhook', () => {
     }
   });
 
-  it('with the places of its filter that are within their reach, without what became of it (R-B9)', async () => {
+  it('sees only accessible ids of a filter, without statistics (R-B9)', async () => {
     const filter = {
       siteIds: [hidden.siteId, granted.siteId],
       sourceIds: [hidden.sources[0]],
@@ -83,13 +83,13 @@ describe('a USER sees a webhook', () => {
     expect(seen).not.toHaveProperty('successCount');
   });
 
-  it('for a site of which they reach a part, without what became of it: that tells of all of it (R-B9)', async () => {
+  it('sees a webhook for a partly accessible site without statistics, which cover the whole site (R-B9)', async () => {
     const seen = await see({ filter: { siteIds: [partial.siteId] } });
     expect(seen?.filter).toEqual({ siteIds: [partial.siteId] });
     expect(seen).not.toHaveProperty('successCount');
   });
 
-  it('for what they may not see as if it did not exist (R-B9)', async () => {
+  it('gets 404 for a webhook of inaccessible entities (R-B9)', async () => {
     for (const filter of [
       { siteIds: [hidden.siteId] },
       { sourceIds: [hidden.sources[0], partial.sources[1]] },
@@ -99,11 +99,11 @@ describe('a USER sees a webhook', () => {
     }
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [hidden.siteId] } });
     const { status, body } = await user.get(`/account/webhooks/${id}`);
-    const words = { code: 'not_found', message: 'there is no such webhook', requestId: expect.any(String) };
+    const words = { code: 'not_found', message: 'the webhook does not exist', requestId: expect.any(String) };
     expect({ status, body }).toEqual({ status: 404, body: words });
   });
 
-  it('for what was deleted as if it did not exist: nobody can say whose it was (R-B9)', async () => {
+  it('gets 404 for a webhook of deleted entities, whose former access is unknown (R-B9)', async () => {
     const { siteId } = await createPlace();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
@@ -112,7 +112,7 @@ describe('a USER sees a webhook', () => {
   });
 });
 
-it('totals and pages are of what a USER sees (R-A7, R-B9)', async () => {
+it('webhooks: totals and pages count only what a USER sees (R-A7, R-B9)', async () => {
   const eventType = 'CalculationFailed';
   for (const { siteId } of [hidden, granted, hidden, granted]) {
     await createWebhook(api.manager, { eventType, filter: { siteIds: [siteId] } });
@@ -127,7 +127,7 @@ it('totals and pages are of what a USER sees (R-A7, R-B9)', async () => {
   }
 });
 
-it('what may be a credential of the receiver’s is hidden from a USER, in a shape clients still read (R-B9, R-I1)', async () => {
+it('webhooks: possible credentials of the receiver are masked for a USER, in the same shape (R-B9, R-I1)', async () => {
   const members = {
     url: 'https://Receiver.example:8443/hooks/s3cret?key=s3cret',
     headers: { Authorization: 's3cret', 'X-Key': 's3cret' },

@@ -39,15 +39,15 @@ const WHOLE = () => ({
   bodyTemplate: '{"text": "points were written"}',
 });
 
-describe('POST /account/webhooks', () => {
-  it('makes a webhook with the fields of I1, 200 (R-I1, R-A6)', async () => {
+describe('webhooks: POST /account/webhooks', () => {
+  it('creates a webhook with the fields of R-I1, 200 (R-I1, R-A6)', async () => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WHOLE(), secret: secretOf(24) });
     const shown = { id: expect.any(String), createdDate: expect.any(String), modifiedDate: expect.any(String) };
     expect({ status, body }).toEqual({ status: 200, body: { ...WHOLE(), disabledReason: null, ...shown } });
     expect(await read(body as SeenWebhook)).toEqual(body);
   });
 
-  it('needs name, url and eventType alone: the rest has defaults, for null too (R-I1)', async () => {
+  it('requires name, url and eventType; others default when absent or null (R-I1)', async () => {
     const defaults = { isEnabled: true, httpMethod: 'POST', headers: {}, filter: {}, bodyTemplate: null };
     const nulls = Object.fromEntries(Object.keys(defaults).map((name) => [name, null]));
     for (const given of [{}, nulls, { filter: { siteIds: null } }]) {
@@ -55,7 +55,7 @@ describe('POST /account/webhooks', () => {
     }
   });
 
-  it('reads names in any case, enumerations too, and ignores what it does not know or does not write (R-A3)', async () => {
+  it('matches member and enum names in any case and ignores unknown and read-only members (R-A3)', async () => {
     const members = { Name: 'n', URL: WEBHOOK.url, EVENTTYPE: 'sitecreated', IsEnabled: 'False', httpMETHOD: 'put' };
     const others = { id: 'x', createdDate: 'never', disabledReason: 'none', lastExecution: 5, colour: 'red' };
     const filter = { SiteIds: [String(own.siteId)] };
@@ -65,7 +65,7 @@ describe('POST /account/webhooks', () => {
     expect(body).not.toHaveProperty('colour');
   });
 
-  it('names all that is wrong at once, with JSON paths, and makes nothing (R-A5, R-I1)', async () => {
+  it('reports every problem with its JSON path and creates nothing (R-A5, R-I1)', async () => {
     const headers = { Host: 'h', 'webhook-id': '1', 'X-A': 'a\nb', 'x-a': 'b', 'a b': 'c', TE: 't', 'X-N': 5 };
     const wrong = {
       ...{ name: '', url: 'receiver.example', eventType: 'PointsWritten', isEnabled: 'perhaps', httpMethod: 'GET' },
@@ -101,12 +101,12 @@ describe('POST /account/webhooks', () => {
     'https://169.254.169.254/latest/meta-data',
     'ftp://receiver.example/',
     'receiver',
-  ])('refuses the address %s (R-I4)', async (url) => {
+  ])('refuses the URL %s (R-I4)', async (url) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, url });
     expect([status, pathsOf(body)]).toEqual([400, ['$.url']]);
   });
 
-  it('refuses a template that is none, with its places, beside what is wrong with the filter (R-I1, R-A5)', async () => {
+  it('reports template errors with their positions together with filter errors (R-I1, R-A5)', async () => {
     const wrong = { bodyTemplate: '{"a": {{data.}}, "b": {{ }}}', filter: { siteIds: [foreign.siteId] } };
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, ...wrong });
     expect([status, pathsOf(body)]).toEqual([400, ['$.bodyTemplate', '$.bodyTemplate', '$.filter.siteIds[0]']]);
@@ -116,14 +116,14 @@ describe('POST /account/webhooks', () => {
     expect((await createWebhook(api.manager, { ...text, headers: { 'content-type': 'text/plain' } })).id).toBeTruthy();
   });
 
-  it('is for managers (R-B8)', async () => {
+  it('is allowed for managers only (R-B8)', async () => {
     const user = await api.signIn('ulla', 'USER');
     const admin = await api.signIn('ada', 'ADMIN');
     expect((await user.post('/account/webhooks', WEBHOOK)).status).toBe(403);
     expect((await admin.post('/account/webhooks', WEBHOOK)).status).toBe(200);
   });
 
-  it('takes bodies of JSON alone (R-A4)', async () => {
+  it('accepts JSON bodies only (R-A4)', async () => {
     const send = (type: string) =>
       api.manager.send('POST', '/account/webhooks', WEBHOOK, { headers: { 'content-type': type } });
     expect((await send('application/vnd.tidemark+json')).status).toBe(200);
@@ -131,8 +131,8 @@ describe('POST /account/webhooks', () => {
   });
 });
 
-describe('the secret', () => {
-  it('that was given is never shown (R-I1)', async () => {
+describe('webhook secret', () => {
+  it('is never returned when the client gave it (R-I1)', async () => {
     const secret = secretOf(64);
     const webhook = await createWebhook(api.manager, { secret });
     const answers = [
@@ -145,7 +145,7 @@ describe('the secret', () => {
     expect(JSON.stringify(answers)).not.toMatch(/whsec_(BwcH|CQkJ)|"secret":/);
   });
 
-  it('is made by the service where none is given, and told once: else nobody could verify (R-I1, R-I3)', async () => {
+  it('is generated when absent and returned once (R-I1, R-I3)', async () => {
     const [first, second] = [await createWebhook(api.manager), await createWebhook(api.manager, { secret: null })];
     expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(first.secret).not.toBe(second.secret);
@@ -159,20 +159,20 @@ describe('the secret', () => {
     ['no prefix', secretOf(32).slice(6)],
     ['base64 without its end', secretOf(32).slice(0, -1)],
     ['what is not base64', `whsec_${'?'.repeat(32)}`],
-  ])('of %s is refused (R-I3)', async (_what, secret) => {
+  ])('is refused with %s (R-I3)', async (_what, secret) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, secret });
     expect([status, pathsOf(body)]).toEqual([400, ['$.secret']]);
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
-  it('is kept by a PUT without one, or with null (R-I1)', async () => {
+  it('is kept by a PUT without a secret or with null (R-I1)', async () => {
     const webhook = await createWebhook(api.manager, { secret: secretOf(24) });
     await put(webhook, { ...webhook, name: 'a' });
     await put(webhook, { ...webhook, name: 'b', secret: null });
     expect(await secretsOf(webhook)).toEqual([secretOf(24)]);
   });
 
-  it('that replaces another is valid beside it for 24 hours; the same again replaces nothing (R-I3)', async () => {
+  it('stays valid for 24 hours after a change; writing the same secret changes nothing (R-I3)', async () => {
     const [old, fresh] = [secretOf(24, 1), secretOf(24, 2)];
     const webhook = await createWebhook(api.manager, { secret: old });
     expect((await put(webhook, { secret: fresh })).status).toBe(200);
@@ -190,11 +190,11 @@ describe('the secret', () => {
   });
 });
 
-describe('GET /account/webhooks', () => {
+describe('webhooks: GET /account/webhooks', () => {
   const named = (client: TestClient, query: string) =>
     client.get<SeenWebhook[]>(`/account/webhooks?${query}`, { 'x-total-count': 'true' });
 
-  it('shows what the display level says, in any case or by number; Normal by default (§4.4, R-I1, R-A3)', async () => {
+  it('returns the members of the display level, given by name in any case or by number; Normal by default (§4.4, R-I1, R-A3)', async () => {
     const webhook = await createWebhook(api.manager, { name: 'levels', eventType: 'UserLocked' });
     await setByService(
       webhook.id,
@@ -218,7 +218,7 @@ describe('GET /account/webhooks', () => {
     expect(body).toMatchObject({ lastExecution: null, successCount: 0, failureCount: 0 });
   });
 
-  it('filters by one event type or several, and counts and pages what is left (§4.4, R-A3, R-A7)', async () => {
+  it('filters by event types, and totals and pages follow the filter (§4.4, R-A3, R-A7)', async () => {
     const { siteId } = own;
     for (const name of ['b', 'a', 'c']) await createWebhook(api.manager, { name, eventType: 'SourceCreated' });
     await createWebhook(api.manager, { name: 'd', eventType: 'SourceDeleted', filter: { siteIds: [siteId] } });
@@ -234,12 +234,12 @@ describe('GET /account/webhooks', () => {
     }
   });
 
-  it('names all that is wrong with the query (R-A5)', async () => {
+  it('reports every problem of the query (R-A5)', async () => {
     const { status, body } = await api.manager.get('/account/webhooks?displayLevel=Huge&EventType=a&itemsPerPage=0');
     expect([status, pathsOf(body)]).toEqual([400, ['query.displayLevel', 'query.eventType', 'query.itemsPerPage']]);
   });
 
-  it('is of the caller’s account alone (R-A5)', async () => {
+  it('returns webhooks of the caller’s account only (R-A5)', async () => {
     const webhook = await createWebhook(api.stranger, { name: 'south', eventType: 'InvitationAccepted' });
     expect((await named(api.stranger, 'eventType=InvitationAccepted')).body).toMatchObject([{ id: webhook.id }]);
     const { body, headers } = await named(api.manager, 'eventType=InvitationAccepted');
@@ -247,8 +247,8 @@ describe('GET /account/webhooks', () => {
   });
 });
 
-describe('PUT /account/webhooks/{id}', () => {
-  it('answers with the webhook; what the body leaves out keeps its value, null clears (§4.4, R-I1)', async () => {
+describe('webhooks: PUT /account/webhooks/{id}', () => {
+  it('returns the webhook; absent members keep their value, null clears (§4.4, R-I1)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const changed = await put(webhook, { Name: 'other', headers: null, bodyTemplate: null });
     const { secret: _, modifiedDate, ...rest } = webhook;
@@ -259,7 +259,7 @@ describe('PUT /account/webhooks/{id}', () => {
     expect((await put(webhook, { filter: null })).body.filter).toEqual({});
   });
 
-  it('that changes nothing leaves the date of the last change (R-I1)', async () => {
+  it('keeps modifiedDate when nothing changes (R-I1)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     for (const level of ['Light', 'Normal', 'Verbose']) {
       const { body } = await api.manager.get(`${path(webhook)}?displayLevel=${level}`);
@@ -267,7 +267,7 @@ describe('PUT /account/webhooks/{id}', () => {
     }
   });
 
-  it('that enables what the service disabled starts anew (R-I3)', async () => {
+  it('resets the failure period when it enables a webhook the service disabled (R-I3)', async () => {
     const webhook = await createWebhook(api.manager);
     const disabled = `is_enabled = false, disabled_reason = 'gone', disabled_date = now(), failing_since = now()`;
     await setByService(webhook.id, disabled);
@@ -280,7 +280,7 @@ describe('PUT /account/webhooks/{id}', () => {
     expect(rows).toEqual([{ disabled_reason: null, disabled_date: null, failing_since: null }]);
   });
 
-  it('leaves what failed so far, unless it leads to another receiver (R-I3)', async () => {
+  it('keeps the failure period unless the URL changes (R-I3)', async () => {
     const webhook = await createWebhook(api.manager);
     const failingSince = async () =>
       (await api.database.query('select failing_since from webhook where id = $1', [webhook.id])).rows[0].failing_since;
@@ -291,7 +291,7 @@ describe('PUT /account/webhooks/{id}', () => {
     expect(await failingSince()).toBeNull();
   });
 
-  it('names all that is wrong at once, and changes nothing (R-A5)', async () => {
+  it('reports every problem at once and changes nothing (R-A5)', async () => {
     const webhook = await createWebhook(api.manager);
     const { status, body } = await put(webhook, { name: null, url: 5, isEnabled: null, headers: { Host: 'x' } });
     expect([status, pathsOf(body)]).toEqual([400, ['$.name', '$.url', '$.isEnabled', '$.headers.Host']]);
@@ -299,7 +299,7 @@ describe('PUT /account/webhooks/{id}', () => {
     expect(await read(webhook)).toMatchObject(WEBHOOK);
   });
 
-  it('at the same time as others loses none of them (R-I1)', async () => {
+  it('loses no change of concurrent requests (R-I1)', async () => {
     const webhook = await createWebhook(api.manager);
     const changes = [{ name: 'z' }, { httpMethod: 'PUT' }, { headers: { 'X-A': '1' } }, { isEnabled: false }];
     await Promise.all(changes.map((change) => put(webhook, change)));
@@ -307,7 +307,7 @@ describe('PUT /account/webhooks/{id}', () => {
   });
 });
 
-it('an address that the operator allowed once is accepted as it is read, a new one is not (part C, R-I4)', async () => {
+it('webhooks: a stored URL stays valid after the operator’s policy forbids it for new webhooks (part C, R-I4)', async () => {
   const [webhook, url] = [await createWebhook(api.manager), 'http://10.0.0.1/'];
   await setByService(webhook.id, `url = '${url}'`);
   expect((await put(webhook, { ...(await read(webhook)), name: 'x' })).status).toBe(200);
@@ -328,7 +328,7 @@ async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
   );
 }
 
-it('disabled by a manager, it gives up what waits to be sent (R-I1)', async () => {
+it('webhooks: disabling ends the waiting messages (R-I1)', async () => {
   const webhook = await createWebhook(api.manager);
   const waiting = async () => {
     const sql = `select count(*) from webhook_attempt where webhook_id = $1 and state = 'Pending'`;
@@ -341,8 +341,8 @@ it('disabled by a manager, it gives up what waits to be sent (R-I1)', async () =
   expect(await waiting()).toBe(0);
 });
 
-describe('DELETE /account/webhooks/{id}', () => {
-  it('removes it for everybody, 200 and empty (§4.4, R-A6)', async () => {
+describe('webhooks: DELETE /account/webhooks/{id}', () => {
+  it('hides the webhook from every caller, 200 with an empty body (§4.4, R-A6)', async () => {
     const webhook = await createWebhook(api.manager);
     expect(await api.manager.delete(path(webhook))).toMatchObject({ status: 200, body: undefined });
     const { body } = await api.manager.get<SeenWebhook[]>('/account/webhooks');
@@ -354,7 +354,7 @@ describe('DELETE /account/webhooks/{id}', () => {
     expect((await api.manager.delete(path(webhook))).status).toBe(404);
   });
 
-  it('keeps no credential, and its history goes in the background, however long (R-I1, R-I5)', async () => {
+  it('erases credentials at once and deletes the history in the background (R-I1, R-I5)', async () => {
     const webhook = await createWebhook(api.manager, WHOLE());
     const other = await createWebhook(api.manager);
     for (const hook of [webhook, other]) for (const state of ['Pending', 'Succeeded']) await addAttempt(hook, state);
@@ -371,13 +371,13 @@ describe('DELETE /account/webhooks/{id}', () => {
   });
 });
 
-it('an id of another account, of nobody and what is no id are answered in the same words (R-A5)', async () => {
+it('webhooks: an id of another account, an unknown id and a malformed id get the same answer (R-A5)', async () => {
   const { id } = await createWebhook(api.stranger);
   for (const client of [api.manager, await api.signIn('adam', 'ADMIN')]) {
     for (const [method, body] of [['GET'], ['PUT', { name: 'x' }], ['PATCH', []], ['DELETE']] as const) {
       for (const asked of [id, id.toUpperCase(), '00000000-0000-4000-8000-000000000000', '7', "x'--", '%00']) {
         const answer = await client.send<Refusal>(method, `/account/webhooks/${asked}`, body);
-        const words = { code: 'not_found', message: 'there is no such webhook', requestId: expect.any(String) };
+        const words = { code: 'not_found', message: 'the webhook does not exist', requestId: expect.any(String) };
         expect([method, asked, answer.status, answer.body]).toEqual([method, asked, 404, words]);
       }
     }
@@ -385,7 +385,7 @@ it('an id of another account, of nobody and what is no id are answered in the sa
   expect((await api.stranger.get(path({ id }))).status).toBe(200);
 });
 
-it('a USER changes nothing (R-B8)', async () => {
+it('webhooks: a USER cannot change anything (R-B8)', async () => {
   const [user, webhook] = [await api.signIn('uwe', 'USER'), await createWebhook(api.manager)];
   expect((await user.put(path(webhook), { name: 'x' })).status).toBe(403);
   expect((await user.patch(path(webhook), [])).status).toBe(403);
@@ -393,8 +393,8 @@ it('a USER changes nothing (R-B8)', async () => {
   expect(await read(webhook)).toMatchObject(WEBHOOK);
 });
 
-describe('a filter', () => {
-  it('names what the account has; each that is not there is named, in the same words for what is another’s (R-I1, R-A5)', async () => {
+describe('webhook filter', () => {
+  it('must name entities of the account; every other id is reported with the same text (R-I1, R-A5)', async () => {
     const filter = {
       siteIds: [own.siteId, foreign.siteId],
       sourceIds: [foreign.sourceId, 987_654],
@@ -403,30 +403,33 @@ describe('a filter', () => {
     const { status, body } = await api.manager.post<Refusal>('/account/webhooks', { ...WEBHOOK, filter });
     expect(status).toBe(400);
     expect(body.details).toEqual([
-      { path: '$.filter.siteIds[1]', message: `must be a site of the account, ${foreign.siteId} does not exist` },
-      { path: '$.filter.sourceIds[0]', message: `must be a source of the account, ${foreign.sourceId} does not exist` },
-      { path: '$.filter.sourceIds[1]', message: 'must be a source of the account, 987654 does not exist' },
-      { path: '$.filter.variableIds[0]', message: 'must be a variable of the account, 987654 does not exist' },
+      { path: '$.filter.siteIds[1]', message: `must be a site of the account, site ${foreign.siteId} does not exist` },
+      {
+        path: '$.filter.sourceIds[0]',
+        message: `must be a source of the account, source ${foreign.sourceId} does not exist`,
+      },
+      { path: '$.filter.sourceIds[1]', message: 'must be a source of the account, source 987654 does not exist' },
+      { path: '$.filter.variableIds[0]', message: 'must be a variable of the account, variable 987654 does not exist' },
     ]);
     const webhook = await createWebhook(api.manager);
     expect((await put(webhook, { filter: { siteIds: [foreign.siteId] } })).status).toBe(400);
   });
 
   it.each(['DataPushCompleted', 'FileIngested', 'UserCreated', 'UserLocked', 'InvitationAccepted'])(
-    'is refused for %s, which happens at no one place (R-I1)',
+    'is refused for %s, which names no site, source or variable (R-I1)',
     async (eventType) => {
       const filter = { siteIds: [own.siteId] };
       const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, eventType, filter });
       expect([status, pathsOf(body)]).toEqual([400, ['$.filter']]);
       const isOfPoints = !/^User|^Inv/.test(eventType);
-      expect(JSON.stringify(body).includes('subscribe to DataPointsWritten')).toBe(isOfPoints);
+      expect(JSON.stringify(body).includes('use DataPointsWritten')).toBe(isOfPoints);
       const webhook = await createWebhook(api.manager, { filter });
       expect((await put(webhook, { eventType })).status).toBe(400);
       expect((await put(webhook, { eventType, filter: null })).status).toBe(200);
     },
   );
 
-  it('that names what was deleted since is accepted as it is read, by PUT and by POST (R-I1, part C)', async () => {
+  it('stays valid in PUT and POST after a named entity was deleted (R-I1, part C)', async () => {
     const { siteId } = await createStructure(api.manager);
     const webhook = await createWebhook(api.manager, { filter: { siteIds: [siteId, own.siteId] } });
     expect((await api.manager.delete(`/sites/${siteId}?hardDelete=true`)).status).toBe(204);
@@ -439,7 +442,7 @@ describe('a filter', () => {
   });
 });
 
-it('an account has at most 100 webhooks, also when they are made at the same time (R-I1)', async () => {
+it('webhooks: an account has at most 100, also with concurrent creations (R-I1)', async () => {
   const answers = await Promise.all(
     Array.from({ length: 105 }, (_, index) =>
       api.stranger.post('/account/webhooks', { ...WEBHOOK, name: `n${index}` }),
@@ -452,7 +455,7 @@ it('an account has at most 100 webhooks, also when they are made at the same tim
   expect(refused).toMatchObject({ status: 409, body: { code: 'conflict', message } });
 });
 
-it('who made, changed and deleted a webhook is in the audit trail, without its secrets (R-B14, R-I1)', async () => {
+it('webhooks: creation, change and deletion write audit entries without secrets (R-B14, R-I1)', async () => {
   const webhook = await createWebhook(api.manager, { name: 'Old', headers: { 'X-Key': 'hidden-value' } });
   await put(webhook, { name: 'New', secret: secretOf(24), headers: { 'X-Key': 'hidden-other' } });
   await put(webhook, { name: '' });

@@ -129,8 +129,8 @@ async function endClaims(): Promise<void> {
   await forgetJobs(world.environment);
 }
 
-describe('a deliverer killed', () => {
-  test('while a receiver has not answered: the message is sent again, under the same id (R-I3, R-K3)', async () => {
+describe('webhook delivery: a deliverer killed', () => {
+  test('before the response: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
     receiver.answer('hang', 200);
     const sites = await createSites(1);
@@ -145,7 +145,7 @@ describe('a deliverer killed', () => {
     expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
   }, 60_000);
 
-  test('between the answer and its commit: the message is sent again, under the same id (R-I3, R-K3)', async () => {
+  test('between the response and its commit: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
     // Failures, which take a transaction: a single statement may come to its end though who sent it is dead.
     receiver.answer(500, 500, 200);
@@ -170,8 +170,8 @@ describe('a deliverer killed', () => {
   }, 60_000);
 });
 
-describe('a process killed while it relays', () => {
-  test('inside its transaction: no event is lost, and none told twice (R-I8, R-K3)', async () => {
+describe('webhook fan-out: a relaying process killed', () => {
+  test('inside its transaction: every event gets exactly one message (R-I8, R-K3)', async () => {
     await subscribe();
     const sites = await createSites(20);
     await whileHeld(async () => {
@@ -186,7 +186,7 @@ describe('a process killed while it relays', () => {
     expect(await allEnded()).toHaveLength(sites.length);
   }, 60_000);
 
-  test('again and again, wherever it is just then, and the deliverer with it (R-I8, R-K3)', async () => {
+  test('repeatedly at random points, together with the deliverer: every event gets exactly one message (R-I8, R-K3)', async () => {
     await subscribe();
     const sites: number[] = [];
     for (let round = 0; round < 3; round += 1) {
@@ -204,7 +204,7 @@ describe('a process killed while it relays', () => {
   }, 90_000);
 });
 
-test('after the database was away while a receiver was answering, everything goes on (R-K3)', async () => {
+test('webhook delivery: continues after a database outage during a response (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.DATABASE_URL ?? '');
   receiver.answer('hang', 200);
@@ -219,7 +219,7 @@ test('after the database was away while a receiver was answering, everything goe
   await gate.shut();
 }, 60_000);
 
-test('after Redis was away: what happened meanwhile is told once it is back (R-K3)', async () => {
+test('webhook delivery: delivers the events of a Redis outage afterwards (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.REDIS_URL ?? '');
   await start('deliverer', { REDIS_URL: gate.url });
@@ -233,7 +233,7 @@ test('after Redis was away: what happened meanwhile is told once it is back (R-K
   await gate.shut();
 }, 60_000);
 
-test('SIGTERM: nothing new is begun, what is claimed is handed back, and the process ends in good order (R-K2)', async () => {
+test('webhook delivery: SIGTERM starts no attempts, releases claims and exits cleanly (R-K2)', async () => {
   await subscribe();
   receiver.answer('hang');
   await createSites(30);

@@ -40,7 +40,7 @@ async function replay(webhookId: string, entry: Entry | undefined): Promise<void
   expect(status).toBe(200);
 }
 
-test('a message that was told is told again, the same but for the time of the try (R-I3, R-I5)', async () => {
+test('webhook replay: sends the same message again, with the time of the new attempt (R-I3, R-I5)', async () => {
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(1);
   const [first] = await ended(webhookId, 1);
@@ -54,7 +54,7 @@ test('a message that was told is told again, the same but for the time of the tr
   ]);
 });
 
-test('one that was given up is tried once, with no retries of its own (R-I5)', async () => {
+test('webhook replay: a given-up message is sent once, without retries (R-I5)', async () => {
   receiver.answer(500);
   const webhookId = await delivery.addWebhook(receiver.url);
   await delivery.createSites(1);

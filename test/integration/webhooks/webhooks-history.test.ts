@@ -49,8 +49,8 @@ async function addAttempt(eventId: string, columns: Readonly<Record<string, unkn
   return rows[0]?.id ?? '';
 }
 
-describe('GET /account/webhooks/{id}/history', () => {
-  test('shows every try with what was sent and what came of it, the newest first (R-I5)', async () => {
+describe('webhook history: GET /account/webhooks/{id}/history', () => {
+  test('lists every attempt with its request and outcome, newest first (R-I5)', async () => {
     const eventId = await addEvent();
     const request = {
       method: 'POST',
@@ -78,7 +78,7 @@ describe('GET /account/webhooks/{id}/history', () => {
     ]);
   });
 
-  test('is paged, 100 to a page unless something else is asked for, with its total on request (R-I5, R-A7)', async () => {
+  test('has pages of 100 entries by default and the total on request (R-I5, R-A7)', async () => {
     const eventId = await addEvent();
     const ids: string[] = [];
     for (let count = 0; count < 105; count++) ids.unshift(await addAttempt(eventId));
@@ -100,7 +100,7 @@ describe('GET /account/webhooks/{id}/history', () => {
     },
   );
 
-  test('can be had of some states alone (R-I5)', async () => {
+  test('filters by state (R-I5)', async () => {
     const eventId = await addEvent();
     for (const state of ['Succeeded', 'Failed', 'Pending']) await addAttempt(eventId, { state });
     const states = async (query: string) => (await read(query)).map(({ state }) => state);
@@ -111,7 +111,7 @@ describe('GET /account/webhooks/{id}/history', () => {
     expect(headers.get('x-total-count')).toBe('1');
   });
 
-  test('is for managers of the account (R-I5, R-A5)', async () => {
+  test('is allowed for managers of the account only (R-I5, R-A5)', async () => {
     const user = await api.signIn(`una-${webhookId}`, 'USER');
     expect((await user.get(pathOf(webhookId))).status).toBe(403);
     expect((await api.stranger.get(pathOf(webhookId))).status).toBe(404);
@@ -119,7 +119,7 @@ describe('GET /account/webhooks/{id}/history', () => {
   });
 });
 
-describe('POST /account/webhooks/{id}/history/{historyId}/replay', () => {
+describe('webhook replay: POST /account/webhooks/{id}/history/{historyId}/replay', () => {
   test.each(['Succeeded', 'Failed'])(
     'plans one more try of a message that %s, under its own id (R-I5)',
     async (state) => {
@@ -135,7 +135,7 @@ describe('POST /account/webhooks/{id}/history/{historyId}/replay', () => {
     },
   );
 
-  test('stands in the audit trail (R-B14)', async () => {
+  test('writes an audit entry (R-B14)', async () => {
     const eventId = await addEvent();
     const historyId = await addAttempt(eventId);
     await replay(historyId);
@@ -143,14 +143,14 @@ describe('POST /account/webhooks/{id}/history/{historyId}/replay', () => {
     expect(body).toMatchObject([{ action: 'WebhookReplayed', details: { historyId, eventId } }]);
   });
 
-  test('is 409 while the message waits to be sent, also for two who ask at once (R-I5)', async () => {
+  test('answers 409 while the message is waiting, also to the second of two concurrent requests (R-I5)', async () => {
     const historyId = await addAttempt(await addEvent(), { state: 'Failed' });
     const answers = await Promise.all([replay(historyId), replay(historyId), replay(historyId)]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
     expect((await read()).map(({ attempt }) => attempt)).toEqual([2, 1]);
   });
 
-  test('is 409 for a webhook that is disabled, and for messages that were not kept (R-I5)', async () => {
+  test('answers 409 for a disabled webhook and for dropped messages (R-I5)', async () => {
     const gap = await addAttempt(await addEvent(), { attempt: 0, state: 'Failed' });
     expect((await replay(gap)).status).toBe(409);
     const historyId = await addAttempt(await addEvent());
@@ -158,7 +158,7 @@ describe('POST /account/webhooks/{id}/history/{historyId}/replay', () => {
     expect((await replay(historyId)).status).toBe(409);
   });
 
-  test('is 404 for what is not of this webhook, or of another account (R-A5)', async () => {
+  test('answers 404 for an entry of another webhook or account (R-A5)', async () => {
     const historyId = await addAttempt(await addEvent());
     expect((await replay(historyId, otherId)).status).toBe(404);
     expect((await api.stranger.post(`${pathOf(webhookId)}/${historyId}/replay`, undefined)).status).toBe(404);
@@ -170,7 +170,7 @@ describe('POST /account/webhooks/{id}/history/{historyId}/replay', () => {
   });
 });
 
-describe('a page of a long history is read from the index (R-I5)', () => {
+describe('webhook history: a page of a long history is read from the index (R-I5)', () => {
   beforeAll(async () => {
     webhookId = (await createWebhook(api.manager)).id;
     const eventId = await addEvent();

@@ -71,8 +71,8 @@ const ended = (id: string): Promise<Shown> =>
     return shown.state !== 'Pending' && shown;
   });
 
-describe('POST /account/webhooks/test', () => {
-  test('answers at once with the id and where to look; it waits for a deliverer (R-I7)', async () => {
+describe('webhook trial send: POST /account/webhooks/test', () => {
+  test('answers at once with the id and the Location of the result, which is Pending (R-I7)', async () => {
     const { status, body, headers } = await api.manager.post<{ id: string }>(PATH, fields());
     expect({ status, body }).toEqual({ status: 200, body: { id: expect.any(String) } });
     expect(headers.get('location')).toBe(`${PATH}/${body.id}`);
@@ -82,7 +82,7 @@ describe('POST /account/webhooks/test', () => {
     expect((await ended(body.id)).state).toBe('Succeeded');
   });
 
-  test('sends what a delivery would be, signed with the secret given (R-I3, R-I7)', async () => {
+  test('sends the same request as a delivery, signed with the given secret (R-I3, R-I7)', async () => {
     deliver();
     const id = await start(fields({ httpMethod: 'PUT', headers: { 'X-Mine': '1' }, data: { siteId: 'any' } }));
     const shown = await ended(id);
@@ -110,7 +110,7 @@ describe('POST /account/webhooks/test', () => {
     expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });
   });
 
-  test('says what went wrong (R-I7)', async () => {
+  test('reports why it failed (R-I7)', async () => {
     deliver();
     receiver.answerWith((_request, response) => response.writeHead(302, { location: '/' }).end('see there'));
     expect(await ended(await start(fields()))).toMatchObject({
@@ -120,11 +120,11 @@ describe('POST /account/webhooks/test', () => {
     });
     receiver.answerWith(() => {});
     const silent = await ended(await start(fields()));
-    expect(silent).toMatchObject({ state: 'Failed', error: 'there was no answer within 2 s' });
+    expect(silent).toMatchObject({ state: 'Failed', error: 'the receiver did not respond within 2 s' });
     expect(silent).not.toHaveProperty('response');
   });
 
-  test('makes a secret where none is given, and tells it this once (R-I7)', async () => {
+  test('generates a secret when none is given, and returns it once (R-I7)', async () => {
     deliver();
     const { body } = await api.manager.post<{ id: string; secret: string }>(PATH, fields({ secret: undefined }));
     expect(JSON.stringify(await ended(body.id))).not.toContain(body.secret);
@@ -136,7 +136,7 @@ describe('POST /account/webhooks/test', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('takes a webhook as it is read: it lends its secret to where it leads, and nowhere else (R-I7, R-C3)', async () => {
+  test('accepts a webhook as read, and uses its secret for the same URL only (R-I7, R-C3)', async () => {
     deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
@@ -158,7 +158,7 @@ describe('POST /account/webhooks/test', () => {
     expect(await isSigned({ ...webhook, id: 'unknown' })).toBe(false);
   });
 
-  test('names all that is wrong at once (R-A5, R-I7)', async () => {
+  test('reports every problem at once (R-A5, R-I7)', async () => {
     const wrong = { url: 'ftp://x', eventType: 'Nothing', httpMethod: 'GET', headers: { Host: 'x' }, data: '\u0000' };
     const { status, body } = await api.manager.post<{ details: { path: string }[] }>(PATH, wrong);
     expect(status).toBe(400);
@@ -173,7 +173,7 @@ describe('POST /account/webhooks/test', () => {
     expect(inside.status).toBe(400);
   });
 
-  test('is for managers, and stands in the audit trail (R-I7, R-B14)', async () => {
+  test('is allowed for managers only and writes an audit entry (R-I7, R-B14)', async () => {
     const user = await api.signIn('una', 'USER');
     expect((await user.post(PATH, fields())).status).toBe(403);
     const id = await start(fields({ url: `${receiver.url}/try?key=abc` }));
@@ -185,8 +185,8 @@ describe('POST /account/webhooks/test', () => {
   });
 });
 
-describe('GET /account/webhooks/test/{id}', () => {
-  test('shows nothing to others, and nothing after 24 h (R-I7, R-A5)', async () => {
+describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
+  test('answers 404 to other accounts and after 24 h (R-I7, R-A5)', async () => {
     const id = await start(fields());
     const user = await api.signIn('ulf', 'USER');
     expect((await user.get(`${PATH}/${id}`)).status).toBe(403);
@@ -201,8 +201,8 @@ describe('GET /account/webhooks/test/{id}', () => {
   });
 });
 
-describe('a test is not lost (R-I7, R-K3)', () => {
-  test('when a process dies that was at it: another one takes it up', async () => {
+describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () => {
+  test('after a crash another process claims it when the lease ends', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 second' where id = $1`, [id]);
     deliver();
@@ -210,7 +210,7 @@ describe('a test is not lost (R-I7, R-K3)', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('when its process has to end before the answer came: it is handed back', async () => {
+  test('a stopping process releases it before the response arrives', async () => {
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };
@@ -225,7 +225,7 @@ describe('a test is not lost (R-I7, R-K3)', () => {
   });
 });
 
-test('an account may ask for so many tests in a minute, whoever of it asks (R-I7, R-B15)', async () => {
+test('webhook trial send: the rate limit is shared by all users of an account (R-I7, R-B15)', async () => {
   const limited = await startTestApi({ ...LOCAL, WEBHOOK_TESTS_PER_MINUTE: '3' });
   try {
     const other = await limited.signIn('mia', 'MANAGER');

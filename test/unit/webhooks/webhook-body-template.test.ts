@@ -14,7 +14,7 @@ const MESSAGE = {
 const render = (template: string, isJson = true, values: unknown = MESSAGE) =>
   renderTemplate(parseTemplate(template, isJson), values);
 
-describe('what is put in', () => {
+describe('webhook body template: rendering', () => {
   test.each([
     ['{"v": {{data.variableId}}}', { v: 5 }],
     ['{"v": "{{data.variableId}}"}', { v: '5' }],
@@ -39,7 +39,7 @@ describe('what is put in', () => {
     expect(JSON.parse(render(template) ?? '')).toEqual(expected);
   });
 
-  test('where the body is no JSON, texts stand without quotes, escaped (R-I1)', () => {
+  test('outside JSON a string is inserted without quotes and escaped (R-I1)', () => {
     const template =
       'Variable {{data.variableId}} is {{data.name}}, {{json data.name}}: {{data.variables}}{{data.unknown}}';
     expect(validateTemplate(template, 'text/plain')).toEqual([]);
@@ -49,11 +49,11 @@ describe('what is put in', () => {
   });
 
   test.each(['__proto__', 'constructor', 'data.toString', 'data.constructor.name', 'data.name.length', 'type[0]'])(
-    'only members of the message itself: nothing of %s (R-I1)',
+    '%s renders null: only own members of the message are readable (R-I1)',
     (path) => expect(render(`[{{${path}}}]`)).toBe('[null]'),
   );
 
-  test('a body larger than 1 MiB is not rendered, however it comes to be (R-I1)', () => {
+  test('a body above 1 MiB is not rendered, by characters or bytes (R-I1)', () => {
     const values = { data: { text: 'é'.repeat(400_000), many: new Array<number>(1000).fill(1) } };
     expect(render('"{{data.text}}"', true, values)?.length).toBe(400_002);
     expect(render('["{{data.text}}","{{data.text}}"]', true, values)).toBeUndefined();
@@ -61,40 +61,40 @@ describe('what is put in', () => {
   });
 });
 
-describe('what is refused, with its place (R-I1)', () => {
+describe('webhook body template: validation reports the position (R-I1)', () => {
   test.each([
-    ['{"v": {{data.x}', 'line 1, column 7', 'has {{ without }}'],
-    ['{"v":\n  {{#each data}}}', 'line 2, column 3', /^has {{…}} with no path in it/],
-    ['{"v": {{data["x"]}}}', 'line 1, column 7', /no path/],
-    ['{"v": {{1 + 1}}}', 'line 1, column 7', /no path/],
-    ['{"v": {{}}}', 'line 1, column 7', /no path/],
-    ['{"v": {{data..x}}}', 'line 1, column 7', /no path/],
-    ['{"v": "\\{{data.x}}n"}', 'line 1, column 9', 'must not put a value in behind a backslash'],
-    ['{"v": "\\u00{{data.x}}"}', 'line 1, column 12', 'must not put a value in behind a backslash'],
+    ['{"v": {{data.x}', 'line 1, column 7', 'must close every {{ with }}'],
+    ['{"v":\n  {{#each data}}}', 'line 2, column 3', /^must have a path in {{…}}/],
+    ['{"v": {{data["x"]}}}', 'line 1, column 7', /must have a path/],
+    ['{"v": {{1 + 1}}}', 'line 1, column 7', /must have a path/],
+    ['{"v": {{}}}', 'line 1, column 7', /must have a path/],
+    ['{"v": {{data..x}}}', 'line 1, column 7', /must have a path/],
+    ['{"v": "\\{{data.x}}n"}', 'line 1, column 9', 'must not have a placeholder after a backslash'],
+    ['{"v": "\\u00{{data.x}}"}', 'line 1, column 12', 'must not have a placeholder after a backslash'],
     ['{"v": 1{{data.x}}}', 'line 1, column 8', /^must be JSON/],
     ['{"v": {{data.x}}{{data.y}}}', 'line 1, column 17', /^must be JSON/],
     ['{"v":\n{{data.x}}', 'line 2, column 11', /^must be JSON/],
-    ['{{{data.x}}: 1}', 'line 1, column 1', /no path/],
+    ['{{{data.x}}: 1}', 'line 1, column 1', /must have a path/],
     ['{ {{data.x}}: 1}', 'line 1, column 3', /^must be JSON/],
     ['hello', 'line 1, column 1', /^must be JSON/],
     ['', 'line 1, column 1', /^must be JSON/],
-  ])('%j at %s', (template, place, message) => {
+  ])('refuses %j at %s', (template, location, message) => {
     const [problem] = validateTemplate(template, 'application/vnd.x+json; charset=utf-8');
-    expect(problem).toEqual({ place, message: expect.stringMatching(message) });
+    expect(problem).toEqual({ location, message: expect.stringMatching(message) });
   });
 
-  test('every problem of its syntax at once', () => {
+  test('reports every syntax error at once', () => {
     expect(validateTemplate('{{a b}} {{#if}} {{x', 'text/plain')).toHaveLength(3);
   });
 
-  test('a template that is too long', () => {
+  test('refuses a template above 65,536 characters', () => {
     expect(validateTemplate('x'.repeat(65_537), 'text/plain')).toEqual([
-      { place: 'line 1, column 1', message: 'must have at most 65536 characters' },
+      { location: 'line 1, column 1', message: 'must have at most 65536 characters' },
     ]);
   });
 });
 
-describe('no data can break out of the JSON (R-I1)', () => {
+describe('webhook body template: data cannot change the structure of JSON (R-I1)', () => {
   const hole = fc.constantFrom('{{data.a}}', '{{json data.a}}', '{{data.b}}');
   const inText = fc.array(fc.oneof(hole, fc.constantFrom('\\n', '\\\\', '\\"', '\\u0041', 'u', ',', '}')), {
     maxLength: 6,
@@ -119,7 +119,7 @@ describe('no data can break out of the JSON (R-I1)', () => {
   const markText = (data: unknown) => (typeof data === 'string' ? data : MARK);
   const read = (template: string, data: unknown): unknown => JSON.parse(render(template, true, { data }) ?? '');
 
-  test('a template without problems renders JSON, of one shape for whatever texts', () => {
+  test('a valid template renders JSON of the same shape for all strings', () => {
     let valid = 0;
     fc.assert(
       fc.property(fc.oneof(sound, cut), value, value, (template, a, b) => {
@@ -134,7 +134,7 @@ describe('no data can break out of the JSON (R-I1)', () => {
     expect(valid).toBeGreaterThan(700);
   });
 
-  test('a text put between quotes is read back as it was', () => {
+  test('a string inserted between quotes parses to itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(render('{"x":"{{data}}","y":{{data}}}', true, { data: text }) ?? '')).toEqual({

@@ -18,22 +18,22 @@ test.each([
   'https://8.8.8.8/',
   'https://[2606:4700:4700::1111]/hook',
   'https://bücher.example/',
-])('%s is an address of a receiver (R-I4)', (text) => expect(problemOf(text)).toBeUndefined());
+])('webhook URL: %s is accepted (R-I4)', (text) => expect(problemOf(text)).toBeUndefined());
 
 test.each([
-  ['no address', '', 'must be an address such as https://…'],
-  ['no address', 'example.com/hook', 'must be an address such as https://…'],
+  ['no address', '', 'must be a URL such as https://receiver.example/path'],
+  ['no address', 'example.com/hook', 'must be a URL such as https://receiver.example/path'],
   ['http', 'http://example.com/', 'must begin with https://, got http:'],
   ['another scheme', 'file:///etc/passwd', 'must begin with https://, got file:'],
-  ['credentials', 'https://user:password@example.com/', 'must have no user and password; use a header for them'],
-  ['a user', 'https://user@example.com/', 'must have no user and password; use a header for them'],
-  ['a fragment', 'https://example.com/#x', 'must have no fragment (#…)'],
-  ['an empty fragment', 'https://example.com/#', 'must have no fragment (#…)'],
-  ['a line break', 'https://exam\nple.com/', 'must have no blanks, control characters or backslashes'],
-  ['a backslash', 'https://example.com\\@127.0.0.1/', 'must have no blanks, control characters or backslashes'],
+  ['credentials', 'https://user:password@example.com/', 'must not have a user or password; send them in a header'],
+  ['a user', 'https://user@example.com/', 'must not have a user or password; send them in a header'],
+  ['a fragment', 'https://example.com/#x', 'must not have a fragment (#…)'],
+  ['an empty fragment', 'https://example.com/#', 'must not have a fragment (#…)'],
+  ['a line break', 'https://exam\nple.com/', 'must not have blanks, control characters or backslashes'],
+  ['a backslash', 'https://example.com\\@127.0.0.1/', 'must not have blanks, control characters or backslashes'],
   ['port 0', 'https://example.com:0/', 'must have a port from 1 to 65535'],
   ['too long', `https://example.com/${'x'.repeat(2048)}`, 'must have at most 2048 characters'],
-])('%s is refused: %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
+])('webhook URL: refuses %s, such as %j (R-I4)', (_what, text, problem) => expect(problemOf(text)).toBe(problem));
 
 test.each([
   'https://127.0.0.1/',
@@ -49,20 +49,20 @@ test.each([
   'https://0/',
   'https://①②⑦.0.0.1/',
   'https://10。0。0。1/',
-])('however it is spelled, %s is not public (R-I4)', (text) => {
-  expect(problemOf(text)).toBe('must lead to a public address');
+])('webhook URL: %s is not public in any spelling (R-I4)', (text) => {
+  expect(problemOf(text)).toBe('must have a public address as its host');
 });
 
-test('http and ranges of addresses are accepted where the operator allows them (R-I4)', () => {
+test('webhook URL: http and internal ranges are accepted when the operator allows them (R-I4)', () => {
   const range = parseRange('127.0.0.0/8');
   const policy = { allowHttp: true, allowedRanges: range ? [range] : [] };
   expect(problemOf('http://127.0.0.1:8080/', policy)).toBeUndefined();
   expect(problemOf('ftp://127.0.0.1/', policy)).toBe('must begin with https:// or http://, got ftp:');
-  expect(problemOf('http://10.0.0.1/', policy)).toBe('must lead to a public address');
+  expect(problemOf('http://10.0.0.1/', policy)).toBe('must have a public address as its host');
 });
 
-describe('headers of a webhook', () => {
-  test('never replace those of the service, whatever was stored (R-I3)', () => {
+describe('webhook headers', () => {
+  test('stored headers never replace those of the service (R-I3)', () => {
     const own = {
       'Webhook-Id': 'forged',
       HOST: 'inside',
@@ -81,13 +81,13 @@ describe('headers of a webhook', () => {
     (name) => expect(maskCredentials({ [name]: 'value' }, {})).toEqual({ [name]: '***' }),
   );
 
-  test('the history shows others as sent (R-I5)', () => {
+  test('the history shows other headers as sent (R-I5)', () => {
     const sent = { 'content-type': 'application/json', 'x-environment': 'test', 'x-monkey': 'banana' };
     expect(maskCredentials(sent, {})).toEqual(sent);
   });
 });
 
-describe('Retry-After (R-I3)', () => {
+describe('webhook response header Retry-After (R-I3)', () => {
   const now = Date.UTC(2026, 2, 1, 12);
 
   test.each([
@@ -106,5 +106,5 @@ describe('Retry-After (R-I3)', () => {
     ['2026', 2_026_000],
     ['2026-03-01', undefined],
     [undefined, undefined],
-  ])('%j is %s ms', (text, expected) => expect(parseRetryAfter(text, now)).toBe(expected));
+  ])('%j means %s ms', (text, expected) => expect(parseRetryAfter(text, now)).toBe(expected));
 });

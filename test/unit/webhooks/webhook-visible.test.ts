@@ -38,7 +38,7 @@ function placesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFil
   };
 }
 
-it('places out of reach are never named, those within always; nothing is left of a webhook without any (R-B9)', () => {
+it('webhooks of a USER: a filter shows exactly the ids within site access; without any the webhook is hidden (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
@@ -54,7 +54,7 @@ it('places out of reach are never named, those within always; nothing is left of
   );
 });
 
-it('what became of it is there exactly where all that is named is reached with all that is in it (R-B9)', () => {
+it('webhooks of a USER: delivery statistics are shown only with access to everything the filter names (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
@@ -68,7 +68,7 @@ it('what became of it is there exactly where all that is named is reached with a
   );
 });
 
-it('nothing of what may be a credential is in it, and the address is still one (R-B9)', () => {
+it('webhooks of a USER: possible credentials are masked, and the URL stays a URL (R-B9)', () => {
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);

@@ -12,30 +12,30 @@ const failed = { state: 'Failed', status: 500 } as const;
 const next = (end: Parameters<typeof planNextStep>[0], attempt = 1, isReplay = false, chance = 0) =>
   planNextStep(end, attempt, isReplay, { delaysSec: WEBHOOK_RETRY_SEC }, chance);
 
-describe('after a try', () => {
-  test('the retries come after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, then no more (R-I3)', () => {
+describe('webhook delivery: next step after an attempt', () => {
+  test('retries follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, then none (R-I3)', () => {
     const delays = Array.from({ length: 8 }, (_, index) => next(failed, index + 1));
     const [minute, hour] = [60_000, 3_600_000];
     const wanted = [5000, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
     expect(delays).toEqual([...wanted.map((delayMs) => ({ kind: 'retry', delayMs })), { kind: 'end' }]);
   });
 
-  test('chance makes a retry later by a twentieth at the most, and the first one not at all (R-I3)', () => {
+  test('jitter delays a retry by at most 5 %, and the first retry not at all (R-I3)', () => {
     expect(next(failed, 1, false, 0.99)).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(next(failed, 2, false, 0.5)).toEqual({ kind: 'retry', delayMs: 307_500 });
   });
 
-  test('what succeeded, or was asked for by a manager, is not tried again (R-I3, R-I5)', () => {
+  test('a success and a replay are not retried (R-I3, R-I5)', () => {
     expect(next({ state: 'Succeeded', status: 204 })).toEqual({ kind: 'end' });
     expect(next(failed, 3, true)).toEqual({ kind: 'end' });
   });
 
-  test('410 disables, whichever try it was (R-I3)', () => {
+  test('410 disables the webhook after any attempt (R-I3)', () => {
     const gone = { state: 'Failed', status: 410, retryAfterMs: 1000 } as const;
     expect([next(gone), next(gone, 8), next(gone, 2, true)]).toEqual(Array(3).fill({ kind: 'disable' }));
   });
 
-  test('no retry comes earlier than Retry-After says, nor than it would have, up to a day (R-I3)', () => {
+  test('a retry waits for the longer of its back-off and Retry-After, which counts up to a day (R-I3)', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7 }),
@@ -55,16 +55,16 @@ describe('after a try', () => {
     [503, 7000],
     [500, 0],
     [200, 0],
-  ])('after %i with Retry-After nothing is sent for %i ms (R-I3)', (status, pauseMs) => {
+  ])('a %i with Retry-After of 7 s pauses the webhook for %i ms (R-I3)', (status, pauseMs) => {
     expect(planPause({ state: status === 200 ? 'Succeeded' : 'Failed', status, retryAfterMs: 7000 })).toBe(pauseMs);
   });
 });
 
-describe('a filter', () => {
+describe('webhook fan-out: filter', () => {
   const occurrence = (type: string, data: Occurrence['data']): Occurrence => ({
     ...{ accountId: 1, type, date: '2026-03-01T00:00:00Z', data },
   });
-  const isTold = (filter: Parameters<typeof toFilter>[0], type: string, data: Occurrence['data']) =>
+  const matches = (filter: Parameters<typeof toFilter>[0], type: string, data: Occurrence['data']) =>
     planMessages(toFilter(filter), occurrence(type, data), 1000).length === 1;
 
   test.each([
@@ -81,11 +81,11 @@ describe('a filter', () => {
     ['CalculationFailed', { variableId: 3 }, { sourceIds: [2] }, false],
     ['UserCreated', { id: 'a' }, { siteIds: [1] }, false],
     ['UserCreated', { id: 'a' }, {}, true],
-  ] as const)('of %s %j with %j: %s (R-I1)', (type, data, filter, wanted) => {
-    expect(isTold(filter, type, data)).toBe(wanted);
+  ] as const)('%s %j against %j matches: %s (R-I1)', (type, data, filter, wanted) => {
+    expect(matches(filter, type, data)).toBe(wanted);
   });
 
-  test('messages hold every variable it lets through once, in order, and at most so many each (R-I1)', () => {
+  test('messages contain every matching variable once, in order, up to the maximum of each message (R-I1)', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { minLength: 1 });
     fc.assert(
       fc.property(ids, fc.option(ids), fc.integer({ min: 1, max: 7 }), (written, wanted, max) => {
@@ -101,8 +101,8 @@ describe('a filter', () => {
   });
 });
 
-describe('why a webhook was disabled', () => {
-  test.each(['en', 'fr', 'nl', 'de'] as const)('is said in %s', (language) => {
+describe('webhook disabled by the service', () => {
+  test.each(['en', 'fr', 'nl', 'de'] as const)('the mail states the reason in %s', (language) => {
     expect(disableReason({ kind: 'gone' }, language)).toContain('410');
     expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);
   });
@@ -111,15 +111,15 @@ describe('why a webhook was disabled', () => {
     ['https://a.example/hook?key=s3cret', 'https://a.example/hook'],
     ['https://user:s3cret@a.example/hook#s3cret', 'https://a.example/hook'],
     ['https://a.example/@us', 'https://a.example/@us'],
-  ])('the address %s is shown as %s', (url, shown) => {
+  ])('the mail shows the URL %s as %s', (url, shown) => {
     expect(withoutQuery(url)).toBe(shown);
   });
 });
 
-test('an account gets its places and no more; who is turned away is called when one gets free (R-I3)', () => {
-  const places = openAccountSemaphore(2);
-  expect(['a', 'b', 'c', 'c', 'd'].map((id) => places.enter(1, id))).toEqual([true, true, false, false, false]);
-  expect(places.enter(2, 'e')).toBe(true);
-  expect([places.leave(1), places.leave(1), places.leave(2)]).toEqual(['c', 'd', undefined]);
-  expect(['c', 'd'].map((id) => places.enter(1, id))).toEqual([true, true]);
+test('webhook delivery: the account semaphore refuses keys above its permits and returns them when one is free (R-I3)', () => {
+  const semaphore = openAccountSemaphore(2);
+  expect(['a', 'b', 'c', 'c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true, false, false, false]);
+  expect(semaphore.tryEnter(2, 'e')).toBe(true);
+  expect([semaphore.leave(1), semaphore.leave(1), semaphore.leave(2)]).toEqual(['c', 'd', undefined]);
+  expect(['c', 'd'].map((id) => semaphore.tryEnter(1, id))).toEqual([true, true]);
 });

@@ -57,7 +57,7 @@ async function push(...variableIds: readonly number[]): Promise<void> {
   await api.ingest();
 }
 
-test('structure tells where it belongs, also once it is gone, and where it was moved from (R-I2)', async () => {
+test('webhook fan-out: structure events name their parents, also after deletion, and the former parent of a move (R-I2)', async () => {
   const types = ['Created', 'Updated', 'Deleted'].flatMap((what) =>
     ['Site', 'Source', 'Variable'].map((of) => of + what),
   );
@@ -91,7 +91,7 @@ test('structure tells where it belongs, also once it is gone, and where it was m
   });
 });
 
-test('a filter lets through what happens at its sites and sources, also to what is deleted by then (R-I1)', async () => {
+test('webhook fan-out: a filter matches events of its sites and sources, also of entities deleted since (R-I1)', async () => {
   const one = await createStructure(api.manager);
   const other = await createStructure(api.manager);
   const [bySite, bySource, byVariable] = [
@@ -105,7 +105,7 @@ test('a filter lets through what happens at its sites and sources, also to what 
   }
 });
 
-test('a push to many variables is one message, narrowed to what the filter lets through (R-I1)', async () => {
+test('webhook fan-out: a push to many variables is one message, narrowed by the filter (R-I1)', async () => {
   const [one, two, three] = [
     await createStructure(api.manager),
     await createStructure(api.manager),
@@ -124,7 +124,7 @@ test('a push to many variables is one message, narrowed to what the filter lets 
   expect(await messagesOf(none)).toEqual([]);
 });
 
-test('each push is told of in a message of its own, however many share an event (R-I2, R-D7)', async () => {
+test('webhook fan-out: pushes that share an event get one message each (R-I2, R-D7)', async () => {
   const { variableId } = await createStructure(api.manager);
   const webhookId = await addWebhook('DataPushCompleted');
   const labels = Array.from({ length: 12 }, (_, index) => `fan-out-${index}`);
@@ -136,7 +136,7 @@ test('each push is told of in a message of its own, however many share an event 
   for (const message of told) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
-test('nobody is told of another account, of another type, or while disabled (R-I8)', async () => {
+test('webhook fan-out: no message for another account, another event type or a disabled webhook (R-I8)', async () => {
   const webhooks = [
     await addWebhook('SiteCreated', { accountId: api.otherAccountId }),
     await addWebhook('SiteUpdated'),

@@ -56,7 +56,7 @@ const isDisabled = (webhookId: string) =>
     return webhook.is_enabled === false && webhook;
   });
 
-test('a receiver that hangs keeps neither its own account nor another from being told (R-I3)', async () => {
+test('webhook delivery: a hanging receiver delays no other webhook of any account (R-I3)', async () => {
   const { api } = delivery;
   const [dead, alive, foreign] = [await receiver(), await receiver(), await receiver()];
   dead.answer('hang');
@@ -74,7 +74,7 @@ test('a receiver that hangs keeps neither its own account nor another from being
   expect(performance.now() - startMs).toBeLessThan(5000);
 });
 
-test('410 disables a webhook at once: what waits is given up, and every manager is told in their language (R-I3)', async () => {
+test('webhook delivery: 410 disables the webhook, ends its waiting messages and mails every manager in their language (R-I3)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(`${url}?key=secret`, { name: 'North hook' });
@@ -84,7 +84,7 @@ test('410 disables a webhook at once: what waits is given up, and every manager 
   await delivery.createSites(1);
   await waitFor(7);
   expect(await isDisabled(webhookId)).toMatchObject({
-    disabled_reason: 'its receiver answered 410 Gone: it wants no more messages.',
+    disabled_reason: 'its receiver answered 410 Gone and wants no more messages.',
     disabled_date: expect.any(String),
   });
   const history = await delivery.historyOf(webhookId, 10);
@@ -107,7 +107,7 @@ test('410 disables a webhook at once: what waits is given up, and every manager 
   expect(received).toHaveLength(tries);
 });
 
-test('five days of nothing but failures disable it; one success begins them anew (R-I3)', async () => {
+test('webhook delivery: five days without a success disable the webhook; a success resets the period (R-I3)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   const { database } = delivery.api;
@@ -133,7 +133,7 @@ test('five days of nothing but failures disable it; one success begins them anew
   expect((await mails()).map(({ to }) => to)).toEqual(['fleur@north.example', 'karl@north.example']);
 });
 
-test('a receiver that is down costs a bounded backlog: the newest are not kept, and the history counts them (R-I5)', async () => {
+test('webhook delivery: a full backlog drops the newest messages, and one history entry counts them (R-I5)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);
@@ -151,7 +151,7 @@ test('a receiver that is down costs a bounded backlog: the newest are not kept, 
   expect(others).toEqual([]);
   expect(gap).toMatchObject({
     state: 'Failed',
-    error: expect.stringMatching(/^40 messages from 2\S+Z to 2\S+Z were not kept: 20 waited to be sent already$/),
+    error: expect.stringMatching(/^40 messages from 2\S+Z to 2\S+Z were dropped: 20 messages were already waiting$/),
   });
   // Room again, once the receiver is back.
   answer(200);
@@ -166,7 +166,7 @@ test('a receiver that is down costs a bounded backlog: the newest are not kept, 
   expect((await gaps()).length).toBe(1);
 }, 30_000);
 
-test('the history is kept for as long as is set, and what still waits whatever its age (R-I5, R-I7)', async () => {
+test('webhook history: the purge deletes ended messages after the configured days and keeps waiting ones (R-I5, R-I7)', async () => {
   const { url, answer } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   await delivery.createSites(2);

@@ -42,7 +42,7 @@ const waitUntilWaiting = (count: number) =>
   });
 
 test.each(['Succeeded', 'Failed'] as const)(
-  'a manager who changes a webhook while a try of it ends %s neither fails nor keeps it from being written (R-I5)',
+  'webhook delivery: changing a webhook while an attempt ends as %s causes no deadlock (R-I5)',
   async (state) => {
     const { id } = await createWebhook(api.manager, { name: state });
     await api.database.query(
@@ -53,11 +53,11 @@ test.each(['Succeeded', 'Failed'] as const)(
       [id],
     );
     const [claimed] = await claimAttempts(api.database, id, 1, 60_000);
-    if (!claimed) throw new Error('nothing was claimed');
+    if (!claimed) throw new Error('no attempt was claimed');
     const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
     const outcome = { state, request, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // A fan-out tells of something, a change is about to be committed, and the try itself is slow to be written.
+    // A fan-out stores a message, a change is about to be committed, and the outcome is slow to be written.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);
@@ -92,7 +92,7 @@ async function addOld(webhookId: string, days: number): Promise<{ readonly event
   return row;
 }
 
-test('a purge leaves what somebody else is at for the next time, and waits for nobody (R-I5)', async () => {
+test('webhook history: the purge skips locked messages until its next run (R-I5)', async () => {
   const { id } = await createWebhook(api.manager);
   const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
   const somebody = await hold('select from webhook_event where id = $1 for update', held.eventId);
@@ -104,7 +104,7 @@ test('a purge leaves what somebody else is at for the next time, and waits for n
   await somebody.end();
 });
 
-test('a message that is purged while a manager asks for a replay of it is not found (R-I5, R-A5)', async () => {
+test('webhook history: a replay of a message being purged answers 404 (R-I5, R-A5)', async () => {
   const { id } = await createWebhook(api.manager);
   const old = await addOld(id, 31);
   const purge = await hold('delete from webhook_event where id = $1', old.eventId);

@@ -30,7 +30,7 @@ async function addPaused(waiting: number): Promise<string> {
   return webhookId;
 }
 
-test('a replay is sent to a receiver that asked for a pause, also when its wake-up got lost (R-I5, R-K3)', async () => {
+test('webhook delivery: a replay ignores the pause of its receiver, also after a lost wake-up (R-I5, R-K3)', async () => {
   const webhookId = await addPaused(2);
   const { rows } = await delivery.api.database.query<{ eventId: string }>(
     `insert into webhook_attempt (event_id, webhook_id, attempt, is_replay)
@@ -45,7 +45,7 @@ test('a replay is sent to a receiver that asked for a pause, also when its wake-
   expect(receiver.received).toHaveLength(1);
 });
 
-test('looking for what may be sent meanwhile does not read all that waits (R-I3)', async () => {
+test('webhook delivery: claiming for a paused webhook does not read its whole backlog (R-I3)', async () => {
   const webhookId = await addPaused(3000);
   const read = await withTransaction(delivery.api.database, async (transaction) => {
     expect(await claimAttempts(transaction, webhookId, 8, 1000)).toEqual([]);

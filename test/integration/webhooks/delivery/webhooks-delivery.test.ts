@@ -23,7 +23,7 @@ async function receiver(secret?: string): Promise<WebhookReceiver> {
   return opened;
 }
 
-test('a message is signed, tells type, timestamp, account and data, and ends in the history (R-I3, R-I5)', async () => {
+test('webhook delivery: a message is signed, has type, timestamp, account and data, and enters the history (R-I3, R-I5)', async () => {
   const { url, waitFor } = await receiver();
   const webhookId = await delivery.addWebhook(url);
   const before = Date.now();
@@ -44,7 +44,7 @@ test('a message is signed, tells type, timestamp, account and data, and ends in 
   });
 });
 
-test('messages are sent in the order of what happened, each once, a long backlog too (R-I3, R-I8)', async () => {
+test('webhook delivery: messages of a long backlog are sent once each, in event order (R-I3, R-I8)', async () => {
   const { url, waitFor, received } = await receiver();
   await delivery.addWebhook(url);
   await delivery.createSites(150);
@@ -56,7 +56,7 @@ test('messages are sent in the order of what happened, each once, a long backlog
   expect(Math.max(...places)).toBeLessThan(16);
 });
 
-test('what fails is tried again after the delays, under the same id, until it succeeds (R-I3)', async () => {
+test('webhook delivery: a failed message is retried with back-off under the same id until it succeeds (R-I3)', async () => {
   const { url, answer, waitFor } = await receiver();
   answer(500, 503, 200);
   const webhookId = await delivery.addWebhook(url);
@@ -72,7 +72,7 @@ test('what fails is tried again after the delays, under the same id, until it su
   ]);
 });
 
-test('after the last retry it has failed for good (R-I3)', async () => {
+test('webhook delivery: a message is given up after the last retry (R-I3)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);
@@ -85,7 +85,7 @@ test('after the last retry it has failed for good (R-I3)', async () => {
   expect(received).toHaveLength(3);
 });
 
-test('a redirect is not followed: it is a failure (R-I3)', async () => {
+test('webhook delivery: a redirect is a failure and is not followed (R-I3)', async () => {
   const [target, door] = [await receiver(), await receiver()];
   door.answer({ status: 307, headers: { location: target.url } });
   const webhookId = await delivery.addWebhook(door.url);
@@ -94,7 +94,7 @@ test('a redirect is not followed: it is a failure (R-I3)', async () => {
   expect(target.received).toEqual([]);
 });
 
-test('a receiver that does not answer in time is a failure that says so (R-I3)', async () => {
+test('webhook delivery: a response after the time-out is a failure that names the time-out (R-I3)', async () => {
   const { url, answer, waitFor } = await receiver();
   answer('hang', 200);
   const webhookId = await delivery.addWebhook(url);
@@ -112,7 +112,7 @@ test('a receiver that does not answer in time is a failure that says so (R-I3)',
 test.each([
   ['seconds', () => '2'],
   ['a date', () => new Date(Date.now() + 3000).toUTCString()],
-])('Retry-After in %s is waited for, by everything to that receiver (R-I3)', async (_, retryAfter) => {
+])('webhook delivery: Retry-After in %s delays every message to the receiver (R-I3)', async (_, retryAfter) => {
   const { url, answer, waitFor } = await receiver();
   const header = retryAfter();
   answer({ status: 429, headers: { 'retry-after': header } }, 200);
@@ -128,7 +128,7 @@ test.each([
   expect(waitedMs).toBeLessThan(4500);
 });
 
-test('a change of address and secret holds from the next try on (R-I3)', async () => {
+test('webhook delivery: a changed URL and secret apply from the next attempt on (R-I3)', async () => {
   const otherSecret = `whsec_${Buffer.from('a secret that only the other knows').toString('base64')}`;
   const [former, latter] = [await receiver(), await receiver(otherSecret)];
   former.answer(500);
@@ -144,7 +144,7 @@ test('a change of address and secret holds from the next try on (R-I3)', async (
   expect(latter.forged).toEqual([]);
 });
 
-test('a webhook a manager disables is sent nothing more, and what happens meanwhile is not kept for it (R-I1)', async () => {
+test('webhook delivery: a disabled webhook gets no messages, also none of its disabled period (R-I1)', async () => {
   const { url, answer, received } = await receiver();
   answer(500);
   const webhookId = await delivery.addWebhook(url);
@@ -168,7 +168,7 @@ test('a webhook a manager disables is sent nothing more, and what happens meanwh
   expect((await delivery.historyOf(webhookId, 3)).filter(({ state }) => state === 'Pending')).toEqual([]);
 });
 
-test('messages that were claimed are handed back when the deliverer stops, and sent by the next (R-K2)', async () => {
+test('webhook delivery: a stopping deliverer releases its claims for the next one (R-K2)', async () => {
   const { url, answer, waitFor, received } = await receiver();
   answer('hang', 200);
   await delivery.addWebhook(url);

@@ -5,8 +5,8 @@ import type { Sender, SenderOptions } from '../../../../src/webhooks/sending/sen
 import { MESSAGE, openTestSender, type RawServer, startRawServer, targetAt } from './webhooks-sending-fixture.ts';
 
 const TIMEOUT_MS = 400;
-const NO_ANSWER = 'there was no answer within 0.4 s';
-const CLOSED = 'the receiver closed the connection without an answer';
+const NO_ANSWER = 'the receiver did not respond within 0.4 s';
+const CLOSED = 'the receiver closed the connection without a response';
 
 let server: RawServer | undefined;
 let sender: Sender | undefined;
@@ -28,12 +28,12 @@ function drip(socket: Socket, bit: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-describe('the time is up (R-I3)', () => {
-  test('for who never answers', async () => {
+describe('webhook sending: the time-out ends an exchange (R-I3)', () => {
+  test('with a receiver that never responds', async () => {
     expect(await sendTo(() => {})).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('for headers that come bit by bit', async () => {
+  test('with headers that arrive byte by byte', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
       drip(socket, 'x');
@@ -43,24 +43,24 @@ describe('the time is up (R-I3)', () => {
     expect(outcome.durationMs).toBeLessThan(5 * TIMEOUT_MS);
   });
 
-  test('for answers in advance without end', async () => {
+  test('with endless 1xx responses', async () => {
     const outcome = await sendTo((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'));
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
   });
 
-  test('for a body that comes bit by bit: a success it would only be at its end', async () => {
+  test('with a body that arrives byte by byte: an incomplete 2xx is a failure', async () => {
     const outcome = await sendTo((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\nbegun');
       drip(socket, '.');
     });
     expect(outcome).toMatchObject({
       state: 'Failed',
-      error: 'the answer had not come to its end after 0.4 s',
+      error: 'the response was incomplete after 0.4 s',
       response: { status: 200, body: expect.stringMatching(/^begun\.*$/) },
     });
   });
 
-  test('for a name that nobody answers for', async () => {
+  test('with a host name whose name servers do not answer', async () => {
     sender = openTestSender({ timeoutMs: TIMEOUT_MS, resolve: () => new Promise(() => {}) });
     const outcome = await sender.send(targetAt('http://receiver.test/'), MESSAGE);
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_ANSWER });
@@ -68,21 +68,17 @@ describe('the time is up (R-I3)', () => {
   });
 });
 
-describe('what is no answer (R-I3)', () => {
+describe('webhook sending: an invalid response is a failure (R-I3)', () => {
   test.each([
     ['nothing', '', CLOSED],
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the answer of the receiver is no HTTP'],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'the response of the receiver is not valid HTTP'],
     [
       'two lengths',
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-      'the answer of the receiver is no HTTP',
+      'the response of the receiver is not valid HTTP',
     ],
-    [
-      'large headers',
-      `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
-      'the headers of the answer are larger than 16 KiB',
-    ],
-    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke its answer off'],
+    ['large headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 'the response headers exceed 16 KiB'],
+    ['half an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf', 'the receiver broke off its response'],
     [
       'another protocol',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
@@ -93,7 +89,7 @@ describe('what is no answer (R-I3)', () => {
     expect(outcome).toMatchObject({ state: 'Failed', error });
   });
 
-  test('a connection that is refused', async () => {
+  test('a refused connection', async () => {
     const closed = await startRawServer(() => {});
     await closed.close();
     sender = openTestSender();
@@ -103,7 +99,7 @@ describe('what is no answer (R-I3)', () => {
   });
 });
 
-test('of a body without end 4 KiB are kept, and the connection is closed (R-I5)', async () => {
+test('webhook sending: keeps 4 KiB of an endless body and closes the connection (R-I5)', async () => {
   let written = 0;
   const closed = new Promise<number>((resolve) => {
     void sendTo(
@@ -124,7 +120,7 @@ test('of a body without end 4 KiB are kept, and the connection is closed (R-I5)'
   expect(await closed).toBeLessThan(64 << 20);
 });
 
-test('a connection the receiver closed meanwhile costs no try: another one is made (R-I3)', async () => {
+test('webhook sending: a stale kept-alive connection is replaced within the same attempt (R-I3)', async () => {
   const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
   const first = await sendTo((socket, count) => (count === 2 ? socket.destroy() : socket.write(answer)), {
     timeoutMs: 5000,

@@ -36,18 +36,18 @@ async function sendTo(...given: readonly NameAnswer[]): Promise<string> {
   return error ?? state;
 }
 
-test('a name with an address is looked up for a connection, once (R-I4)', async () => {
+test('webhook sending: resolves a name once for each connection (R-I4)', async () => {
   expect(await sendTo(['127.0.0.1'])).toBe('Succeeded');
   expect(names.asked).toEqual(['receiver.test']);
 });
 
-test('a name that leads to another name leads where that leads (R-I4)', async () => {
+test('webhook sending: follows CNAME records (R-I4)', async () => {
   expect(await sendTo(['other.test', '127.0.0.1'])).toBe('Succeeded');
   sender.close();
   expect(await sendTo(['inside.test', '127.0.0.2'], ['inside.test', '127.0.0.2'])).toBe(NO_PUBLIC_ADDRESS);
 });
 
-test('a name server that answers otherwise the next time leads nobody inside (R-I4)', async () => {
+test('webhook sending: a name server that changes its answer cannot redirect a connection inside (R-I4)', async () => {
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe(NO_PUBLIC_ADDRESS);
   expect(await sendTo(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1'])).toBe('Succeeded');
@@ -66,10 +66,10 @@ test.each([
   expect(receiver.connections()).toBe(0);
 });
 
-test('a name server that fails is no fault of the receiver’s (R-I4)', async () => {
-  expect(await sendTo('failure')).toBe('the name of the receiver could not be looked up');
+test('webhook sending: a failing name server is reported as such, not as a receiver error (R-I4)', async () => {
+  expect(await sendTo('failure')).toBe('the host name of the receiver could not be resolved');
 });
 
-test('one that says nothing keeps nobody waiting for longer than the time there is (R-I3)', async () => {
-  expect(await sendTo('silence')).toBe('there was no answer within 4 s');
+test('webhook sending: a silent name server is bounded by the time-out of the attempt (R-I3)', async () => {
+  expect(await sendTo('silence')).toBe('the receiver did not respond within 4 s');
 });

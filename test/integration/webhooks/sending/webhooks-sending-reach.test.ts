@@ -38,36 +38,36 @@ function failing(code: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error(code), { code }));
 }
 
-describe('nothing is connected to that is not public (R-I4)', () => {
-  test('an address in the URL', async () => {
+describe('webhook sending: connects to public addresses only (R-I4)', () => {
+  test('refuses an internal address in the URL', async () => {
     const outcome = await sendTo(receiver.url, { allowedRanges: [] });
     expect(outcome).toMatchObject({
       state: 'Failed',
-      error: 'the address of the receiver must lead to a public address',
+      error: 'the URL of the receiver must have a public address as its host',
     });
     expect(receiver.connections()).toBe(0);
   });
 
-  test('http, unless the operator allows it', async () => {
+  test('refuses http unless the operator allows it', async () => {
     const outcome = await sendTo(receiver.url, { allowHttp: false });
-    expect(outcome.error).toBe('the address of the receiver must begin with https://, got http:');
+    expect(outcome.error).toBe('the URL of the receiver must begin with https://, got http:');
     expect(receiver.connections()).toBe(0);
   });
 
-  test('a name that leads inside', async () => {
+  test('refuses a name that resolves to an internal address', async () => {
     const outcome = await sendTo(named(), { allowedRanges: [], resolve: async () => ['127.0.0.1'] });
     expect(outcome).toMatchObject({ state: 'Failed', error: NO_PUBLIC_ADDRESS });
     expect(JSON.stringify(outcome)).not.toContain('127.0.0.1');
     expect(receiver.connections()).toBe(0);
   });
 
-  test('a name with several addresses, one of them inside', async () => {
+  test('refuses a name with an internal address among several', async () => {
     const resolve = async () => ['127.0.0.1', '127.0.0.2'];
     expect(await sendTo(named(), { allowedRanges: ALLOWED, resolve })).toMatchObject({ error: NO_PUBLIC_ADDRESS });
     expect(receiver.connections()).toBe(0);
   });
 
-  test('a name whose address changes after it was looked at: it is looked up once for each connection', async () => {
+  test('resolves a name once for each connection, so that a changed address has no effect (DNS rebinding)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { connection: 'close' }).end();
     });
@@ -86,29 +86,29 @@ describe('nothing is connected to that is not public (R-I4)', () => {
     ['no address at all', async () => []],
     ['a name there is not', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('%s: in the same words as what is inside', async (_what, resolve) => {
+  ])('%s: same text as for an internal address', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 
-  test('a name server that fails', async () => {
+  test('reports a name server that fails', async () => {
     expect((await sendTo(named(), { resolve: failing('ESERVFAIL') })).error).toBe(
-      'the name of the receiver could not be looked up',
+      'the host name of the receiver could not be resolved',
     );
   });
 });
 
-test('the receiver is told the name it is called by, not its address (R-I3)', async () => {
+test('webhook sending: the Host header has the name of the URL, not the address (R-I3)', async () => {
   expect(await sendTo(named(), { resolve: async () => ['127.0.0.1'] })).toMatchObject({ state: 'Succeeded' });
   expect(receiver.messages[0]?.headers.host).toBe(`receiver.test:${receiver.port}`);
 });
 
-test('localhost is this machine, where the operator allows it (R-I4)', async () => {
+test('webhook sending: localhost is the loopback address when the operator allows it (R-I4)', async () => {
   expect(await nameResolver()('some.localhost')).toEqual(['127.0.0.1', '::1']);
   const url = `http://localhost:${receiver.port}/`;
   expect(await sendTo(url, { allowedRanges: ranges('127.0.0.0/8', '::1') })).toMatchObject({ state: 'Succeeded' });
 });
 
-describe('TLS is verified (R-I4)', () => {
+describe('webhook sending: TLS verification (R-I4)', () => {
   let certificate: Certificate;
   let server: Server;
 
@@ -131,7 +131,7 @@ describe('TLS is verified (R-I4)', () => {
 
   const options = { allowHttp: false, resolve: async () => ['127.0.0.1'] };
 
-  test('a certificate of an authority that is trusted', async () => {
+  test('accepts a certificate of a trusted authority', async () => {
     const url = await serve(makeCertificate('receiver.test'));
     for (let count = 0; count < 2; count++) {
       expect(await sendTo(url, { ...options, ca: certificate.cert })).toMatchObject({
@@ -141,33 +141,33 @@ describe('TLS is verified (R-I4)', () => {
     }
   });
 
-  test('one signed by itself', async () => {
+  test('refuses a self-signed certificate', async () => {
     const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
-    expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
+    expect(outcome.error).toBe('the certificate of the receiver is self-signed');
   });
 
-  test('one signed by itself, where the environment would have Node accept anything', async () => {
+  test('refuses a self-signed certificate even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const outcome = await sendTo(await serve(makeCertificate('receiver.test')), options);
     vi.unstubAllEnvs();
-    expect(outcome.error).toBe('the certificate of the receiver is signed by itself, not by an authority');
+    expect(outcome.error).toBe('the certificate of the receiver is self-signed');
   });
 
-  test('one for another name', async () => {
+  test('refuses a certificate for another host name', async () => {
     const url = await serve(makeCertificate('another.test'));
     const outcome = await sendTo(url, { ...options, ca: certificate.cert });
-    expect(outcome.error).toBe('the certificate of the receiver is for another name');
+    expect(outcome.error).toBe('the certificate of the receiver is for another host name');
   });
 
-  test('one that has expired', async () => {
+  test('refuses an expired certificate', async () => {
     const url = await serve(makeCertificate('receiver.test', new Date(Date.now() - 86_400_000)));
     const outcome = await sendTo(url, { ...options, ca: certificate.cert });
     expect(outcome.error).toBe('the certificate of the receiver has expired');
   });
 
-  test('no TLS at all', async () => {
+  test('refuses a receiver without TLS', async () => {
     await serve(makeCertificate('receiver.test'));
     const outcome = await sendTo(`https://receiver.test:${receiver.port}/`, options);
-    expect(outcome.error).toBe('no secure connection (TLS) could be made with the receiver');
+    expect(outcome.error).toBe('no TLS connection could be established with the receiver');
   });
 });

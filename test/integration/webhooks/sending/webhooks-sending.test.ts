@@ -27,8 +27,8 @@ afterEach(async () => {
 const send = (fields: Partial<WebhookTarget> = {}) =>
   sender.send(targetAt(`${receiver.url}/hook?a=1`, fields), MESSAGE);
 
-describe('what a receiver gets', () => {
-  test('is signed as Standard Webhooks says, with every secret that is valid (R-I3)', async () => {
+describe('webhook sending: request', () => {
+  test('is signed by Standard Webhooks with every valid secret (R-I3)', async () => {
     await send({ secrets: [SECRET, FORMER_SECRET] });
     const [message] = receiver.messages;
     const headers = message?.headers as Record<string, string>;
@@ -41,14 +41,14 @@ describe('what a receiver gets', () => {
     expect(headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+$/);
   });
 
-  test('says when it was tried, not when it happened (R-I3)', async () => {
+  test('has the instant of the attempt, not of the event, as webhook-timestamp (R-I3)', async () => {
     sender.close();
     sender = openTestSender({ clock: { nowMillis: () => 1_772_366_400_999 } });
     await send();
     expect(receiver.messages[0]?.headers['webhook-timestamp']).toBe('1772366400');
   });
 
-  test('has the method, the type and the headers of the webhook, none of them in place of ours (R-I1, R-I3)', async () => {
+  test('has the method and headers of the webhook, which never replace those of the service (R-I1, R-I3)', async () => {
     const own = {
       'Content-Type': 'text/plain',
       'X-Mine': '1',
@@ -75,7 +75,7 @@ describe('what a receiver gets', () => {
     ]);
   });
 
-  test('is JSON where nothing else is said, and signed as the template made it (R-I1, R-I3)', async () => {
+  test('is JSON by default, and the signature covers the rendered template (R-I1, R-I3)', async () => {
     await send({ bodyTemplate: '{"text": "New: {{data.name}}"}' });
     const [message] = receiver.messages;
     expect(message?.headers['content-type']).toBe('application/json');
@@ -83,25 +83,25 @@ describe('what a receiver gets', () => {
     expect(verified).toEqual({ text: 'New: Büro \u0000 "A"' });
   });
 
-  test('is nothing when the template would make more than 1 MiB of it (R-I1)', async () => {
+  test('is not sent when the rendered body exceeds 1 MiB (R-I1)', async () => {
     const large = { ...MESSAGE, data: 'x'.repeat(600_000) };
     const target = targetAt(receiver.url, { bodyTemplate: '["{{data}}","{{data}}"]' });
     expect(await sender.send(target, large)).toMatchObject({
       state: 'Failed',
-      error: 'the body would be larger than 1 MiB',
+      error: 'the rendered body exceeds 1 MiB',
     });
     expect(receiver.connections()).toBe(0);
   });
 
-  test('comes over one connection, message after message (R-I3)', async () => {
+  test('reuses the connection of the previous message (R-I3)', async () => {
     for (let count = 0; count < 10; count++) await send();
     expect(receiver.messages).toHaveLength(10);
     expect(receiver.connections()).toBe(1);
   });
 });
 
-describe('what is told of an answer', () => {
-  test('2xx is a success; request and response as they were (R-I3, R-I5)', async () => {
+describe('webhook sending: outcome', () => {
+  test('a 2xx succeeds, with the request and response as exchanged (R-I3, R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
     });
@@ -136,7 +136,7 @@ describe('what is told of an answer', () => {
     [400, 'the receiver answered 400'],
     [410, 'the receiver answered 410'],
     [500, 'the receiver answered 500'],
-  ])('%i is a failure: %s (R-I3)', async (status, error) => {
+  ])('a %i fails: %s (R-I3)', async (status, error) => {
     receiver.answerWith((_request, response) => {
       response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end();
     });
@@ -144,7 +144,7 @@ describe('what is told of an answer', () => {
     expect(receiver.messages.map(({ path }) => path)).toEqual(['/hook?a=1']);
   });
 
-  test('Retry-After is handed on, whatever the status (R-I3)', async () => {
+  test('has Retry-After of any status (R-I3)', async () => {
     receiver.answerWith((_request, response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
     });
@@ -157,14 +157,14 @@ describe('what is told of an answer', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  test('4 KiB of a body are kept, without half a character at their end (R-I5)', async () => {
+  test('keeps 4 KiB of the body without a partial character at the end (R-I5)', async () => {
     receiver.answerWith((_request, response) => {
       response.end(`x${'é'.repeat(5000)}`);
     });
     expect((await send()).response?.body).toBe(`x${'é'.repeat(2047)}`);
   });
 
-  test('bytes that are no text can be stored all the same, and nothing is inflated (R-I5)', async () => {
+  test('makes binary bodies storable and does not decompress them (R-I5)', async () => {
     const bomb = gzipSync(Buffer.alloc(50 << 20));
     receiver.answerWith((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'x-latin': 'caf\u00e9' }).end(bomb);

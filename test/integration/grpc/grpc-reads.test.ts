@@ -53,8 +53,8 @@ function toRows({ variableIds, dateMicros, values, versionCodes, versions }: Poi
   });
 }
 
-describe('ReadLast', () => {
-  it('gives the last point of every variable asked for, in that order, in one answer (§2, R-G1, R-J1)', async () => {
+describe('grpc ReadLast', () => {
+  it('returns the last point of every requested variable, in request order, in one message (§2, R-G1, R-J1)', async () => {
     const rows = toRows(await reader.readLast({ variableIds: [versioned, empty, plain] }));
     expect(rows).toEqual([
       [versioned, micros(day(2)), 12, 'V2'],
@@ -62,7 +62,7 @@ describe('ReadLast', () => {
     ]);
   });
 
-  it('gives the last n, newest first, also of a source and before an end (R-G1, R-J1)', async () => {
+  it('returns the last n points, newest first, also of a source and before an end (R-G1, R-J1)', async () => {
     const rows = toRows(await reader.readLast({ sourceId: structure.sourceId, count: 2, toMicros: micros(day(3)) }));
     expect(rows).toEqual([
       [plain, micros(day(2)), 2, null],
@@ -72,7 +72,7 @@ describe('ReadLast', () => {
     ]);
   });
 
-  it('chooses versions and converts units in the words of REST (R-C8, R-G2)', async () => {
+  it('selects versions and converts units as REST does (R-C8, R-G2)', async () => {
     const first = await reader.readLast({ variableIds: [versioned], versions: ['V1'] });
     expect(toRows(first)).toEqual([[versioned, micros(day(2)), 2, 'V1']]);
     expect(JSON.parse(first.tags[(first.tagCodes[0] ?? 0) - 1] ?? '')).toEqual({ quality: 'V1', version: 'V1' });
@@ -88,7 +88,7 @@ describe('ReadLast', () => {
     expect((await reader.readLast({ variableIds: [plain, versioned] })).unitIds).toEqual([KWH, 0]);
   });
 
-  it('refuses more than an answer holds, and what makes no sense, naming the field (R-J3)', async () => {
+  it('refuses more points than a message holds, and contradictions, naming the field (R-J3)', async () => {
     const code = GrpcStatus.INVALID_ARGUMENT;
     const cases = [
       [{ variableIds: [plain], count: 50_001 }, ['count']],
@@ -103,7 +103,7 @@ describe('ReadLast', () => {
     }
   });
 
-  it('says so where the tags do not fit into one answer (R-J1, R-J3)', async () => {
+  it('refuses texts that exceed one message and points to ReadPoints (R-J1, R-J3)', async () => {
     const tagged = await createVariable(api.manager, structure.sourceId);
     const readings = Array.from({ length: 3000 }, (_, index) => {
       return {
@@ -119,8 +119,8 @@ describe('ReadLast', () => {
   });
 });
 
-describe('ListVersions', () => {
-  it('says of every VersionTag what REST says (R-F8, R-J1)', async () => {
+describe('grpc ListVersions', () => {
+  it('returns every VersionTag as REST does (R-F8, R-J1)', async () => {
     await push(versioned, [{ date: day(1), value: 7 }]);
     const { versions, totalCount } = await reader.listVersions({ variableId: versioned });
     const { body } = await api.manager.get<readonly Readonly<Record<string, string | null>>[]>(
@@ -139,7 +139,7 @@ describe('ListVersions', () => {
     expect(new Date(first / 1000).toISOString().slice(0, 23)).toBe(body[0]?.lastVersionTimestamp?.slice(0, 23));
   });
 
-  it('comes in pages (§8)', async () => {
+  it('has pages (§8)', async () => {
     const page = await reader.listVersions({ variableId: versioned, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject({ versions: [{ version: 'V2' }], totalCount: 3 });
     const refusal = await reader.refusalOf({ variableId: versioned, itemsPerPage: 10_001 }, 'ListVersions');
@@ -154,7 +154,7 @@ const RUN = `
   values ($1, $2, $3, 'Input', '2026-03-01', '2026-03-02', '2026-03-02', 5, 0, '2026-03-02T10:00:00', now(), $4, $5, null,
           $6, $7, '{"read": 4, "stored": 2}', '{"wait": 1.5, "r": 12}', $8, '{9}')`;
 
-describe('ListRuns', () => {
+describe('grpc ListRuns', () => {
   beforeAll(async () => {
     const inputs = [
       {
@@ -175,7 +175,7 @@ describe('ListRuns', () => {
     await api.database.query(RUN, [empty, api.accountId, 'Running', null, null, '[]', '{}', '[]']);
   });
 
-  it('gives the record of every run, newest first (R-H8, R-J1)', async () => {
+  it('streams the record of every run, newest first (R-H8, R-J1)', async () => {
     const [running, ended, ...others] = await reader.listRuns({ variableId: empty });
     expect(others).toEqual([]);
     expect(running).toMatchObject({ state: 'Running', variableId: empty });
@@ -192,7 +192,7 @@ describe('ListRuns', () => {
     });
   });
 
-  it('comes in pages (R-H8, §8)', async () => {
+  it('has pages (R-H8, §8)', async () => {
     const page = await reader.listRuns({ variableId: empty, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject([{ state: 'Succeeded' }]);
     const refusal = await reader.refusalOf({ variableId: empty, itemsPerPage: 1001 }, 'ListRuns');
@@ -204,7 +204,7 @@ describe.each<[Method, (id: number) => object]>([
   ['ReadLast', (id) => ({ variableIds: [id] })],
   ['ListVersions', (variableId) => ({ variableId })],
   ['ListRuns', (variableId) => ({ variableId })],
-])('%s', (method, requestOf) => {
+])('grpc %s', (method, requestOf) => {
   it("hides another account's and ungranted variables as if they did not exist (R-B9, R-J2, R-J3)", async () => {
     const user = await api.signIn(`outsider of ${method}`, 'USER', {
       sites: [(await createStructure(api.manager)).siteId],
@@ -221,7 +221,7 @@ describe.each<[Method, (id: number) => object]>([
     }
   });
 
-  it('needs a token with the scope (R-B6, R-J2)', async () => {
+  it('requires a token with the scope datahub-api (R-B6, R-J2)', async () => {
     const scopeless = await api.signIn(`scopeless of ${method}`, 'MANAGER', { scopes: ['push-data'] });
     for (const [token, code, reason] of [
       [undefined, GrpcStatus.UNAUTHENTICATED, 'invalid_token'],

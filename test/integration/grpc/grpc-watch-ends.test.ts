@@ -113,7 +113,7 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   };
 }
 
-describe('a watch ends', () => {
+describe('watch: ends', () => {
   it('when its user is locked (R-B5)', async () => {
     const user = await api.signIn('locked', 'USER', { sites: [structure.siteId] });
     const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
@@ -131,7 +131,7 @@ describe('a watch ends', () => {
     expect(await watcher.ended()).toMatchObject({ code: GrpcStatus.PERMISSION_DENIED, reason: 'permission_denied' });
   });
 
-  it('when the site is not granted any more, as if the variable did not exist (R-B5, R-B9)', async () => {
+  it('with NOT_FOUND when site access is withdrawn (R-B5, R-B9)', async () => {
     const user = await api.signIn('ungranted', 'USER', { sites: [structure.siteId] });
     const watcher = watch({ variableIds: [structure.variableId] }, readerOf(user));
     await watcher.begun();
@@ -143,7 +143,7 @@ describe('a watch ends', () => {
     });
   });
 
-  it('when its source is moved out of reach, and when its variable is deleted (R-B9, R-C7)', async () => {
+  it('when its source moves to an inaccessible site, and when its variable is deleted (R-B9, R-C7)', async () => {
     const siteId = await createSite(api.manager);
     const sourceId = await createSource(api.manager, siteId);
     const [moved, deleted] = [await createVariable(api.manager, sourceId), await createVariable(api.manager, sourceId)];
@@ -159,7 +159,7 @@ describe('a watch ends', () => {
     expect(await watchers[1]?.ended()).toMatchObject({ code: GrpcStatus.NOT_FOUND });
   });
 
-  it('with UNAVAILABLE when the server stops, at once; its cursor goes on elsewhere (R-J2, R-K2)', async () => {
+  it('with UNAVAILABLE at once when the server stops; its cursor resumes on another server (R-J2, R-K2)', async () => {
     const other = await startGrpcServer(api.parts, '127.0.0.1', 0);
     const otherReader = createGrpcReader(other.address, api.manager.token);
     open.push(otherReader);
@@ -176,8 +176,8 @@ describe('a watch ends', () => {
   });
 });
 
-describe('a watch is refused', () => {
-  it('beyond the variables it may have (R-J3)', async () => {
+describe('watch: is refused', () => {
+  it('above the maximum number of variables (R-J3)', async () => {
     const sourceId = await createSource(api.manager, structure.siteId);
     for (let count = 0; count <= MAX_VARIABLES; count += 1) await createVariable(api.manager, sourceId);
     expect(await watch({ sourceId }).ended()).toMatchObject({
@@ -186,7 +186,7 @@ describe('a watch is refused', () => {
     });
   });
 
-  it('beyond the watches a user may have open; others may (R-J3)', async () => {
+  it('above the maximum open watches of a user; other users are unaffected (R-J3)', async () => {
     const request = { variableIds: [structure.variableId] };
     for (let count = 0; count < MAX_WATCHES; count += 1) await watch(request).begun();
     const refusal = await watch(request).ended();
@@ -201,21 +201,21 @@ describe('a watch is refused', () => {
   });
 });
 
-describe('a watch', () => {
-  it('finds what it was not told of (R-J1, R-K3)', async () => {
+describe('watch: delivery', () => {
+  it('finds points whose notification was lost (R-J1, R-K3)', async () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await watcher.begun();
     await push(structure.variableId, 2);
     expect(await watcher.until(1)).toMatchObject([{ value: 2 }]);
   });
 
-  it('sends its cursor now and then when there is nothing new (R-J1)', async () => {
+  it('sends its cursor as a heartbeat without new points (R-J1)', async () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await eventually('heartbeats', async () => watcher.messageCount() >= 3);
     expect(watcher.points()).toEqual([]);
   });
 
-  it('of a slow reader holds the database back, lets go of it, and still gives everything once (R-J2)', async () => {
+  it('applies back-pressure to the database for a slow reader, releases the connection, and sends every point once (R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     await api.database.query(
       `insert into point (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)
@@ -238,7 +238,7 @@ describe('a watch', () => {
     expect(points.findIndex(({ value }, index) => value !== index + 1)).toBe(-1);
   });
 
-  it('makes no message before its reader has taken the one before (R-J2)', async () => {
+  it('builds no message before the reader has taken the previous one (R-J2)', async () => {
     const taken: (() => void)[] = [];
     const { running, stop } = await watchMany((_message, onTaken) => taken.push(onTaken));
     for (const messages of [2, 3]) {
@@ -251,7 +251,7 @@ describe('a watch', () => {
     await running;
   });
 
-  it('of a reader that takes little by little keeps no snapshot for long, and gives everything once (R-J2)', async () => {
+  it('holds no snapshot for long with a reader that takes little at a time, and sends every point once (R-J2)', async () => {
     const dates: number[] = [];
     let cursorCount = 0;
     const { running, stop, snapshots } = await watchMany(({ points }, onTaken) => {
@@ -271,7 +271,7 @@ describe('a watch', () => {
     expect(snapshots()).toBeLessThan(cursorCount);
   });
 
-  it('that its reader leaves in the middle takes its query with it (R-J2)', async () => {
+  it('cancels its query when the reader leaves (R-J2)', async () => {
     const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
     const watcher = watch({ variableIds: [rows[0]?.id ?? 0], fromBeginning: true });
     watcher.pause();
@@ -280,7 +280,7 @@ describe('a watch', () => {
     await noneIsOpen();
   });
 
-  it('that waits outlives a database that was away (R-K3)', async () => {
+  it('survives a database outage while it waits (R-K3)', async () => {
     const watcher = watch({ variableIds: [structure.variableId] });
     await watcher.begun();
     await push(structure.variableId, 3);

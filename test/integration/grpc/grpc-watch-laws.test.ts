@@ -153,6 +153,6 @@ async function checkLaw(seed: number): Promise<void> {
   }
 }
 
-test('an interrupted watch misses nothing that is kept and gets nothing twice (R-J1)', async () => {
+test('watch: an interrupted watch misses no stored point and repeats none (R-J1)', async () => {
   await fc.assert(fc.asyncProperty(fc.nat(), checkLaw), { numRuns: 4, endOnFailure: true });
 }, 180_000);

@@ -1,4 +1,4 @@
-/** Where those who follow a variable look: what writes note for them, and what becomes of the notes (R-J1). */
+/** The notes writes leave for watches, and what becomes of old notes (R-J1). */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -52,8 +52,8 @@ async function newsOf(variableId: number, place: ChangePosition): Promise<readon
   return values;
 }
 
-describe('a write', () => {
-  it('that only appends later dates leaves no note, any other its first and last date (R-J1)', async () => {
+describe('watch notes: a write', () => {
+  it('that only appends leaves no note; any other leaves its first and last date (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const writes: readonly (readonly WrittenPoint[])[] = [
       [
@@ -84,7 +84,7 @@ describe('a write', () => {
     ]);
   });
 
-  it('that is rolled back leaves none (R-J1)', async () => {
+  it('that is rolled back leaves no note (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[day(0), 1]]);
     const { database } = store;
@@ -100,8 +100,8 @@ const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom
   maxLength: 5,
 });
 
-describe('what is behind a place', () => {
-  it('is what is kept and later by VersionTimestamp, then date, wherever in whichever write the place is (R-J1)', async () => {
+describe('watch changes: points after a position', () => {
+  it('are the stored points later by VersionTimestamp, then date, for every position within every write (R-J1)', async () => {
     let value = 0;
     const checkPlaces = async (
       isVersioned: boolean,
@@ -174,8 +174,8 @@ async function age(variableId: number, length: string): Promise<void> {
   );
 }
 
-describe('notes', () => {
-  it('of long ago are joined by day, and later to one, and lead to the same points (R-J1)', async () => {
+describe('watch notes', () => {
+  it('are merged by day and later to one when old, and still lead to the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],
@@ -205,7 +205,7 @@ describe('notes', () => {
     expect(await newsOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
-  it('stand for what was written before there were any (R-J1)', async () => {
+  it('exist for points written before notes were introduced (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     for (const points of [
       [
@@ -227,7 +227,7 @@ describe('notes', () => {
     expect(await newsOf(variableId, place)).toEqual([3, 4, 5]);
   });
 
-  it('of a deleted variable go with its points (R-C7)', async () => {
+  it('are deleted with the points of a deleted variable (R-C7)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     for (const value of [1, 2]) await store.write(variableId, [[day(0), value]]);
     expect(await notesOf(variableId)).toHaveLength(1);
@@ -237,8 +237,8 @@ describe('notes', () => {
   });
 });
 
-describe('news of the last days', () => {
-  it('are read from the chunks they are in, by their indexes, whatever is stored besides (R-J1)', async () => {
+describe('watch changes: points of the last days', () => {
+  it('are read from their own chunks by index, independent of other stored points (R-J1)', async () => {
     const ids: number[] = [];
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);

@@ -58,8 +58,8 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
-describe('a watch', () => {
-  it('without a cursor begins with what is committed from now on, and says where that is (R-J1)', async () => {
+describe('watch: points', () => {
+  it('without a cursor starts at the next commit, with a cursor of that position first (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);
     const watcher = watch({ variableIds: [variableId] });
@@ -71,7 +71,7 @@ describe('a watch', () => {
     expect(valuesOf(await watch({ variableIds: [variableId], cursor }).until(1))).toEqual([2]);
   });
 
-  it('from the beginning gives every version there is first (R-J1)', async () => {
+  it('from the beginning sends every stored version first (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(
       variableId,
@@ -96,7 +96,7 @@ describe('a watch', () => {
     expect(timestamps).toEqual([...timestamps].sort((a, b) => a - b));
   });
 
-  it('that comes back with a cursor gets the versions superseded meanwhile too, in their order (R-J1)', async () => {
+  it('resumed with a cursor sends versions superseded meanwhile too, in order (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     await push(variableId, [
       { minute: 0, value: 0 },
@@ -122,7 +122,7 @@ describe('a watch', () => {
     expect(valuesOf(await third.until(1))).toEqual([4]);
   });
 
-  it('gives what is kept: of a variable that is not versioned the last of a date, of one tag the last (R-F2, R-F4, R-J1)', async () => {
+  it('sends stored values only: the last of a date without versions, the last of a VersionTag (R-F2, R-F4, R-J1)', async () => {
     const plain = await addVariable();
     const tagged = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [plain, tagged] });
@@ -141,7 +141,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('gives several versions of a date in one push, each once, wherever it is interrupted (R-J1)', async () => {
+  it('sends several versions of a date in one push once each, wherever it is interrupted (R-J1)', async () => {
     const variableId = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [variableId] });
     await watcher.begun();
@@ -152,7 +152,7 @@ describe('a watch', () => {
     expect(valuesOf(await watcher.until(7))).toEqual([0, 1, 2, 3, 10, 11, 12]);
   });
 
-  it('takes a source for its variables and converts units (R-C8, R-J1)', async () => {
+  it('expands a source to its variables and converts units (R-C8, R-J1)', async () => {
     const { sourceId: ownSource, variableId } = await createStructure(api.manager, { unitId: KWH });
     const watcher = watch({ sourceId: ownSource, unitId: WH });
     await watcher.begun();
@@ -160,7 +160,7 @@ describe('a watch', () => {
     expect(valuesOf(await watcher.until(1))).toEqual([2000]);
   });
 
-  it('with other variables than its cursor begins those it does not know (R-J1)', async () => {
+  it('starts variables missing from the cursor as without a cursor (R-J1)', async () => {
     const [first, second] = [await addVariable(), await addVariable()];
     const watcher = watch({ variableIds: [first] });
     await watcher.begun();
@@ -175,7 +175,7 @@ describe('a watch', () => {
     expect(valuesOf(await fromNow.until(2))).toEqual([1, 3]);
   });
 
-  it('goes on after points were removed, which is not told (R-G5, R-J1)', async () => {
+  it('continues after a removal, which is not reported (R-G5, R-J1)', async () => {
     const variableId = await addVariable();
     const watcher = watch({ variableIds: [variableId] });
     await watcher.begun();
@@ -191,17 +191,17 @@ describe('a watch', () => {
   });
 });
 
-describe('a watch is refused', () => {
+describe('watch: is refused', () => {
   it.each([
     [{}, 'variable_ids'],
     [{ sourceId: 0 }, 'source_id'],
     [{ variableIds: [1], unitId: -1 }, 'unit_id'],
-  ])('for what makes no sense: %j (R-J3)', async (request, field) => {
+  ])('for the invalid request %j (R-J3)', async (request, field) => {
     const refusal = await watch(request).ended();
     expect(refusal).toMatchObject({ code: GrpcStatus.INVALID_ARGUMENT, reason: 'invalid_input', fields: [{ field }] });
   });
 
-  it('for a cursor that is none (R-J3)', async () => {
+  it('for bytes that are not a cursor (R-J3)', async () => {
     const variableId = await addVariable();
     const watcher = watch({ variableIds: [variableId] });
     await watcher.begun();
@@ -213,7 +213,7 @@ describe('a watch is refused', () => {
     }
   });
 
-  it("for another account's and ungranted variables as for those that do not exist (R-B9, R-J2)", async () => {
+  it('with NOT_FOUND for variables of another account or without site access (R-B9, R-J2)', async () => {
     const variableId = await addVariable();
     const user = await api.signIn('outsider', 'USER', { sites: [(await createStructure(api.manager)).siteId] });
     for (const { token } of [api.stranger, user]) {
@@ -226,7 +226,7 @@ describe('a watch is refused', () => {
     }
   });
 
-  it('without a token with the scope (R-B6, R-J2)', async () => {
+  it('without a token with the scope datahub-api (R-B6, R-J2)', async () => {
     const scopeless = await api.signIn('scopeless', 'MANAGER', { scopes: ['push-data'] });
     for (const [token, code] of [
       [undefined, GrpcStatus.UNAUTHENTICATED],

@@ -161,7 +161,7 @@ async function checkLaw(isVersioned: boolean, events: readonly Event[]): Promise
   }
 }
 
-it('whoever goes on from where they stopped misses nothing that is kept, and gets nothing twice (R-J1)', async () => {
+it('watch: resuming at any position misses no stored point and repeats none (R-J1)', async () => {
   await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(event, { minLength: 3, maxLength: 30 }), checkLaw), {
     numRuns: 100,
   });

@@ -1,4 +1,4 @@
-/** A client of the gRPC interface as readers build one: from the public proto alone. */
+/** A gRPC client built from the public proto alone. */
 import { fileURLToPath } from 'node:url';
 import {
   type ClientReadableStream,
@@ -19,7 +19,7 @@ const { DataPoints } = (
   }
 ).tidemark.v1;
 
-// google/rpc/status.proto and error_details.proto, as far as needed.
+// google/rpc/status.proto and error_details.proto, as far as used.
 const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Any { string type_url = 1; bytes value = 2; }
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
@@ -40,7 +40,7 @@ export interface PointChunk {
   readonly unitId?: number;
 }
 
-/** Points of several variables as columns; texts by their codes. */
+/** Points of several variables as columns, with codes for texts. */
 export interface PointRows {
   readonly variableIds: readonly number[];
   readonly dateMicros: readonly number[];
@@ -60,44 +60,44 @@ export interface VersionInUse {
   readonly pointCount: number;
 }
 
-/** How a refused call ended. */
+/** Status of a refused call. */
 export interface GrpcFailure {
   readonly code: number;
   readonly message: string;
-  /** The code word in ErrorInfo. */
+  /** Error code in ErrorInfo. */
   readonly reason: string;
   readonly requestId: string;
-  /** What BadRequest says of each field. */
+  /** Field violations of BadRequest. */
   readonly fields: readonly { readonly field: string; readonly description: string }[];
 }
 
 export type Method = 'ReadPoints' | 'ReadLast' | 'ListVersions' | 'ListRuns' | 'WatchPoints';
 
-/** Every call of the service, as the proto has them. */
+/** Every call of the service in the proto. */
 export const GRPC_METHODS = Object.keys(DataPoints.service) as readonly Method[];
 
 export interface GrpcReader {
-  /** Reads to the end. @throws ServiceError */
+  /** Reads the whole stream. @throws ServiceError */
   readPoints(request: object): Promise<readonly PointChunk[]>;
   readLast(request: object): Promise<PointRows>;
   listVersions(request: object): Promise<{ readonly versions: readonly VersionInUse[]; readonly totalCount: number }>;
   listRuns(request: object): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** A call whose messages are taken one by one; it has no deadline. */
+  /** Opens a stream without a deadline. */
   open<Message>(method: Method, request: object): ClientReadableStream<Message>;
-  /** The refusal. @throws Error when the call succeeds. */
+  /** @returns the status of a refused call. @throws Error when the call succeeds. */
   refusalOf(request: object, method?: Method): Promise<GrpcFailure>;
   close(): void;
 }
 
 const DEADLINE_MS = 20_000;
 
-/** @param token undefined calls without credentials. */
+/** @param token undefined: no credentials. */
 export function createGrpcReader(address: string, token: string | undefined): GrpcReader {
   const client = new DataPoints(address, credentials.createInsecure());
   const metadata = new Metadata();
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
   metadata.set('x-request-id', 'grpc-test');
-  // Also for answers of one message, which are streams of one on the wire.
+  // Serves unary calls too, which are streams of one message on the wire.
   const start = (method: Method, request: object, deadline: number) => {
     const { path, requestSerialize, responseDeserialize } = DataPoints.service[method] as MethodDefinition<
       object,
@@ -112,7 +112,7 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   };
   const readOne = async <Message>(method: Method, request: object): Promise<Message> => {
     const [message] = await read<Message>(method, request);
-    if (message === undefined) throw new Error(`${method} gave no answer`);
+    if (message === undefined) throw new Error(`${method} returned no message`);
     return message;
   };
   return {
@@ -134,7 +134,7 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   };
 }
 
-/** What a call that failed was told. */
+/** @returns the details of a failed call. */
 export function toFailure({ code, details, metadata }: ServiceError): GrpcFailure {
   const bytes = metadata.get('grpc-status-details-bin')[0];
   if (!Buffer.isBuffer(bytes)) return { code, message: details, reason: '', requestId: '', fields: [] };

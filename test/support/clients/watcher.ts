@@ -1,4 +1,4 @@
-/** A reader of `WatchPoints` that remembers what it got, as points, and can be interrupted at any time. */
+/** A `WatchPoints` client that records the received points and can pause, cancel and resume. */
 import type { ServiceError } from '@grpc/grpc-js';
 import { eventually } from '../eventually.ts';
 import { type GrpcFailure, type GrpcReader, type PointRows, toFailure } from './grpc-client.ts';
@@ -17,19 +17,19 @@ export interface WatchedPoint {
 }
 
 export interface Watcher {
-  /** All so far, in the order they came. */
+  /** All points so far, in order of arrival. */
   points(): readonly WatchedPoint[];
-  /** How many messages came. @throws Error when the server has ended the watch. */
+  /** Number of messages so far. @throws Error when the server has ended the watch. */
   messageCount(): number;
-  /** Of the last message. */
+  /** Cursor of the last message. */
   cursor(): Buffer;
-  /** Waits for the first message: from then on nothing is missed. */
+  /** Waits for the first message; later commits are sent. */
   begun(): Promise<void>;
-  /** Waits until there are so many points. */
+  /** Waits until `count` points were received. */
   until(count: number): Promise<readonly WatchedPoint[]>;
-  /** How it was ended by the server. */
+  /** Waits for the status the server ends the watch with. */
   ended(): Promise<GrpcFailure>;
-  /** Takes no more messages for a while. */
+  /** Stops reading messages until `resume`. */
   pause(): void;
   resume(): void;
   cancel(): void;

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback: keeps what it is sent, answers as told. */
+/** A plain HTTP receiver on loopback: records requests and answers as configured. */
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -14,11 +14,11 @@ export interface Receiver {
   readonly port: number;
   /** `http://127.0.0.1:port`. */
   readonly url: string;
-  /** What came, the oldest first. */
+  /** Received requests, oldest first. */
   readonly messages: readonly ReceivedMessage[];
-  /** How many connections were made to it. */
+  /** Number of connections so far. */
   connections(): number;
-  /** From now on; before that everything is answered 200. */
+  /** Sets the answer from now on; the default is 200. */
   answerWith(answer: RequestListener): void;
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
-/** A receiver of webhooks on loopback: keeps what it is sent, verifies it as receivers do, and answers as a test wants. */
+/** A webhook receiver on loopback: verifies signatures, records messages and answers as configured. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { eventually } from '../eventually.ts';
 
 export interface ReceivedMessage {
-  /** Path and query it was sent to. */
+  /** Path and query of the request. */
   readonly path: string;
-  /** The header webhook-id. */
+  /** Header `webhook-id`. */
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: {
@@ -16,22 +16,22 @@ export interface ReceivedMessage {
     readonly accountId: number;
     readonly data: unknown;
   };
-  /** By performance.now(). */
+  /** Arrival by performance.now(). */
   readonly atMs: number;
 }
 
-/** Status, and headers beside it; `hang`: no answer ever. */
+/** Status, optionally with headers; `hang` never answers. */
 export type Answer = number | 'hang' | { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** Everything received so far; what was not signed with the secret is no part of it. */
+  /** Messages with a valid signature so far. */
   readonly received: readonly ReceivedMessage[];
-  /** What came and could not be verified. */
+  /** Bodies whose signature was invalid. */
   readonly forged: readonly string[];
-  /** How it answers from now on: the first of the list first, the last one for ever. */
+  /** Sets the next answers in order; the last one repeats. */
   answer(...answers: readonly Answer[]): void;
-  /** Waits until so many came. */
+  /** Waits until `count` messages were received. */
   waitFor(count: number, timeoutMs?: number): Promise<readonly ReceivedMessage[]>;
   close(): Promise<void>;
 }

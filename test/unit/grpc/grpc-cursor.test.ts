@@ -18,8 +18,8 @@ const places = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 2 ** 31 - 1 }), place), { maxLength: 50 })
   .map((entries) => new Map(entries));
 
-describe('the cursor of a watch', () => {
-  test('is read as it was written, whatever the places (R-J1)', () => {
+describe('watch: cursor', () => {
+  test('decodes to the encoded positions (R-J1)', () => {
     fc.assert(
       fc.property(places, (given) => {
         const sorted = new Map([...given].sort(([a], [b]) => a - b));
@@ -28,7 +28,7 @@ describe('the cursor of a watch', () => {
     );
   });
 
-  test('that lost a byte, or has another one, is none (R-J1, R-J3)', () => {
+  test('is refused with a lost or changed byte (R-J1, R-J3)', () => {
     fc.assert(
       fc.property(places, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
         const cursor = encodeCursor(given);
@@ -40,7 +40,7 @@ describe('the cursor of a watch', () => {
     );
   });
 
-  test('takes a few bytes of a variable: 500 that were just written fit into 4 KiB', () => {
+  test('needs a few bytes for each variable: 500 recently written ones fit into 4 KiB', () => {
     const given = new Map(
       Array.from({ length: 500 }, (_, index): [number, ChangePosition] => {
         return [40_000 + index, { versionTimestamp: NOW - index * 1_000_000, dateMicros: Number.POSITIVE_INFINITY }];

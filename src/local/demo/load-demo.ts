@@ -19,6 +19,7 @@ export interface DemoOptions {
 
 const SITE_NAME = 'England and Wales';
 const TIME_ZONE = 'Europe/London';
+const SOURCE = { name: 'Electricity demand', serialNumber: 'GB-DEMAND' };
 const FORECAST = 'week-ahead-forecast';
 const MEASURED = 'measured';
 const HALF_HOURS_OF_A_WEEK = 7 * 48;
@@ -35,7 +36,7 @@ interface Reading {
 }
 
 /**
- * Loads the demo when it is not there yet.
+ * Loads what is missing of the demo: a load that was interrupted is taken up where it ended.
  * @returns lines to show last: computed points as they came back through gRPC; none on a machine without R.
  * @throws SetupError when the product does not do what the demo asks of it.
  */
@@ -43,10 +44,11 @@ export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOption
   if (taylorCsv === undefined) return ['The demo is left out: this machine cannot run R.'];
   const api = await openDemoApi(stack);
   try {
-    const known = await findPeakVariable(api);
-    const peakId = known ?? (await progress.phase('Loading the demo', () => load(api, taylorCsv)));
+    const { peakId, isNew } = await ensureStructure(api);
+    if (isNew || countDays(await api.readPoints(peakId), [MEASURED]) < DAYS)
+      await progress.phase('Loading the demo', () => pushReadings(api, peakId, taylorCsv));
     const peaks = await progress.phase('Reading computed points through gRPC', () =>
-      awaitPeaks(api, peakId, MEASURED, DAYS),
+      awaitPeaks(api, peakId, [MEASURED], DAYS),
     );
     return describe(peaks, peakId);
   } finally {
@@ -54,44 +56,53 @@ export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOption
   }
 }
 
-async function findPeakVariable(api: DemoApi): Promise<number | undefined> {
-  const sites = await api.call<{ id: number; name: string }[]>('GET', '/sites');
-  const site = sites.find(({ name }) => name === SITE_NAME);
-  if (!site) return undefined;
-  const [source] = await api.call<{ id: number }[]>('GET', `/sources?siteId=${site.id}`);
-  const variables =
-    source && (await api.call<{ id: number; name: string }[]>('GET', `/variables?sourceId=${source.id}`));
-  return variables?.find(({ name }) => name === 'Daily peak')?.id;
+interface Named {
+  readonly id: number;
+  readonly name: string;
 }
 
-/** @returns the id of the daily peak. */
-async function load(api: DemoApi, taylorCsv: string): Promise<number> {
-  const siteId = await api.call<number>('POST', '/sites', {
-    name: SITE_NAME,
-    timeZoneId: TIME_ZONE,
-    country: 'United Kingdom',
-  });
-  const source = await api.call<{ id: number }>('POST', '/sources', {
-    siteId,
-    name: 'Electricity demand',
-    serialNumber: 'GB-DEMAND',
-  });
-  const create = (variable: object) => api.call<{ id: number }>('POST', `/variables/source/${source.id}`, variable);
+/** Finds the site, source and variables of the demo by name, and creates the missing ones. */
+async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number; readonly isNew: boolean }> {
+  const sites = await api.call<Named[]>('GET', '/sites');
+  const siteId =
+    sites.find(({ name }) => name === SITE_NAME)?.id ??
+    (await api.call<number>('POST', '/sites', { name: SITE_NAME, timeZoneId: TIME_ZONE, country: 'United Kingdom' }));
+  const sources = await api.call<Named[]>('GET', `/sources?siteId=${siteId}`);
+  const source =
+    sources.find(({ name }) => name === SOURCE.name) ??
+    (await api.call<Named>('POST', '/sources', { siteId, ...SOURCE }));
+  const variables = await api.call<Named[]>('GET', `/variables?sourceId=${source.id}`);
+  let isNew = false;
+  const ensure = async (variable: { readonly name: string } & Record<string, unknown>): Promise<number> => {
+    const known = variables.find(({ name }) => name === variable.name);
+    if (known) return known.id;
+    isNew = true;
+    return (await api.call<Named>('POST', `/variables/source/${source.id}`, variable)).id;
+  };
   const power = { unitId: null, quantityType: 'Averaged', isVersioned: true };
-  const half = await create({ ...power, ...step(30, 'Minute'), name: 'Demand, MW', mappingConfig: 'demand' });
-  const hourly = await create({
+  const halfHourlyId = await ensure({ ...power, ...step(30, 'Minute'), name: 'Demand, MW', mappingConfig: 'demand' });
+  const hourlyId = await ensure({
     ...{ ...power, ...step(1, 'Hour'), name: 'Hourly demand' },
-    calculated: await declaration('Hourly demand', 'hourly-demand.R', 'half_hourly', half.id, 'Hour'),
+    calculated: await declaration('Hourly demand', 'hourly-demand.R', 'half_hourly', halfHourlyId, 'Hour'),
   });
-  const peak = await create({
+  const peakId = await ensure({
     ...{ ...power, ...step(1, 'Day'), quantityType: 'Maximum', name: 'Daily peak' },
-    calculated: await declaration('Daily peak', 'daily-peak.R', 'hourly', hourly.id, 'Day'),
+    calculated: await declaration('Daily peak', 'daily-peak.R', 'hourly', hourlyId, 'Day'),
   });
+  return { peakId, isNew };
+}
+
+/** Pushes the forecast and then the measurement. The operation ids make a push that is repeated the same push (R-D7). */
+async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));
-  await awaitPeaks(api, peak.id, FORECAST, FORECAST_DAYS);
+  // A load taken up again may find days that are measured already.
+  await awaitPeaks(api, peakId, [FORECAST, MEASURED], FORECAST_DAYS);
   await push(api, MEASURED, measured);
-  return peak.id;
+}
+
+function countDays(peaks: readonly DemoPoint[], versions: readonly string[]): number {
+  return peaks.filter(({ version }) => versions.includes(version)).length;
 }
 
 const step = (granularity: number, granularityTimeBase: string) => ({ granularity, granularityTimeBase });
@@ -126,12 +137,17 @@ async function push(api: DemoApi, version: string, data: readonly Reading[]): Pr
   await api.call('POST', `/api/data?operationId=demo-${version}`, [element]);
 }
 
-/** Waits until that many days have their peak under the version. */
-async function awaitPeaks(api: DemoApi, peakId: number, version: string, days: number): Promise<readonly DemoPoint[]> {
+/** Waits until that many days have their peak under one of the versions. */
+async function awaitPeaks(
+  api: DemoApi,
+  peakId: number,
+  versions: readonly string[],
+  days: number,
+): Promise<readonly DemoPoint[]> {
   const deadlineMs = Date.now() + CALCULATION_TIMEOUT_MS;
   for (;;) {
     const peaks = await api.readPoints(peakId);
-    if (peaks.filter((peak) => peak.version === version).length >= days) return peaks;
+    if (countDays(peaks, versions) >= days) return peaks;
     if (Date.now() > deadlineMs) {
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(

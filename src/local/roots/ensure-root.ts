@@ -3,11 +3,10 @@
  * happens beside the final place and is renamed into it, so what is there is complete. Older ones are left alone: other
  * checkouts may use them, and under chroot they hold data.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
@@ -16,10 +15,12 @@ import type { Progress, Step } from '../progress.ts';
 import { isRoot } from '../services/launcher.ts';
 import { tryLock } from '../services/lock.ts';
 import { SetupError } from '../setup-error.ts';
+import { makeBuildDirectory, removeBuildDirectory, sweepBuildDirectories } from './build-directory.ts';
 import type { RootRecipe } from './recipes.ts';
 
 const BUILD_WAIT_SEC = 900;
 const KEPT_ERROR_LINES = 15;
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LEFT_OUT = ['doc', 'man', 'info', 'locale', 'lintian'].map((name) => `/usr/share/${name}/*`);
 
 /** The cached root file system of `recipe`, built first if need be. @throws SetupError when it cannot be built. */
@@ -43,38 +44,61 @@ export function rootDirectory(recipe: RootRecipe): string {
 
 async function build(recipe: RootRecipe, cache: string, root: string, step: Step): Promise<void> {
   const prefix = `.building-${recipe.name}-`;
-  // Whoever left these was interrupted: the lock says nobody is building now.
+  // Left by interrupted builds: this process holds the lock of the recipe.
   for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) removeTree(join(cache, name));
+  sweepBuildDirectories();
   const unfinished = mkdtempSync(join(cache, prefix));
-  const stage = mkdtempSync(join(tmpdir(), 'tidemark-stage-'));
+  const work = makeBuildDirectory();
+  const stage = join(work, 'stage');
   try {
+    mkdirSync(stage, { mode: 0o755 });
     for (const file of recipe.stagedFiles) cpSync(join(CHECKOUT, file), join(stage, file));
-    await chmod(stage, 0o755);
-    await unpack(recipe, unfinished, stage, step);
+    await unpack(recipe, unfinished, { stage, temporary: work }, step);
     await chmod(unfinished, 0o755);
     renameSync(unfinished, root);
   } finally {
     removeTree(unfinished);
-    removeTree(stage);
+    removeBuildDirectory(work);
   }
 }
 
 /** A tar in between, since without root rights mmdebstrap's own files belong to ids that are not ours. */
-async function unpack(recipe: RootRecipe, target: string, stage: string, step: Step): Promise<void> {
-  const debootstrap = spawnTied(['mmdebstrap', ...mmdebstrapArguments(recipe)], {
+async function unpack(
+  recipe: RootRecipe,
+  target: string,
+  { stage, temporary }: { readonly stage: string; readonly temporary: string },
+  step: Step,
+): Promise<void> {
+  const debootstrap = spawnTied([...privateMounts(), 'mmdebstrap', ...mmdebstrapArguments(recipe)], {
     ...process.env,
     TIDEMARK_STAGE: stage,
+    TMPDIR: temporary,
   });
   const ownership = isRoot() ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
   const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
   if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar need pipes');
   const [messages, complaints] = [followMessages(debootstrap, step), followMessages(tar, step)];
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes tell more');
+  // A signal ends the children first, so that they and this process remove what they made.
+  const interrupt = (): void => {
+    for (const child of [debootstrap, tar]) child.kill('SIGTERM');
+  };
+  for (const signal of INTERRUPTS) process.on(signal, interrupt);
   const [[builtCode], [unpackedCode]] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
+  for (const signal of INTERRUPTS) process.off(signal, interrupt);
   if (builtCode !== 0 || unpackedCode !== 0) {
     const tail = [...messages, ...complaints].slice(-KEPT_ERROR_LINES).join('\n');
     throw new SetupError(`The ${recipe.label} could not be built:\n${tail}`);
   }
+}
+
+/**
+ * As root, mmdebstrap mounts /proc, /sys and /dev into the new root: in a mount namespace of its own, they end with it.
+ * Without root rights it makes its own namespace.
+ */
+function privateMounts(): readonly string[] {
+  const command = ['unshare', '--mount', '--propagation', 'private', '--'];
+  return isRoot() && spawnSync('unshare', [...command.slice(1), 'true']).status === 0 ? command : [];
 }
 
 function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {

@@ -1,0 +1,54 @@
+/**
+ * The working directory of a root build, below the system's temporary directory: mmdebstrap's packages are read by an
+ * unprivileged user, who cannot walk into a private home. Its name carries the id of the process that owns it, so that a
+ * later build removes what an interrupted one left, mounts first: a removal that walks into a mounted /proc or /dev would
+ * reach the machine's own.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const NAME = /^tidemark-build-(\d+)-/;
+
+/** Makes a directory that other users may walk into. The caller removes it with `removeBuildDirectory`. */
+export function makeBuildDirectory(parent = tmpdir()): string {
+  const directory = mkdtempSync(join(parent, `tidemark-build-${process.pid}-`));
+  chmodSync(directory, 0o755);
+  return directory;
+}
+
+/** Removes the directories of builds whose process is gone. @returns their paths. */
+export function sweepBuildDirectories(parent = tmpdir()): readonly string[] {
+  const left = readdirSync(parent).filter((name) => {
+    const pid = NAME.exec(name)?.[1];
+    return pid !== undefined && !existsSync(`/proc/${pid}`);
+  });
+  const paths = left.map((name) => join(parent, name));
+  for (const path of paths) removeBuildDirectory(path);
+  return paths;
+}
+
+/**
+ * Unmounts what is mounted below the directory, then removes it.
+ * @throws Error when something stays mounted; nothing is removed then.
+ */
+export function removeBuildDirectory(directory: string): void {
+  if (!existsSync(directory)) return;
+  for (const mount of findMounts(directory)) spawnSync('umount', ['--lazy', mount]);
+  const left = findMounts(directory);
+  if (left.length > 0) throw new Error(`cannot remove ${directory}: still mounted: ${left.join(', ')}`);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Mount points below the directory, the deepest first. */
+export function findMounts(directory: string): readonly string[] {
+  const prefix = `${realpathSync(directory)}/`;
+  return readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) =>
+      (line.split(' ')[4] ?? '').replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8))),
+    )
+    .filter((mount) => mount.startsWith(prefix))
+    .sort((a, b) => b.length - a.length);
+}

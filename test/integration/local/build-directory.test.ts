@@ -1,0 +1,44 @@
+/** What an interrupted build of a root file system leaves below the temporary directory. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  findMounts,
+  makeBuildDirectory,
+  removeBuildDirectory,
+  sweepBuildDirectories,
+} from '../../../src/local/roots/build-directory.ts';
+
+const DEAD_PID = 2 ** 22 + 1;
+
+const makeParent = () => mkdtempSync(join(tmpdir(), 'tidemark-test-builds-'));
+
+function leaveBuild(parent: string, pid: number): string {
+  const directory = join(parent, `tidemark-build-${pid}-abc`);
+  mkdirSync(join(directory, 'root', 'proc'), { recursive: true });
+  writeFileSync(join(directory, 'root', 'file'), 'left');
+  return directory;
+}
+
+test('build directories: the next build removes those of dead processes and keeps those of live ones', () => {
+  const parent = makeParent();
+  const dead = leaveBuild(parent, DEAD_PID);
+  const live = makeBuildDirectory(parent);
+  expect(sweepBuildDirectories(parent)).toEqual([dead]);
+  expect([existsSync(dead), existsSync(live)]).toEqual([false, true]);
+  removeBuildDirectory(live);
+  expect(existsSync(live)).toBe(false);
+});
+
+const mounted = leaveBuild(makeParent(), DEAD_PID);
+const canMount = spawnSync('mount', ['-t', 'tmpfs', 'none', join(mounted, 'root', 'proc')]).status === 0;
+
+test.skipIf(!canMount)('build directories: mounts are taken off before anything is removed', () => {
+  const inside = join(mounted, 'root', 'proc');
+  writeFileSync(join(inside, 'of-the-mount'), '');
+  expect(findMounts(mounted)).toEqual([inside]);
+  removeBuildDirectory(mounted);
+  expect([existsSync(mounted), findMounts(tmpdir()).filter((path) => path.startsWith(mounted))]).toEqual([false, []]);
+});

@@ -6,6 +6,7 @@
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { migrate } from './platform/database/migrate.ts';
+import { waitForDatabase } from './platform/database/wait-for-database.ts';
 import { DomainError } from './platform/errors.ts';
 import type { HealthCheck } from './platform/http/health.ts';
 import { createLog, type Log } from './platform/log.ts';
@@ -59,10 +60,16 @@ async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promi
   const config = listener ? { ...given, HTTP_PORT: listener.port } : given;
   const parts = openParts(config, log);
   const roles: Role[] = [];
-  const stopping = stopOnSignal(parts, roles);
-  const ready = await startRoles(parts, names, roles, listener);
-  log.info({ ...ready }, 'ready');
-  process.send?.(ready);
+  const asked = new AbortController();
+  const stopping = stopOnSignal(parts, roles, asked);
+  try {
+    await waitForDatabase(parts.database, log, asked.signal);
+    const ready = await startRoles(parts, names, roles, listener);
+    log.info({ ...ready }, 'ready');
+    process.send?.(ready);
+  } catch (error) {
+    if (!asked.signal.aborted) throw error;
+  }
   await stopping;
 }
 
@@ -112,8 +119,11 @@ async function startRoles(
   return ready;
 }
 
-/** Resolves when every role has stopped after a signal. After SHUTDOWN_TIMEOUT_MS the process exits with 1 instead. */
-function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Promise<void> {
+/**
+ * Resolves when every role has stopped after a signal, which aborts `asked`. After SHUTDOWN_TIMEOUT_MS the process exits
+ * with 1 instead.
+ */
+function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], asked: AbortController): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = async (signal: string): Promise<void> => {
       log.info({ signal }, 'stopping');
@@ -131,6 +141,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[]): Pr
       process.on(signal, () => {
         if (isStopping) return;
         isStopping = true;
+        asked.abort();
         stop(signal).then(resolve, reject);
       });
     }

@@ -4,6 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import type { Log } from './log.ts';
+import { throttle } from './throttle.ts';
 
 /**
  * - `command`: requests that fail at once while Redis is away.
@@ -54,15 +55,4 @@ export function openRedis({ redisUrl, use, purpose, log }: RedisConnectionOption
     redis.on('end', () => clearInterval(timer));
   }
   return redis;
-}
-
-/** Calls `act` at most once per interval; calls in between are dropped. */
-export function throttle<Value>(intervalMs: number, act: (value: Value) => void): (value: Value) => void {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  return (value) => {
-    const now = performance.now();
-    if (now - lastMs < intervalMs) return;
-    lastMs = now;
-    act(value);
-  };
 }

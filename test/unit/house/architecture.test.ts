@@ -169,3 +169,13 @@ test('acceptance tests reach the database through the product alone, so that the
   });
   expect(reaching, 'a test whose subject is the database belongs in test/integration').toEqual([]);
 });
+
+test('no folder holds more than 15 code files: give it folders by what one does there', () => {
+  const counts = new Map<string, number>();
+  const isCounted = (file: string) => !file.startsWith('test/fixtures/');
+  for (const file of [...SOURCES, ...TESTS].filter(isCounted)) {
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  }
+  const crowded = [...counts].filter(([, count]) => count > 15);
+  expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
+});

@@ -3,25 +3,25 @@
  * chunks concerned (architecture 2).
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type Transaction, withTransaction } from '../../../src/platform/database/database.ts';
-import { encodeTuples } from '../../../src/points/copy-codec.ts';
+import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
+import { encodeTuples } from '../../../../src/points/copy-codec.ts';
 import {
   countDates,
   deleteCurrent,
   deleteHistory,
   deletePoints,
   findRemoved,
-} from '../../../src/points/remove/delete-points.ts';
-import { purgeDeletedVariable } from '../../../src/points/remove/purge-points.ts';
-import { cutVersions } from '../../../src/points/remove/purge-versions.ts';
-import { CHUNK_MICROS, chunkOf } from '../../../src/points/write/chunk-rules.ts';
-import { chunksOf, findChunks } from '../../../src/points/write/find-chunks.ts';
-import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../../src/points/write/lock-series.ts';
-import type { ChunkRuns, Runs } from '../../../src/points/write/stored-runs-rules.ts';
-import { RUN_STEPS, toValues, withNestedLoops } from '../../../src/points/write/supersede-stored.ts';
-import { writePoints } from '../../../src/points/write/write-points.ts';
-import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
-import { addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+} from '../../../../src/points/remove/delete-points.ts';
+import { purgeDeletedVariable } from '../../../../src/points/remove/purge-points.ts';
+import { cutVersions } from '../../../../src/points/remove/purge-versions.ts';
+import { CHUNK_MICROS, chunkOf } from '../../../../src/points/write/chunk-rules.ts';
+import { chunksOf, findChunks } from '../../../../src/points/write/find-chunks.ts';
+import { ADD_SERIES, FIND_SETTINGS, LOCK_SERIES, SAVE_SERIES } from '../../../../src/points/write/lock-series.ts';
+import type { ChunkRuns, Runs } from '../../../../src/points/write/stored-runs-rules.ts';
+import { RUN_STEPS, toValues, withNestedLoops } from '../../../../src/points/write/supersede-stored.ts';
+import { writePoints } from '../../../../src/points/write/write-points.ts';
+import { openPointStore, type PointStore } from '../../../support/fixtures/point-store.ts';
+import { addStoredVariables } from '../../../support/fixtures/stored-structure.ts';
 
 const SERIES = 20_000;
 const VARIABLES = 100;

@@ -3,14 +3,14 @@
  * varies between runs: chunk names, constants and counts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withTransaction } from '../../../src/platform/database/database.ts';
-import type { Buckets } from '../../../src/points/buckets/bucket.ts';
-import { selectBuckets } from '../../../src/points/buckets/select-buckets.ts';
-import type { PointSelection, VersionChoice } from '../../../src/points/point.ts';
-import { findChosenLabels } from '../../../src/points/read/find-chosen-labels.ts';
-import { selectPoints } from '../../../src/points/read/read-points.ts';
-import { streamFromIndexes } from '../../../src/points/read/select-of-variables.ts';
-import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { withTransaction } from '../../../../src/platform/database/database.ts';
+import type { Buckets } from '../../../../src/points/buckets/bucket.ts';
+import { selectBuckets } from '../../../../src/points/buckets/select-buckets.ts';
+import type { PointSelection, VersionChoice } from '../../../../src/points/point.ts';
+import { findChosenLabels } from '../../../../src/points/read/find-chosen-labels.ts';
+import { selectPoints } from '../../../../src/points/read/read-points.ts';
+import { streamFromIndexes } from '../../../../src/points/read/select-of-variables.ts';
+import { openPointStore, type PointStore } from '../../../support/fixtures/point-store.ts';
 
 const VARIABLES = 40;
 const DAYS = 90;

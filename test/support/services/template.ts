@@ -17,6 +17,13 @@ export async function cloneTemplate(serverUrl: string, template: string, databas
   });
 }
 
+/** Makes `database` without tables, not even TimescaleDB's. */
+export async function createEmptyDatabase(serverUrl: string, database: string): Promise<void> {
+  await withServer(serverUrl, async (client) => {
+    await client.query(`create database ${client.escapeIdentifier(database)} template template0`);
+  });
+}
+
 /** Drops `database`, ending whoever still uses it. */
 export async function dropDatabase(serverUrl: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {

@@ -1,0 +1,253 @@
+/**
+ * Upgrade of a populated database: the rows that a service of migration 0029 left (test/fixtures/upgrade) go through the real
+ * `migrate` to the newest schema, and the roles of today work on them. Later migrations are covered without a change here.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../src/platform/database/migrate.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createPopulatedDatabase, type PopulatedDatabase } from '../../support/fixtures/populated-database.ts';
+import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
+import { type RoleProcess, startRoles } from '../../support/services/role-process.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
+
+const OLD_SCHEMA = '0029';
+const MANAGER = 'mia@north.example';
+const USER = 'uri@north.example';
+const SHARED = '01942000-0000-7abc-8def-00112233000';
+const SHARED_ENDED = '01942000-0000-7abc-8def-44556677000';
+const id = (end: string) => `00000000-0000-4000-8000-0000000000${end}`;
+
+/** Tables of the old schema that the fixture leaves empty, with the reason. */
+const EMPTY_TABLES: Readonly<Record<string, string>> = {};
+
+/** Tables whose rows a later migration adds, joins or removes on purpose, with the reason. */
+const RECOUNTED_TABLES: Readonly<Record<string, string>> = {
+  schema_migration: 'every later migration adds its own row',
+};
+
+let old: PopulatedDatabase;
+let before: ReadonlyMap<string, number>;
+let after: ReadonlyMap<string, number>;
+let environment: Readonly<Record<string, string>>;
+let roles: RoleProcess;
+let api: ApiClient;
+
+beforeAll(async () => {
+  old = await createPopulatedDatabase(OLD_SCHEMA);
+  before = await countRows();
+  await migrate(old.url, createLog('error', 'test'));
+  after = await countRows();
+  environment = {
+    DATABASE_URL: old.url,
+    REDIS_URL: testRedisUrl(),
+    QUEUE_PREFIX: createTestQueuePrefix(),
+    SWEEP_INTERVAL_MS: '300',
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  };
+  roles = await startRoles(['api', 'ingester'], environment);
+  api = await signIn(roles.http, undefined, MANAGER);
+}, 90_000);
+
+afterAll(async () => {
+  await roles?.kill();
+  await old?.drop();
+});
+
+/** @returns the number of rows of every table of the service. */
+async function countRows(): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await old.client.query<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`,
+  );
+  const counts = rows.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
+  const counted = await old.client.query<{ name: string; count: number }>(counts.join(' union all '));
+  return new Map(counted.rows.map(({ name, count }) => [name, count]));
+}
+
+const read = <Body>(path: string) => api.call<Body>('GET', path);
+
+interface Row {
+  readonly date: string;
+  readonly rawValue: number;
+}
+
+/** @returns the values of a read, in order of date. */
+const valuesOf = async (query: string) => (await read<readonly Row[]>(`/data?${query}`)).map((row) => row.rawValue);
+
+/** Waits until the pushes and files that waited during the upgrade are ingested. */
+async function awaitIngest(): Promise<void> {
+  for (const label of ['nightly', `${SHARED}0`, `${SHARED}1`]) {
+    await eventually(`the end of ${label}`, async () => (await readState(`/api/operations/${label}`)) === 'Completed');
+  }
+  await eventually('the end of the file', async () => (await readState(`/storage/${id('d1')}`)) === 'Completed');
+}
+
+const readState = async (path: string) => (await read<{ state: string }>(path)).state;
+
+describe('upgrade: the fixture', () => {
+  it('has a row in every table of the old schema', () => {
+    const empty = [...before].filter(([, count]) => count === 0).map(([name]) => name);
+    expect(before.size).toBeGreaterThan(40);
+    expect(empty).toEqual(Object.keys(EMPTY_TABLES));
+  });
+
+  it('keeps its rows: a later migration drops none unless it is listed', () => {
+    const kept = [...before].filter(([name]) => !(name in RECOUNTED_TABLES));
+    expect(kept.filter(([name]) => after.has(name)).map(([name]) => [name, after.get(name)])).toEqual(kept);
+  });
+});
+
+describe('upgrade: identity and accounts', () => {
+  it('keeps the signing key, so tokens issued before the upgrade stay valid', async () => {
+    const { keys } = await read<{ keys: { kid: string }[] }>('/realms/tidemark/protocol/openid-connect/certs');
+    expect(keys.map(({ kid }) => kid)).toEqual([old.signingKid]);
+  });
+
+  it('a USER signs in with the old password and sees the granted sites only (R-B9)', async () => {
+    const user = await signIn(roles.http, undefined, USER);
+    expect(await user.call('GET', '/sites')).toMatchObject([{ id: 1, name: 'Mill' }]);
+  });
+
+  it('a locked user stays locked (R-B11)', async () => {
+    await expect(signIn(roles.http, undefined, 'lea@south.example')).rejects.toThrow('no token');
+  });
+
+  it.each([
+    ['/account', { name: 'North Mills', timeZoneId: 'Europe/Brussels' }],
+    ['/account/users', [{ userName: MANAGER }, { userName: 'operator' }, { userName: USER }]],
+    ['/account/users/views', [{ name: 'Maintenance', filter: { searchText: 'zoe', roles: ['USER'] } }]],
+    ['/account/invitations', [{ email: 'noor@north.example' }]],
+    [`/account/user/claim/${id('03')}`, [{ claimType: 'Department', claimValue: 'Maintenance' }]],
+    ['/account/audit', [{ action: 'UserUpdated', targetName: USER, requestId: 'request-of-0029' }]],
+    ['/account/mappers', [{ id: id('c1'), name: 'Logger lines' }]],
+  ])('GET %s answers the old rows', async (path, expected) => {
+    expect(await read(path)).toMatchObject(expected);
+  });
+});
+
+describe('upgrade: structure and calculation', () => {
+  it.each([
+    [
+      '/sites',
+      [
+        { id: 1, name: 'Mill', clientData: { costCentre: '4711' } },
+        { id: 2, name: 'Depot' },
+      ],
+    ],
+    [
+      '/sources',
+      [
+        { id: 1, siteId: 1, serialNumber: 'MH-A-1', tags: ['main'] },
+        { id: 2, siteId: 2 },
+      ],
+    ],
+    [
+      '/variables',
+      [{ id: 1, isVersioned: true, versionLimit: 5 }, { id: 2, isVersioned: false }, { id: 3 }, { id: 4 }],
+    ],
+    [
+      '/variables/3',
+      { calculated: { calculatedVariableFormulas: [{ variables: [{ alias: 'energy' }, { alias: 'outdoor' }] }] } },
+    ],
+    ['/variables/3/runs', [{ state: 'Succeeded', outcome: 'ok', counts: { stored: 1 } }]],
+  ])('GET %s answers the old rows', async (path, expected) => {
+    expect(await read(path)).toMatchObject(expected);
+  });
+});
+
+describe('upgrade: points, pushes and files', () => {
+  beforeAll(awaitIngest, 60_000);
+
+  it.each([
+    ['the first version', 'variableId=1&asOf=2025-01-02T12:00:00Z', [10, 11]],
+    ['the revised version', 'variableId=1&asOf=2025-01-03T12:00:00Z', [10.5, 11]],
+    ['a VersionTag', 'variableId=4&version=D-2', [40]],
+    ['a calculated variable', 'variableId=3', [3]],
+  ])('reads %s of points written before the upgrade (R-G2)', async (_what, query, values) => {
+    expect(await valuesOf(query)).toEqual(values);
+  });
+
+  it('reads what waited in batches and in a file during the upgrade', async () => {
+    expect(await valuesOf('variableId=1')).toEqual([10.75, 11, 12, 13]);
+    expect(await valuesOf('variableId=2')).toEqual([3.5, 4, 4.5, 20, 21]);
+    expect(await valuesOf('variableId=4')).toEqual([43]);
+  });
+
+  it.each([
+    ['keeps the versions of other tags', 1, { 'D-1': 1, revised: 1, null: 4 }],
+    ['replaces the version of its own tag', 4, { 'D-1': 1, 'D-2': 1 }],
+  ])('a tagged write that waited in a batch %s (§9.2)', async (_what, variableId, expected) => {
+    const versions = await read<readonly { version: string | null; pointCount: number }[]>(
+      `/variables/${variableId}/versions`,
+    );
+    expect(Object.fromEntries(versions.map(({ version, pointCount }) => [version, pointCount]))).toEqual(expected);
+  });
+
+  it.each([
+    ['first-import', { state: 'Completed', accepted: { elements: 2, readings: 3 }, mapperId: id('c1') }],
+    ['nightly', { state: 'Completed', accepted: { elements: 3, readings: 3 } }],
+    [`${SHARED}0`, { state: 'Completed', accepted: { elements: 1, readings: 2 } }],
+    [`${SHARED}1`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
+    [`${SHARED_ENDED}2`, { state: 'Completed', accepted: { elements: 1, readings: 1 } }],
+    ['broken', { state: 'Failed', failure: 'its readings could not be written' }],
+  ])('finds the operation %s under its label (R-D7)', async (label, expected) => {
+    expect(await read(`/api/operations/${label}`)).toMatchObject({ operationId: label, ...expected });
+    expect(await read(`/api/operations/${label}?all=true`)).toMatchObject([{ operationId: label, ...expected }]);
+  });
+
+  it('finds no push beyond the end of a shared operation (R-D7)', async () => {
+    expect((await api.get(`/api/operations/${SHARED}2`)).status).toBe(404);
+  });
+
+  it('lists and replays the rejected elements of an old operation (R-D8)', async () => {
+    const rejected = await read('/api/operations/first-import/rejected');
+    expect(rejected).toMatchObject([{ code: 'unknown_target', element: { mappingConfig: 'mill.gas' } }]);
+    const gas = { name: 'Gas', mappingConfig: 'mill.gas' };
+    const { id: variableId } = await api.call<{ id: number }>('POST', '/variables/source/1', gas);
+    await api.call('POST', '/api/operations/first-import/replay');
+    await eventually('the replayed point', async () => (await valuesOf(`variableId=${variableId}`)).length === 1);
+  });
+
+  it.each([
+    ['d1', { filename: 'week-1.csv', state: 'Completed', counts: { ingested: 2, rejected: 0 } }],
+    ['d2', { state: 'Completed', ignoredColumns: ['remark'], errors: [{ row: 3, code: 'invalid_date' }] }],
+  ])('finds the file %s with its row errors (R-E1)', async (end, expected) => {
+    expect(await read(`/storage/${id(end)}`)).toMatchObject(expected);
+  });
+});
+
+describe('upgrade: webhooks', () => {
+  let receiver: WebhookReceiver;
+  let deliverer: RoleProcess | undefined;
+  beforeAll(async () => {
+    receiver = await openReceiver();
+  });
+  afterAll(async () => {
+    await deliverer?.kill();
+    await receiver?.close();
+  });
+
+  it('lists the webhook with its history and its success count (R-I1, R-I5)', async () => {
+    expect(await read('/account/webhooks?displayLevel=Verbose')).toMatchObject([
+      { id: id('e1'), name: 'Ledger', successCount: 1 },
+    ]);
+    const history = await read<readonly { eventId: string; state: string }[]>(`/account/webhooks/${id('e1')}/history`);
+    expect(history).toContainEqual(expect.objectContaining({ eventId: id('f1'), state: 'Succeeded' }));
+    expect(history).toContainEqual(expect.objectContaining({ eventId: id('f2'), state: 'Pending' }));
+  });
+
+  it('delivers, signed with the old secret, the pending message and the event in the outbox (R-I8)', async () => {
+    const url = [{ op: 'replace', path: '/url', value: receiver.url }];
+    expect((await api.patch(`/account/webhooks/${id('e1')}`, url)).status).toBe(200);
+    deliverer = await startRoles(['deliverer'], environment);
+    const wanted = ['waiting-import', 'first-import', `${SHARED_ENDED}0`, `${SHARED_ENDED}2`, `${SHARED}1`];
+    await eventually('the messages', async () => {
+      const text = JSON.stringify(receiver.received.map(({ body }) => body.data));
+      return wanted.every((label) => text.includes(`"${label}"`));
+    });
+    expect(receiver.forged).toEqual([]);
+  });
+});

@@ -1,6 +1,9 @@
-/** Assembles the HTTP app: the issuer, health, push under `push-data`, everything else under `datahub-api` (R-B6). */
+/**
+ * Assembles the HTTP app: first what needs no token (issuer, health, API description), then push under the scope
+ * `push-data`, then everything else under `datahub-api` (R-B6).
+ */
 import type { HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
 import {
   type Authentication,
@@ -10,70 +13,71 @@ import {
 } from '../identity/authentication/authenticate.ts';
 import { authenticatePush } from '../identity/authentication/authenticate-push.ts';
 import type { ExchangePassword } from '../identity/authentication/exchange-password.ts';
+import { apiVersion } from '../platform/http/api-version.ts';
 import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
 import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
+import { isStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
-import { apiVersion } from './api-version.ts';
-import { contentLength } from './content-length.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { countRequests, createRequestCounter } from './http-metrics.ts';
 import { routingPath } from './lenient-path.ts';
-import { metricsDoor } from './metrics-door.ts';
+import { metricsHandlers } from './metrics-access.ts';
 import { countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
 import { requestLog } from './request-log.ts';
 
 export interface AppParts {
   readonly authentication: Authentication;
-  /** For HTTP Basic on push; undefined: not accepted. */
+  /** Exchanges HTTP Basic credentials on push; undefined: Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
   readonly issuer: Hono<RequestIdEnv & { Bindings: HttpBindings }>;
-  /** Whether a path is the issuer's. */
+  /** Whether the token issuer serves a path. */
   readonly isIssuerPath: (path: string) => boolean;
-  /** Mounted at the root in front of the bearer. */
+  /** Routes that need no token, mounted at the root. */
   readonly open: Hono<RequestIdEnv>;
-  /** What the API says of itself, likewise. */
+  /** `/openapi.json` and `/docs`; they need no token. */
   readonly description: Hono;
   readonly rateLimits: RateLimits;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
-  /** Mounted at `/api`: scope `push-data`. */
+  /** Mounted at `/api`; scope `push-data`. */
   readonly push: Hono<CallerEnv & RequestIdEnv>;
-  /** Mounted at the root, in order: scope `datahub-api`. */
+  /** Mounted in this order; scope `datahub-api`. */
   readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv> | Hono<CallerEnv & RequestIdEnv>])[];
   readonly metrics: Metrics;
-  /** Of scrapers of `/metrics`; undefined: only an ADMIN sees it. */
+  /** METRICS_TOKEN of scrapers; undefined: only an ADMIN may read `/metrics`. */
   readonly metricsToken: string | undefined;
   readonly log: Log;
 }
 
-/** Stands for all paths of the issuer in metrics: realms and what follows them are of no use there. */
+/** Route label of all issuer paths in metrics. */
 const ISSUER_ROUTE = '/realms/*';
 const COMPRESSION_THRESHOLD_BYTES = 1024;
-/** What people look at, besides the issuer's pages. */
+/** HTML pages besides the issuer's. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
-/** Where a secret is tried without a bearer, besides the issuer. */
-const OPEN_DOORS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
+/** Paths besides the issuer's that accept a secret without a bearer token. */
+const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
+/** @returns the app; every route of the service is mounted. */
 export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   const { authentication, exchangePassword, issuer, healthChecks, push, api, open, rateLimits, metrics, log } = parts;
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
-  const nameOf = (path: string) => (parts.isIssuerPath(path) ? ISSUER_ROUTE : undefined);
-  app.use('*', countRequests(createRequestCounter(metrics), nameOf));
+  const routeOf = (path: string) => (parts.isIssuerPath(path) ? ISSUER_ROUTE : undefined);
+  app.use('*', countRequests(createRequestCounter(metrics), routeOf));
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
-  const isIssuers = parts.isIssuerPath;
-  app.onError(errorHandler(log, { isPage: (path) => isIssuers(path) || PAGES.has(path), isIssuers }));
+  const { isIssuerPath } = parts;
+  app.onError(errorHandler(log, { isPage: (path) => isIssuerPath(path) || PAGES.has(path), isIssuerPath }));
   app.notFound(notFoundHandler);
   app.use(
     '*',
-    limitAddress(rateLimits, (path) => parts.isIssuerPath(path) || OPEN_DOORS.has(path)),
+    limitAddress(rateLimits, (path) => isIssuerPath(path) || SECRET_PATHS.has(path)),
   );
   app.route('/', issuer);
   app.route('/', open);
   app.route('/', parts.description);
   app.route('/health', healthRoutes(healthChecks));
-  const door = metricsDoor(metrics, parts.metricsToken);
-  app.get('/metrics', door.byToken);
+  const { byToken, answer: answerMetrics } = metricsHandlers(metrics, parts.metricsToken);
+  app.get('/metrics', byToken);
   app.use(
     '/api/*',
     authenticatePush({ ...authentication, exchangePassword, beforeTry: (c) => countAddress(rateLimits, c) }),
@@ -81,8 +85,19 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
   app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }), limitCaller(rateLimits));
-  app.get('/metrics', requireRole('ADMIN'), door.answer);
-  // What routes ask for besides the caller, the request id, is there for all.
+  app.get('/metrics', requireRole('ADMIN'), answerMetrics);
+  // Every route also has a request id, set above.
   for (const [path, routes] of api) app.route(path, routes as Hono<CallerEnv>);
   return app;
+}
+
+/** Sets `Content-Length` on complete answers: `compress` compresses an answer without one, however small it is (R-A4). */
+function contentLength(): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    if (c.res.body === null || isStreamed(c) || c.res.headers.has('content-length')) return;
+    const body = await c.res.arrayBuffer();
+    c.res = new Response(body, c.res);
+    c.header('Content-Length', String(body.byteLength));
+  };
 }

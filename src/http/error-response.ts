@@ -1,4 +1,7 @@
-/** Errors as bodies (R-A5): `{code, message, details?, requestId}`. A bug shows nothing of itself but its request id. */
+/**
+ * Turns errors into responses (R-A5): `{code, message, details?, requestId}`; a page for browsers; OAuth members at the
+ * issuer. A bug reveals only its request id; the log has the rest.
+ */
 import type { Context, ErrorHandler, NotFoundHandler } from 'hono';
 import { accepts } from 'hono/accepts';
 import { renderProblem } from '../identity/pages/problem-page.ts';
@@ -10,23 +13,27 @@ import type { Log } from '../platform/log.ts';
 const RETRY_AFTER_SEC = '2';
 
 interface Paths {
-  /** Whether people look at what is at a path: who asks for HTML there gets a page. */
+  /** Whether the path serves HTML pages: errors there are pages for clients that prefer HTML. */
   readonly isPage: (path: string) => boolean;
-  /** Whether it is the token issuer's, whose clients read `error`. */
-  readonly isIssuers: (path: string) => boolean;
+  /** Whether the token issuer serves the path: its clients read `error` (RFC 6749 §5.2). */
+  readonly isIssuerPath: (path: string) => boolean;
 }
 
-const NO_SUCH_PATHS: Paths = { isPage: () => false, isIssuers: () => false };
+const API_ONLY: Paths = { isPage: () => false, isIssuerPath: () => false };
 
-export function errorHandler(log: Log, { isPage, isIssuers }: Paths = NO_SUCH_PATHS): ErrorHandler<RequestIdEnv> {
+/**
+ * Handler for every error of the app. A `DomainError` answers by its code; an unavailable dependency answers 503; any other
+ * error is logged and answers 500 (R-A5).
+ */
+export function errorHandler(log: Log, { isPage, isIssuerPath }: Paths = API_ONLY): ErrorHandler<RequestIdEnv> {
   return (error, c) => {
     const refusal = toDomainError(error, c, log);
-    const isShown = isPage(c.req.path) && wantsHtml(c);
-    return (isShown && respondWithPage(c, refusal)) || respond(c, refusal, isIssuers(c.req.path));
+    const page = isPage(c.req.path) && wantsHtml(c) ? respondWithPage(c, refusal) : undefined;
+    return page ?? respond(c, refusal, isIssuerPath(c.req.path));
   };
 }
 
-/** What clients of an issuer look at first (RFC 6749 §5.2, §4.1.2.1), beside the body all errors have. */
+/** Members an OAuth client reads (RFC 6749 §5.2, §4.1.2.1), besides those of every error. */
 function oauthError({ code, message }: DomainError): object {
   const { http } = ERROR_MAPPINGS[code];
   const isLater = http === 429 || http === 503;
@@ -34,7 +41,7 @@ function oauthError({ code, message }: DomainError): object {
   return { error, error_description: message };
 }
 
-/** A browser names it; programs that take anything get JSON. */
+/** Whether `Accept` prefers HTML, as browsers send it. A client that accepts anything gets JSON. */
 function wantsHtml(c: Context): boolean {
   const supports = ['application/json', 'text/html'];
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html';
@@ -50,27 +57,31 @@ function respondWithPage(c: Context<RequestIdEnv>, { code }: DomainError): Respo
   return c.body(page.html, status, page.headers);
 }
 
+/** Answers 404 `not_found` for a path or method without a route. */
 export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
-  respond(c, new DomainError('not_found', `there is nothing at ${c.req.method} ${c.req.path}`));
+  respond(c, new DomainError('not_found', `no route matches ${c.req.method} ${c.req.path}`));
 
 function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): DomainError {
   if (error instanceof DomainError) return error;
   const { requestId } = c.var;
   if (isDependencyError(error)) {
-    log.warn({ err: error, requestId }, 'a dependency is down');
-    return new DomainError('dependency_unavailable', 'a part of the service is down; please try again');
+    log.warn({ err: error, requestId }, 'a dependency is unavailable');
+    return new DomainError('dependency_unavailable', 'a dependency of the service is unavailable; retry the request');
   }
   if (isReferenceViolation(error)) {
-    return new DomainError('conflict', 'something this refers to was changed at the same time; please try again');
+    return new DomainError('conflict', 'a referenced resource changed during the request; retry the request');
   }
   log.error({ err: error, requestId }, 'request failed');
-  return new DomainError('internal_error', 'something went wrong on our side');
+  return new DomainError(
+    'internal_error',
+    'the service failed to process the request; quote the request id when you report this',
+  );
 }
 
-function respond(c: Context<RequestIdEnv>, refusal: DomainError, isIssuers = false): Response {
+function respond(c: Context<RequestIdEnv>, refusal: DomainError, isIssuerPath = false): Response {
   const { code, message, details } = refusal;
   const status = ERROR_MAPPINGS[code].http;
   if (status === 503) c.header('Retry-After', RETRY_AFTER_SEC);
   const body = { code, message, ...(details && { details }), requestId: c.var.requestId };
-  return c.json(isIssuers ? { ...oauthError(refusal), ...body } : body, status);
+  return c.json(isIssuerPath ? { ...oauthError(refusal), ...body } : body, status);
 }

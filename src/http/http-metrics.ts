@@ -1,6 +1,6 @@
 /**
- * Requests, counted and timed by the pattern of their route (R-A9): never by their path, which clients choose. An answer
- * is over when its last byte was handed on or its client has left, so a stream takes as long as its reader.
+ * Counts and times HTTP requests by route pattern (R-A9), never by path, because clients choose paths. A request ends when
+ * its last byte is sent or the client disconnects, so a streamed answer takes as long as its reader.
  */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -13,27 +13,31 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** Notes one answered request. @returns what to call with the seconds it took. */
+/** @returns the series of the request; the caller observes the duration in seconds. */
 export type CountRequest = (request: AnsweredRequest) => { observe(seconds: number): void };
 
-/** Where no route is for the path. */
+/** Route label of requests without a matching route. */
 const NO_ROUTE = 'none';
 
+/** Registers `tidemark_http_request_seconds`. */
 export function createRequestCounter(metrics: Metrics): CountRequest {
   const durations = metrics.distribution({
     name: 'tidemark_http_request_seconds',
-    help: 'HTTP requests by method, pattern of the route and class of the status, with the time until the answer was over.',
+    help: 'HTTP requests by method, route pattern and status class, in seconds until the last byte was sent.',
     labels: ['method', 'route', 'status'],
   });
   return ({ method, route, status }) => durations({ method, route, status: `${Math.floor(status / 100)}xx` });
 }
 
-/** @param nameOf names paths that have no pattern; undefined leaves them to the routes. */
-export function countRequests(count: CountRequest, nameOf: (path: string) => string | undefined): MiddlewareHandler {
+/**
+ * Middleware that observes every request.
+ * @param routeOf route label of a path the app does not route by pattern; undefined takes the matched route.
+ */
+export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {
   return async (c, next) => {
     const startMs = performance.now();
     await next();
-    const route = nameOf(c.req.path) ?? patternOf(c);
+    const route = routeOf(c.req.path) ?? patternOf(c);
     const series = count({ method: c.req.method, route, status: c.res.status });
     const observe = (): void => series.observe((performance.now() - startMs) / 1000);
     const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
@@ -42,7 +46,7 @@ export function countRequests(count: CountRequest, nameOf: (path: string) => str
   };
 }
 
-/** Middleware is there for all methods, a route for one. */
+/** Pattern of the matched route. Middleware is registered for all methods, a route for one. */
 function patternOf(c: Context): string {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }

@@ -1,6 +1,6 @@
-/** Paths as shipped clients write them (R-A3): a trailing slash and doubled slashes are read as if they were not there. */
+/** Reads paths as shipped clients write them (R-A3): trailing and doubled slashes are ignored. */
 
-/** The path of an address for routing: no query, single slashes, none at the end. */
+/** @returns the path of a URL for routing: without query, with single slashes, without a slash at the end. */
 export function routingPath(address: string): string {
   const start = address.indexOf('/', address.indexOf('//') + 2);
   if (start < 0) return '/';

@@ -1,21 +1,26 @@
 /**
- * How many requests a minute (R-B15), as the generic cell rate algorithm: a whole minute's worth may come at once, then
- * one more each time its share of the minute has passed. One instant per key is all that is kept.
+ * Requests per minute (R-B15) by the generic cell rate algorithm: a burst of one minute's requests, then one request per
+ * 60 s / limit. State is one instant per key.
  */
 const MINUTE_MS = 60_000;
+/** 60,000 / limit may be a fraction: its rounding error must not refuse the last request of a burst. */
+const ROUNDING_MS = 1e-6;
 
 export interface RateDecision {
-  /** To keep for the key: when all that was used is earned back; unchanged by a refusal. */
+  /** State to store for the key: the instant at which the whole burst is available again. A refusal leaves it unchanged. */
   readonly fullAtMs: number;
-  /** 0: let it pass; else wait so many milliseconds. */
+  /** 0: the request passes; else milliseconds to wait. */
   readonly waitMs: number;
 }
 
-/** @param fullAtMs what was kept for the key; absent at first. */
+/**
+ * Meters one request.
+ * @param fullAtMs stored state of the key; undefined for a new key.
+ * @param perMinute limit, at least 1.
+ */
 export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number): RateDecision {
   const before = Math.max(fullAtMs ?? nowMs, nowMs);
   const after = before + MINUTE_MS / perMinute;
   const waitMs = after - nowMs - MINUTE_MS;
-  // A share may be no whole number: rounding must not cost the last request of a minute.
-  return waitMs > 1e-6 ? { fullAtMs: before, waitMs } : { fullAtMs: after, waitMs: 0 };
+  return waitMs > ROUNDING_MS ? { fullAtMs: before, waitMs } : { fullAtMs: after, waitMs: 0 };
 }

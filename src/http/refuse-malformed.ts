@@ -1,6 +1,6 @@
 /**
- * What is no HTTP, or breaks Node's limits for it, never reaches the app: it is answered here, with the same body as all
- * other errors (R-A5), and the connection is closed, since nobody knows where a next request would begin.
+ * Answers input that is not HTTP or breaks Node's limits. It never reaches the app. The body is that of all errors (R-A5),
+ * and the connection is closed, because the start of the next request is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
@@ -12,17 +12,23 @@ interface Refusal {
   readonly message: string;
 }
 
-const MALFORMED: Refusal = { status: '400 Bad Request', message: 'this is no HTTP/1.1 request' };
+const MALFORMED: Refusal = { status: '400 Bad Request', message: 'the request must be valid HTTP/1.1' };
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_URL: {
     status: '400 Bad Request',
-    message: 'the address may hold ASCII characters only; encode others as %XX of their UTF-8',
+    message: 'the URL must contain only ASCII characters; encode others as %XX of their UTF-8 bytes',
   },
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'the headers are too long' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'the request did not come to its end in time' },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'the request headers are too large; send fewer or shorter headers',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    message: 'the request was not received completely in time',
+  },
 };
 
-/** Answers clients in the words of the service where Node would close with an empty answer. */
+/** Installs the answers on a server; Node alone would answer with an empty body. */
 export function refuseMalformed(server: Server): void {
   const answering = new WeakSet<Duplex>();
   server.on('request', ({ socket }, outgoing) => {
@@ -30,7 +36,7 @@ export function refuseMalformed(server: Server): void {
     outgoing.once('close', () => answering.delete(socket));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // In the middle of an answer it would be read as a part of that.
+    // The client would read an error in the middle of another answer as a part of that answer.
     if (error.code === 'ECONNRESET' || !socket.writable || answering.has(socket)) socket.destroy(error);
     else socket.end(toAnswer(REFUSALS[error.code ?? ''] ?? MALFORMED));
   });

@@ -1,4 +1,4 @@
-/** What the API says of itself (R-A9): the descriptions of every room, and where this installation is. */
+/** Composes the API description (R-A9): the operations of every feature, their tags, and the URLs of this installation. */
 import { ACCOUNT_OPERATIONS } from '../accounts/account/account-docs.ts';
 import { INVITATION_OPERATIONS } from '../accounts/invitations/invitation-docs.ts';
 import { LISTING_OPERATIONS } from '../accounts/listing/listing-docs.ts';
@@ -24,29 +24,29 @@ import { HISTORY_OPERATIONS } from '../webhooks/history/history-docs.ts';
 import { TRIAL_OPERATIONS } from '../webhooks/trial-sends/trial-docs.ts';
 import { apiUrl } from './account-services.ts';
 
-/** In the order they are shown. */
+/** Tag → description, in display order. */
 const TAGS = {
-  Tokens: 'Where a program begins. Tokens are OAuth 2.0; client ids and secrets are given by the operator.',
-  Push: 'Readings in. What is answered with 200 is never lost.',
-  Mappers: 'Formats of one’s own, turned into push elements by JSONata.',
-  Files: 'Standard Files: CSV and workbooks.',
-  Points: 'Points out: as they are, as they were known, by label, in buckets, compared.',
-  Versions: 'Which versions a variable has.',
-  Calculations: 'Variables calculated by R scripts: their runs, and tools for authors.',
-  Sites: 'Where measurements are made.',
+  Tokens: 'OAuth 2.0 access tokens. The operator issues client ids and secrets.',
+  Push: 'Send readings. A push answered with 200 is stored durably.',
+  Mappers: 'JSONata expressions that convert other JSON formats to push elements.',
+  Files: 'Upload Standard Files (CSV, Excel) and follow their processing.',
+  Points: 'Read points: current, as known at an instant, by version label, in buckets, or compared.',
+  Versions: 'Versions of a variable.',
+  Calculations: 'Variables calculated by R scripts: runs, and tools for script authors.',
+  Sites: 'Places where measurements are taken.',
   Sources: 'Meters, sensors and other origins of variables.',
-  Variables: 'One series each.',
+  Variables: 'Time series of a source.',
   Catalogues: 'Units, types and enumerations.',
-  Account: 'The account of the token, and the current user.',
+  Account: 'The account selected by the token, and the current user.',
   Users: 'Users of the account.',
-  Claims: 'What users were granted by name, such as pushing.',
-  Views: 'Saved filters of users.',
-  Invitations: 'How people join.',
-  Webhooks: 'Who is told of what happens.',
-  Service: 'Whether it works, and what it can do.',
+  Claims: 'Named permissions granted to users, such as pushing.',
+  Views: 'Filters saved by users.',
+  Invitations: 'Invite people to the account.',
+  Webhooks: 'Send events to HTTP receivers.',
+  Service: 'Health, metrics and this API description.',
 } as const;
 
-/** Of every route; made anew at each call, and only when somebody asks. */
+/** Describes every route of the installation. Each call builds a new description. */
 export function describeApi(config: Config): Description {
   const api = apiUrl(config);
   const issuer = ownIssuer(config);
@@ -66,7 +66,7 @@ export function describeApi(config: Config): Description {
   };
 }
 
-/** Keycloak's addresses are formed alike. */
+/** URL of the issuer's realm; Keycloak uses the same form. */
 function ownIssuer(config: Config): string {
   if (config.USER_DIRECTORY !== 'keycloak' || config.KEYCLOAK_URL === undefined) return issuerUrl(config);
   return `${config.KEYCLOAK_URL.replace(/\/+$/, '')}/realms/${config.KEYCLOAK_REALM}`;

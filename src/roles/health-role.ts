@@ -1,6 +1,6 @@
 /** `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is the operator's, not for clients. */
 import { Hono } from 'hono';
-import { metricsDoor } from '../http/metrics-door.ts';
+import { metricsHandlers } from '../http/metrics-access.ts';
 import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
 import { listenHttp } from './http-listener.ts';
 import { toListenError } from './listen-error.ts';
@@ -29,7 +29,7 @@ export async function startHealth(
 }
 
 function healthApp({ config, metrics }: Parts, checks: Readonly<Record<string, HealthCheck>>): Hono {
-  const { byToken, answer } = metricsDoor(metrics, config.METRICS_TOKEN);
+  const { byToken, answer } = metricsHandlers(metrics, config.METRICS_TOKEN);
   const app = new Hono().route('/health', healthRoutes(checks)).get('/metrics', byToken);
   if (config.METRICS_TOKEN === undefined) return app.get('/metrics', answer);
   return app.get('/metrics', (c) => {

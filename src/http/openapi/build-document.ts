@@ -1,6 +1,6 @@
-/** The OpenAPI 3.1 document of the service (R-A9), made of what the rooms say of their routes. */
+/** Builds the OpenAPI 3.1 document of the service (R-A9) from the operations that features describe beside their routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ErrorCode } from '../../platform/errors.ts';
+import { ERROR_MAPPINGS, type ErrorCode } from '../../platform/errors.ts';
 import { API_VERSION } from '../../platform/http/api-version.ts';
 import { ERROR_WORDS, errorSchema } from '../../platform/openapi/error-schema.ts';
 import {
@@ -14,15 +14,14 @@ import {
 } from '../../platform/openapi/operation.ts';
 import { describeEvents } from './describe-events.ts';
 import { collectSchemas, type Direction, type JsonSchema, type SchemaCollector } from './json-schemas.ts';
-import { findErrors } from './operation-errors.ts';
 import { type Addresses, INTRODUCTION, PARAMETERS, RESPONSE_HEADERS, securitySchemes } from './shared-parts.ts';
 
 export interface Description {
   readonly operations: readonly Operation[];
-  /** What is sent to webhooks, and the tag it is under. */
+  /** Webhook requests the service sends, and their tag. */
   readonly events: readonly SentEvent[];
   readonly eventTag: string;
-  /** Tag → what belongs to it, in the order they are shown. */
+  /** Tag → its description, in display order. */
   readonly tags: Readonly<Record<string, string>>;
   readonly addresses: Addresses;
 }
@@ -41,14 +40,14 @@ export interface OpenApiDocument {
 
 export type PathItem = Readonly<Record<string, JsonSchema>>;
 
-/** What operations share, as it is met. */
+/** Components collected while operations are described. */
 interface Parts extends SchemaCollector {
   readonly responses: Record<string, JsonSchema>;
 }
 
 /**
- * Takes some 100 ms of the processor: others are served in between.
- * @throws Error for two operations at one place, and two schemas of one name.
+ * Builds the document. It takes about 100 ms of CPU and yields to the event loop after each operation.
+ * @throws Error when two operations have the same method and path, or two different schemas the same id.
  */
 export async function buildDocument(description: Description): Promise<OpenApiDocument> {
   const { operations, events, eventTag, tags, addresses } = description;
@@ -57,7 +56,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   const paths: Record<string, Record<string, JsonSchema>> = {};
   const templates = new Map<string, string>();
   for (const operation of operations) {
-    // Two routes that differ in what they call a parameter are one path, with the name that comes first.
+    // Routes that differ only in the names of path parameters share one path; the first name wins.
     const shape = operation.path.replace(/:\w+/g, '{}');
     const path = templates.get(shape) ?? operation.path.replace(/:(\w+)/g, '{$1}');
     templates.set(shape, path);
@@ -86,7 +85,7 @@ export async function buildDocument(description: Description): Promise<OpenApiDo
   };
 }
 
-/** Push, and the issuer, may be elsewhere than the rest. */
+/** Push and the issuer may have another origin than the API: such a path names its server. */
 function pathItem({ path }: Operation, { api, push, issuer }: Addresses): Record<string, JsonSchema> {
   const issuerOrigin = issuer.tokenUrl.slice(0, Math.max(issuer.tokenUrl.indexOf('/realms/'), 0));
   const url = path.startsWith('/api/') ? push : path.startsWith('/realms/') ? issuerOrigin : api;
@@ -115,7 +114,7 @@ function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly strin
   return role === 'MANAGER' ? ['MANAGER', 'ADMIN'] : ['USER', 'MANAGER', 'ADMIN'];
 }
 
-/** In words, for those whose tools show no extensions. */
+/** Role, permission and scope as text, because many tools do not show extensions. */
 function describeAccess(access: Access): string {
   if (access.kind === 'open') return 'Needs no token.';
   const who = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
@@ -148,7 +147,7 @@ function describeParameters(operation: Operation, template: string, parts: Parts
   ];
 }
 
-const ID: Parameter = { description: 'Its id.', schema: idSchema };
+const ID: Parameter = { description: 'Id of the resource.', schema: idSchema };
 
 function describeParameter(name: string, place: 'path' | 'query', parameter: Parameter, parts: Parts): JsonSchema {
   const { description, schema, isRequired } = parameter;
@@ -180,7 +179,8 @@ function describeContent(types: Body['types'], direction: Direction, parts: Part
 function describeAnswers(operation: Operation, parts: Parts): JsonSchema {
   const responses: Record<string, JsonSchema> = {};
   for (const answer of operation.answers) responses[answer.status] = describeAnswer(answer, operation, parts);
-  for (const [status, codes] of findErrors(operation)) responses[status] ??= refuse(status, codes, operation, parts);
+  for (const [status, codes] of findErrors(operation))
+    responses[status] ??= describeErrors(status, codes, operation, parts);
   return responses;
 }
 
@@ -197,8 +197,8 @@ function describeAnswer(answer: Answer, { isListing }: Operation, parts: Parts):
   };
 }
 
-/** One component for each set of codes: most operations refuse alike. */
-function refuse(status: number, codes: readonly ErrorCode[], { access }: Operation, parts: Parts): JsonSchema {
+/** One response component per status and set of codes, because most operations share them. */
+function describeErrors(status: number, codes: readonly ErrorCode[], { access }: Operation, parts: Parts): JsonSchema {
   const name = `${status}.${codes.join('.')}`;
   const more = status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : [];
   parts.responses[name] ??= {
@@ -216,4 +216,30 @@ function refuse(status: number, codes: readonly ErrorCode[], { access }: Operati
 function headerReferences(more: readonly string[]): JsonSchema {
   const names = ['Api-Version', 'X-Request-Id', ...more];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+const EVERYWHERE: readonly ErrorCode[] = ['api_version_unsupported', 'internal_error', 'dependency_unavailable'];
+const WITH_TOKEN: readonly ErrorCode[] = ['invalid_token', 'insufficient_scope', 'permission_denied', 'rate_limited'];
+const WITH_BODY: readonly ErrorCode[] = ['invalid_input', 'body_too_large', 'unsupported_media_type'];
+
+/**
+ * Errors an operation can answer (R-A5): those implied by its access, path, query and body, and its own.
+ * @returns status → codes, both ascending.
+ */
+function findErrors(operation: Operation): ReadonlyMap<number, readonly ErrorCode[]> {
+  const codes = new Set<ErrorCode>([
+    ...EVERYWHERE,
+    ...(operation.access.kind === 'caller' ? WITH_TOKEN : []),
+    ...(operation.path.includes('/:') ? (['not_found'] as const) : []),
+    ...(operation.query ? (['invalid_input'] as const) : []),
+    ...(operation.body ? WITH_BODY : []),
+    ...(operation.body && 'application/json' in operation.body.types ? (['malformed_json'] as const) : []),
+    ...(operation.errors ?? []),
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of [...codes].sort()) {
+    const { http } = ERROR_MAPPINGS[code];
+    byStatus.set(http, [...(byStatus.get(http) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
 }

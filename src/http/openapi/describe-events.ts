@@ -1,10 +1,10 @@
-/** What the service sends of its own accord (R-I3), as the webhooks of the document. */
+/** Describes the webhook requests the service sends (R-I3) as `webhooks` of the OpenAPI document. */
 import type { SentEvent } from '../../platform/openapi/operation.ts';
 import type { JsonSchema } from './json-schemas.ts';
 
 const HEADERS: readonly (readonly [name: string, description: string])[] = [
-  ['webhook-id', 'The id of the message, the same on every try: what came twice is told by it.'],
-  ['webhook-timestamp', 'When it was sent, in UNIX seconds.'],
+  ['webhook-id', 'Id of the message, the same on every attempt. Receivers use it to ignore duplicates.'],
+  ['webhook-timestamp', 'Instant of the attempt in UNIX seconds.'],
   [
     'webhook-signature',
     'One or two of `v1,<base64>`: HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the secret of the webhook.',
@@ -12,14 +12,14 @@ const HEADERS: readonly (readonly [name: string, description: string])[] = [
 ];
 
 const ANSWERS = {
-  '2XX': { description: 'It was taken.' },
-  '410': { description: 'No more of it: the webhook is disabled.' },
+  '2XX': { description: 'The receiver accepted the message.' },
+  '410': { description: 'The receiver no longer exists: the service disables the webhook.' },
   default: {
-    description: 'It is tried again: after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or after `Retry-After`.',
+    description: 'The service retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, or after `Retry-After`.',
   },
 };
 
-/** By type; the body as it is without a template. */
+/** @returns operations by event type; their body is that of a webhook without a template. */
 export function describeEvents(events: readonly SentEvent[], tag: string): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(events.map((event) => [event.type, { post: describeEvent(event, tag) }]));
 }
@@ -29,7 +29,7 @@ function describeEvent({ type, data }: SentEvent, tag: string): JsonSchema {
   return {
     operationId: `on${type}`,
     tags: [tag],
-    summary: `Tells a webhook of ${type}`,
+    summary: `Notify a webhook of ${type}`,
     parameters: HEADERS.map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description },
       schema: { type: 'string' },

@@ -1,4 +1,4 @@
-/** `/openapi.json` and `/docs` (R-A9). Neither needs a token. The document is made when it is first asked for, and kept. */
+/** `/openapi.json` and `/docs` (R-A9). Neither needs a token. The document is built at the first request and kept. */
 import { type Context, Hono } from 'hono';
 import { buildDocument, type Description } from './build-document.ts';
 import { docsRoutes, etagOf, isKnown } from './docs-routes.ts';
@@ -8,7 +8,10 @@ interface Kept {
   readonly etag: string;
 }
 
-/** To be mounted at the root, in front of the bearer. @param describe called once, at the first request. */
+/**
+ * Routes to mount at the root, before authentication.
+ * @param describe called at the first request, and again only after it failed.
+ */
 export function descriptionRoutes(describe: () => Promise<Description>): Hono {
   const description = once(describe);
   const json = once(async () => {
@@ -23,7 +26,7 @@ export function descriptionRoutes(describe: () => Promise<Description>): Hono {
     );
 }
 
-/** Clients may keep it, and ask whether it is still the same. */
+/** Answers with an ETag, so that clients can revalidate a cached document. */
 function answer(c: Context, { body, etag }: Kept): Response {
   c.header('ETag', etag);
   c.header('Cache-Control', 'public, max-age=300');
@@ -31,7 +34,7 @@ function answer(c: Context, { body, etag }: Kept): Response {
   return isKnown(c, etag) ? c.body(null, 304) : c.body(body);
 }
 
-/** Memoizes a promise; one that failed is made again. */
+/** Memoizes a promise. A rejected one is forgotten, so the next call tries again. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * `/docs` (R-A9): Swagger UI over `/openapi.json`, served from our own files under a policy of its own, which admits no
- * other origin. Only inline styles are admitted besides own files: Swagger UI's components set them.
+ * `/docs` (R-A9): Swagger UI over `/openapi.json`. All files come from this service; the Content-Security-Policy admits no
+ * other origin than the service's addresses. Inline styles are admitted because Swagger UI's components set them.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { Addresses } from './shared-parts.ts';
 const PACKAGE = new URL('.', import.meta.resolve('swagger-ui-dist/package.json'));
 const OWN = new URL('./docs-page/', import.meta.url);
 
-/** Everything the page loads, by name. */
+/** Files the page loads: name → directory and media type. */
 const FILES: ReadonlyMap<string, readonly [directory: URL, type: string]> = new Map(
   Object.entries({
     'swagger-ui.css': [PACKAGE, 'text/css; charset=utf-8'],
@@ -29,7 +29,7 @@ interface File {
 }
 
 /**
- * Routes of `/docs`, to be mounted at the root in front of the bearer. Files are read when they are first asked for.
+ * Routes of `/docs`, mounted at the root before authentication. A file is read at its first request and kept.
  * @param findAddresses where "Try it out" may send requests.
  */
 export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {
@@ -57,17 +57,17 @@ export function isKnown(c: Context, etag: string): boolean {
   return known.includes(etag) || known.includes('*');
 }
 
-/** The weak ETag of a body: it is sent compressed and not. */
+/** The ETag of a body; weak, because the body is sent both compressed and plain. */
 export function etagOf(body: string): string {
   return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 
 const INDEX = 'index.html';
 
-/** @throws {DomainError} not_found for a name that is not one of the page's files. */
+/** @throws {DomainError} not_found when `name` is not a file of the page. */
 function readFile(name: string): File {
   const [directory, type] = name === INDEX ? [OWN, 'text/html; charset=utf-8'] : (FILES.get(name) ?? []);
-  if (!directory || !type) throw new DomainError('not_found', `there is no file ${JSON.stringify(name)} under /docs`);
+  if (!directory || !type) throw new DomainError('not_found', `${JSON.stringify(name)} is not a file under /docs`);
   const body = readFileSync(new URL(name, directory), 'utf8');
   return { body, etag: etagOf(body), type };
 }

@@ -1,28 +1,28 @@
-/** Zod schemas as JSON Schema 2020-12, which is what OpenAPI 3.1 speaks; those with an id become components. */
+/** Converts zod schemas to JSON Schema 2020-12, the dialect of OpenAPI 3.1. A schema with an id becomes a component. */
 import { z } from 'zod';
 
 export type JsonSchema = { readonly [Name in string]?: unknown };
 
-/** `input`: what clients send; `output`: what they get. */
+/** `input`: what clients send; `output`: what clients receive. */
 export type Direction = 'input' | 'output';
 
 export interface SchemaCollector {
-  /** The schema, or a reference to a component. */
+  /** @returns the schema, or a reference to its component. @throws Error when another schema has the same id. */
   toJsonSchema(schema: z.ZodType, direction: Direction): JsonSchema;
-  /** Every component met so far, by id. */
+  /** Components of the schemas converted so far, by id. */
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
 
 const DEFINITIONS = '#/$defs/';
 const COMPONENTS = '#/components/schemas/';
 
-/** @throws Error when two different schemas have the same id: one in and out may look different. */
+/** Starts a collection of components. One schema may differ between directions, so its id must be used in one of them. */
 export function collectSchemas(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
   return {
     components,
     toJsonSchema: (schema, direction) => {
-      // Wrapped: what is at the root is never a definition.
+      // Wrapped in an object, because zod never makes a definition of the root.
       const whole = z.toJSONSchema(z.object({ schema }), { io: direction, unrepresentable: 'any', override: tidy });
       const { $defs = {}, properties } = whole as unknown as Wrapped;
       for (const [id, definition] of Object.entries($defs)) addComponent(components, id, finish(definition));
@@ -36,14 +36,15 @@ interface Wrapped {
   readonly properties: { readonly schema: JsonSchema };
 }
 
-/** Answers may get more members one day: that they have none but those named is for tests to see, not for clients. */
+/** Adjusts what zod writes to what generators of clients expect. */
 function tidy({ zodSchema, jsonSchema }: Converted): void {
+  // Members may be added to answers later. Tests check for unknown members, clients must not.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-  // zod's own name for it; JSON Schema has no such word.
+  // zod writes `id`, which JSON Schema does not define.
   delete jsonSchema.id;
-  // Of what may be left out it says nothing, and generators of clients take what has a default for always there.
+  // Generators of clients treat a member with a default as always present.
   if (jsonSchema.default === null) delete jsonSchema.default;
-  // zod takes examples of what is transformed for what comes out; ours are of what goes in.
+  // zod takes the examples of a transformed schema for its output; ours are inputs.
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
   if (examples !== undefined) jsonSchema.examples = examples;
 }
@@ -55,11 +56,12 @@ interface Converted {
 
 function addComponent(components: Record<string, JsonSchema>, id: string, definition: unknown): void {
   const known = components[id];
-  if (known && JSON.stringify(known) !== JSON.stringify(definition)) throw new Error(`two schemas are called ${id}`);
+  if (known && JSON.stringify(known) !== JSON.stringify(definition))
+    throw new Error(`two different schemas have the id ${id}`);
   components[id] = definition as JsonSchema;
 }
 
-/** References lead to the components; what may be null says so in its type. */
+/** Points references to the components and writes nullable schemas with a list of types. */
 function finish(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finish);
   if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +72,7 @@ function finish(value: unknown): unknown {
   return withNull(Object.fromEntries(members));
 }
 
-/** `{anyOf: [{type: 'string', …}, {type: 'null'}]}` → `{type: ['string', 'null'], …}`, which all tools read. */
+/** `{anyOf: [{type: 'string', …}, {type: 'null'}]}` → `{type: ['string', 'null'], …}`, which every tool reads. */
 function withNull({ anyOf, ...others }: Record<string, unknown>): JsonSchema {
   if (anyOf === undefined) return others;
   const [first, second, ...more] = anyOf as readonly JsonSchema[];

@@ -1,4 +1,4 @@
-/** The description of the description, and of metrics (R-A9). */
+/** Describes `/openapi.json`, `/docs` and `/metrics` (R-A9). */
 import { z } from 'zod';
 import { ADMINS, type Answer, OPEN, type Operation } from '../../platform/openapi/operation.ts';
 
@@ -21,7 +21,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ ...shared, path: '/docs', operationId: 'getDocs', summary: 'Browse this API description' },
-    answers: [{ status: 200, description: 'A page.', types: { 'text/html': z.string() }, headers: ETAG }, SAME],
+    answers: [{ status: 200, description: 'The page.', types: { 'text/html': z.string() }, headers: ETAG }, SAME],
   },
   {
     ...{
@@ -30,8 +30,10 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
       operationId: 'getMetrics',
       summary: 'Get metrics of this process for Prometheus',
     },
-    description: 'A scraper may send the value of METRICS_TOKEN as bearer token.',
+    description: 'A scraper may send the value of the setting METRICS_TOKEN as bearer token.',
     access: ADMINS,
-    answers: [{ status: 200, description: 'Metrics.', types: { 'text/plain': z.string() } }],
+    answers: [
+      { status: 200, description: 'Metrics in the text format of Prometheus.', types: { 'text/plain': z.string() } },
+    ],
   },
 ];

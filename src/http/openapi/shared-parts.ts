@@ -1,8 +1,8 @@
-/** What all operations of the document share: addresses, credentials, headers, and the words in front. */
+/** Parts of the OpenAPI document that operations share: addresses, credentials, headers and the introduction. */
 import { API_VERSION } from '../../platform/http/api-version.ts';
 import type { JsonSchema } from './json-schemas.ts';
 
-/** Where the parts of this installation are, without a slash at the end. */
+/** URLs of this installation, without a slash at the end. */
 export interface Addresses {
   readonly api: string;
   readonly push: string;
@@ -14,6 +14,7 @@ export interface Addresses {
 
 const SCOPES = { 'datahub-api': 'The API.', 'push-data': 'Pushes and the state of operations.' };
 
+/** @returns the security schemes `oauth2` and `basic` of the document. */
 export function securitySchemes({
   issuer: { authorizationUrl, tokenUrl },
 }: Addresses): Readonly<Record<string, JsonSchema>> {
@@ -33,6 +34,7 @@ export function securitySchemes({
   };
 }
 
+/** Header parameters, by component name. */
 export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   ApiVersion: {
     name: 'Api-Version',
@@ -62,6 +64,7 @@ export const PARAMETERS: Readonly<Record<string, JsonSchema>> = {
 
 const header = (description: string, schema: JsonSchema): JsonSchema => ({ description, schema });
 
+/** Response headers, by component name. */
 export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Api-Version': header('Interface version of the service.', { type: 'string', const: API_VERSION }),
   'X-Request-Id': header('Id of this request.', { type: 'string' }),
@@ -70,6 +73,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, JsonSchema>> = {
   'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
 };
 
+/** Introduction of the document, CommonMark. */
 export const INTRODUCTION = `A time-series engine for measurements that get corrected. It keeps every revision of a versioned point, recalculates
 derived series by R scripts when an input changes, and reads points as they are now, as they were known at an instant, or by
 the label of a revision.

@@ -1,7 +1,28 @@
-/** The version of the API (§9.1, R-A2): every response carries it, requests may name it. */
+/** The version of the API (§9.1, R-A2): every response carries it in `Api-Version`; requests may name it. */
+import type { MiddlewareHandler } from 'hono';
+import { DomainError } from '../errors.ts';
+
 export const API_VERSION = '1.7';
 
-/** Whether a request may ask for it by its header `Api-Version`. */
-export function isApiVersion(asked: string | undefined): boolean {
-  return asked === undefined || asked.trim() === API_VERSION;
+/** @param requested the request header `Api-Version`; absent means the current version. */
+export function isApiVersion(requested: string | undefined): boolean {
+  return requested === undefined || requested.trim() === API_VERSION;
+}
+
+/**
+ * Middleware that sets the response header `Api-Version` (R-A2).
+ * @throws {DomainError} api_version_unsupported when the request names another version.
+ */
+export function apiVersion(): MiddlewareHandler {
+  return async (c, next) => {
+    c.header('Api-Version', API_VERSION);
+    const requested = c.req.header('api-version');
+    if (!isApiVersion(requested)) {
+      throw new DomainError(
+        'api_version_unsupported',
+        `Api-Version must be ${API_VERSION}, got ${JSON.stringify(requested)}`,
+      );
+    }
+    await next();
+  };
 }

@@ -1,4 +1,4 @@
-/** Starts Swagger UI: operations listed but closed, a filter by tag, links to operations, and no validator elsewhere. */
+/** Starts Swagger UI: collapsed operations, a filter by tag, links to operations, no external validator. */
 const ui = globalThis.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#docs',
@@ -10,5 +10,5 @@ const ui = globalThis.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   oauth2RedirectUrl: `${location.origin}/docs/oauth2-redirect.html`,
 });
-// Both scopes are ticked in the dialog of "Authorize".
+// The dialog "Authorize" preselects both scopes.
 ui.initOAuth({ scopes: ['datahub-api', 'push-data'], usePkceWithAuthorizationCodeGrant: true });

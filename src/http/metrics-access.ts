@@ -1,35 +1,35 @@
 /**
- * `/metrics` (R-A9). It tells of the business of all accounts, so it is not for the clients of a public port: a scraper
- * shows the token of the setting METRICS_TOKEN, an operator the access token of an ADMIN. There is no third way; an address
- * such as loopback is none, since behind a proxy all clients have it.
+ * Access to `/metrics` on the API's port (R-A9). Metrics cover all accounts, so a scraper sends the token of the setting
+ * METRICS_TOKEN and an operator the access token of an ADMIN. The client's address grants nothing: behind a proxy every
+ * client comes from loopback.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, Handler, MiddlewareHandler } from 'hono';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 
-export interface MetricsDoor {
-  /** Answers a scraper with the token; leaves all others to what comes next. */
+export interface MetricsHandlers {
+  /** Answers a scraper that sends the token; passes every other request on. */
   readonly byToken: MiddlewareHandler;
-  /** Answers anybody. */
+  /** Answers without a check: routes put an authorization in front. */
   readonly answer: Handler;
 }
 
-const SCHEME = /^Bearer +(.+?) *$/i;
+const BEARER = /^Bearer +(.+?) *$/i;
 
-/** @param token undefined: scrapers have none. */
-export function metricsDoor(metrics: Metrics, token: string | undefined): MetricsDoor {
+/** @param token value of METRICS_TOKEN; undefined disables access by token. */
+export function metricsHandlers(metrics: Metrics, token: string | undefined): MetricsHandlers {
   const answer = async (c: Context): Promise<Response> => {
     const text = await metrics.text();
     return c.body(text, 200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
   };
   const byToken: MiddlewareHandler = async (c, next) => {
-    const [, given] = SCHEME.exec(c.req.header('authorization') ?? '') ?? [];
+    const [, given] = BEARER.exec(c.req.header('authorization') ?? '') ?? [];
     return token !== undefined && given !== undefined && isSame(given, token) ? answer(c) : next();
   };
   return { byToken, answer };
 }
 
-/** How long it takes says nothing of the token. */
+/** Compares hashes in constant time, so that the duration reveals nothing about the token. */
 function isSame(given: string, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(token));

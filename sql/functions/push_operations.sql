@@ -81,8 +81,9 @@ language sql as $$
   group by account_id
 $$;
 
--- Ends operations: Completed, or Failed with a reason. Each operation is announced once: not again if its time-out was
--- announced before (R-D7). One event holds all operations of an account.
+-- Ends operations: Completed, or Failed with a reason, and announces the end, also when the time-out was announced before
+-- as Queued (R-D7). A Failed operation frees its re-send key: the same push sent again is a new operation. One event holds
+-- all operations of an account.
 create or replace function end_push_operations(ids bigint[], end_state text, reason text) returns void
 language plpgsql as $$
 declare
@@ -90,7 +91,7 @@ declare
 begin
   update push_operation
   set state = end_state, failure = reason, started_date = coalesce(started_date, now()), completed_date = ended_at,
-      announced_date = coalesce(announced_date, ended_at)
+      announced_date = ended_at, resend_key = case when end_state = 'Failed' then null else resend_key end
   where id = any(ids);
   perform announce_push_operations(ids, ended_at);
 end

@@ -1,5 +1,8 @@
 /** Runs the ingester: writes the batches of woken accounts, sweeps for lost wake-ups, and purges deleted points. */
+
+import { createBackOff } from '../platform/back-off.ts';
 import type { Database } from '../platform/database/database.ts';
+import { isTransientError } from '../platform/database/dependency-error.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Count, Distribution, Metrics } from '../platform/metrics/metrics.ts';
@@ -15,6 +18,9 @@ import { ingestPortion, type Portion } from './ingest-account.ts';
 
 /** Name of the wake queue; its keys are account ids. */
 export const INGEST_QUEUE = 'ingest';
+
+/** Delays after faults of the database; each sweep tries the accounts that are due. */
+const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 
 export interface IngesterServices {
   readonly database: Database;
@@ -45,6 +51,7 @@ export function startIngester(services: IngesterServices): Ingester {
     try {
       return await ingestPortion(database, accountId, settings.maxRows);
     } catch (error) {
+      if (isTransientError(error)) throw error;
       log.warn({ err: error, accountId }, 'batches could not be written together');
     }
     let taken: readonly number[] = [];
@@ -53,16 +60,28 @@ export function startIngester(services: IngesterServices): Ingester {
         taken = batchIds;
       });
     } catch (error) {
+      if (isTransientError(error)) throw error;
       const isSetAside = await noteFailedBatch(database, accountId, taken[0], error);
       if (isSetAside) log.error({ accountId }, 'a batch cannot be written and was set aside');
       if (isSetAside) metrics.setAside.inc();
       throw error;
     }
   };
+  // Faults of ours never count against a batch (R-A15): it waits, and the sweeper brings its account back.
+  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const drain = async (key: string): Promise<void> => {
+    if (!backOff.isDue(key)) return;
     const accountId = Number(key);
     const startMs = performance.now();
-    const { batches, readings, waitedSec, requestId, isMoreWaiting } = await ingest(accountId);
+    const portion = await ingest(accountId).catch((error: unknown) => {
+      if (!isTransientError(error)) throw error;
+      const delayMs = Math.round(backOff.failed(key));
+      log.warn({ err: error, accountId, delayMs }, 'batches wait for the database');
+      return undefined;
+    });
+    if (!portion) return;
+    backOff.succeeded(key);
+    const { batches, readings, waitedSec, requestId, isMoreWaiting } = portion;
     const tookSec = (performance.now() - startMs) / 1000;
     // Also without batches: a push that wrote its points directly has put events into the outbox.
     await outbox.relay();

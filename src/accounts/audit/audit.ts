@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = [
   'ClientCreated',
   'ClientSecretReplaced',
   'SigningKeyAdded',
+  'BatchesRetried',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

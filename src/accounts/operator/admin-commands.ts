@@ -24,6 +24,8 @@ export interface AdminServices {
   readonly directory: UserDirectory;
   /** Name for the audit trail when `--as` is absent: the user name on the machine. */
   readonly operatorName: string;
+  /** Queues the batches again that were set aside, of one account or of all. @returns their number. */
+  readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
 }
@@ -40,6 +42,7 @@ export const ADMIN_USAGE = `admin <command>
   rotate-client-secret --client CLIENT_ID
                                          replaces the secret of a client; the old one stops working
   rotate-keys                            creates a signing key, which signs after 15 minutes of publication
+  retry-batches [--account ID]           queues the pushes again whose batches were set aside
   help                                   prints this text
 
   --as NAME                              your name in the audit trail; default: your user name on this machine
@@ -83,6 +86,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'create-client': createClientCommand,
   'rotate-client-secret': rotateClientSecret,
   'rotate-keys': rotateKeys,
+  'retry-batches': retryBatchesCommand,
 };
 
 /**
@@ -135,11 +139,7 @@ async function createUserCommand(services: CommandServices, values: Values): Pro
   const email = parseInput(emailSchema, values.email, '--email');
   const userName = parseInput(nameSchema, values['user-name'] ?? email, '--user-name');
   const role = toRole(values.role ?? 'USER');
-  const accountId = Number(values.account);
-  if (!(accountId > 0 && accountId <= MAX_ACCOUNT_ID && Number.isInteger(accountId))) {
-    const given = values.account ?? 'nothing';
-    throw new DomainError('invalid_input', `--account must be the id of an account, got ${given}`);
-  }
+  const accountId = toAccountId(values.account);
   if (!(await accountExists(database, accountId))) {
     throw new DomainError('invalid_input', `account ${accountId} does not exist; create-account creates one`);
   }
@@ -181,6 +181,25 @@ async function rotateKeys({ database, print, auditor }: CommandServices): Promis
     return targetId;
   });
   print(`key ${kid} is published; it signs in 15 minutes`);
+}
+
+async function retryBatchesCommand(services: CommandServices, values: Values): Promise<void> {
+  const { database, print, auditor } = services;
+  const accountId = values.account === undefined ? undefined : toAccountId(values.account);
+  const count = await withTransaction(database, async (transaction) => {
+    const retried = await services.retryBatches(transaction, accountId);
+    const members = { batches: retried };
+    if (retried > 0) await writeAudit(transaction, auditor(accountId), { action: 'BatchesRetried', details: members });
+    return retried;
+  });
+  print(`${count} batches are queued again`);
+}
+
+/** @throws {DomainError} invalid_input when the text is not an account id. */
+function toAccountId(text: string | undefined): number {
+  const accountId = Number(text);
+  if (accountId > 0 && accountId <= MAX_ACCOUNT_ID && Number.isInteger(accountId)) return accountId;
+  throw new DomainError('invalid_input', `--account must be the id of an account, got ${text ?? 'nothing'}`);
 }
 
 interface NewUser {

@@ -2,7 +2,9 @@
  * Ingests one stored file: parses it in a worker thread, resolves its targets and labels, and writes it chunk by chunk
  * (R-E2, R-E3, R-E5).
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
+import { isTransientError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
@@ -29,6 +31,7 @@ export interface IngestFileServices {
 
 // A file that crashes its process, or fails by a bug, must not be retried for ever.
 const MAX_ATTEMPTS = 10;
+const FORGET_RETRY_MS = 1000;
 
 /**
  * Ingests the oldest waiting file of an account. When `signal` aborts, stops after the chunk in progress. A file that
@@ -54,6 +57,7 @@ export async function ingestFile(
     const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
     if (mayBegin) await ingestRows(services, file, signal);
   } catch (error) {
+    if (isTransientError(error)) await forgetAttempt(services, file, signal);
     if (!(error instanceof FileRefusal)) throw error;
     const { code, message } = error;
     const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
@@ -64,6 +68,22 @@ export async function ingestFile(
   const durationMs = Math.round(performance.now() - startMs);
   log.info({ requestId: file.requestId, accountId, fileId: file.id, durationMs }, 'file processed');
   return true;
+}
+
+/**
+ * Takes back the count of an attempt that failed by a fault of ours (R-A15). Waits for the database as long as it takes:
+ * until then nothing else of the account can be written either.
+ */
+async function forgetAttempt({ database }: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await database.query('update stored_file set attempts = attempts - 1 where id = $1 and attempts > 0', [file.id]);
+      return;
+    } catch (error) {
+      if (!isTransientError(error)) throw error;
+    }
+    await pause(FORGET_RETRY_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+  }
 }
 
 async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ import type { Admission } from '../accept/admission.ts';
 import { type EncodedOperation, encodeOperation, type PushContext } from '../accept/encode-operation.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
+import { type RetriedBatches, retryBatches } from '../store/failed-batches.ts';
 import { deleteRejections, findReplayable, type KeptRejection } from '../store/find-rejections.ts';
 import { storeBatches } from '../store/store-batches.ts';
 
@@ -20,7 +21,8 @@ export interface ReplayServices extends Omit<AcceptServices, 'store'> {
 }
 
 /**
- * Replays the rejected elements of operations, oldest first, as many as one push may hold.
+ * Queues the batches of Failed operations again, and replays the rejected elements of operations, oldest first, as many
+ * as one push may hold.
  * @returns the answer as for a push; `index` is the index in the listing of rejected elements.
  * @throws {DomainError} conflict when a concurrent replay takes the same elements.
  */
@@ -29,17 +31,25 @@ export type Replay = (context: PushContext, operationIds: readonly number[]) => 
 export function createReplay(services: ReplayServices): Replay {
   const { database, readers, limits } = services;
   return async (context, operationIds) => {
+    const retried = await retryBatches(database, { operationIds });
+    if (retried.batches > 0) services.wake(context.caller.accountId);
     const kept = await findReplayable(database, operationIds, limits.maxElements, limits.maxBodyBytes - 2);
     const push = await readers.read(Buffer.from(`[${kept.map(({ element }) => element).join()}]`), false);
     try {
       const { targets } = await services.targets.resolve(context.caller, push.summary.targets, true);
       const encoded = await encodeOperation(services.dictionary, context, push, targets);
       if (encoded.acceptedElements > 0) await store(services, context, kept, encoded);
-      return toAnswer(encoded);
+      return withRetried(toAnswer(encoded), retried);
     } finally {
       push.release();
     }
   };
+}
+
+/** Adds the batches that were queued again to what the replay accepted. */
+function withRetried(answer: PushAnswer, { elements, readings }: RetriedBatches): PushAnswer {
+  const { accepted } = answer;
+  return { ...answer, accepted: { elements: accepted.elements + elements, readings: accepted.readings + readings } };
 }
 
 async function store(

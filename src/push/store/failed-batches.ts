@@ -1,12 +1,15 @@
 /**
- * Batches that cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of several
- * pushes is split first, so that only the faulty push stays behind. After MAX_ATTEMPTS attempts, alone in its transaction,
- * a batch is set aside: its operation is Failed with the reason, and its readings are kept (R-K3).
+ * Batches whose data cannot be written. Such a batch must neither block the batches behind it nor get lost. A batch of
+ * several pushes is split first, so that only the faulty push stays behind. After MAX_ATTEMPTS attempts, alone in its
+ * transaction, a batch is set aside: its operation is Failed with the reason, its readings are kept (R-K3), and a retry
+ * takes it up again. Faults of ours never count (R-A15): the caller does not report them here.
  *
  * Two ingesters may work on one account, one after the other. So `noteFailedBatch` checks under the lock of the queue
  * that the failed batch is still the first one: the other ingester may have written it meanwhile.
  */
-import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { sqlStateOf } from '../../platform/database/dependency-error.ts';
+import { DomainError } from '../../platform/errors.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { lockQueue } from './waiting-batches.ts';
 
@@ -53,8 +56,16 @@ export async function noteFailedBatch(
   error: unknown,
 ): Promise<boolean> {
   if (batchId === undefined) return false;
-  const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON_CHARACTERS);
+  const reason = describeFailure(error).slice(0, MAX_REASON_CHARACTERS);
   return withTransaction(database, (transaction) => note(transaction, accountId, batchId, reason));
+}
+
+/** The reason for clients: the database's own message may contain values of other pushes and names of tables. */
+function describeFailure(error: unknown): string {
+  if (error instanceof DomainError) return error.message;
+  const state = sqlStateOf(error);
+  const cause = state === undefined ? 'an internal error' : `the database refused them with SQLSTATE ${state}`;
+  return `the readings could not be written: ${cause}; they are kept, and a replay of the operation tries again`;
 }
 
 async function note(transaction: Transaction, accountId: number, batchId: number, reason: string): Promise<boolean> {
@@ -69,4 +80,40 @@ async function note(transaction: Transaction, accountId: number, batchId: number
   if (batch.operationIds.length > 1 || batch.attempts < MAX_ATTEMPTS) return false;
   await transaction.query(`select end_push_operations($1::int8[], 'Failed', $2)`, [batch.operationIds, reason]);
   return true;
+}
+
+const RETRY = `
+  with taken as (
+    update push_batch set set_aside_date = null, attempts = 0
+    where set_aside_date is not null and ($1::int8[] is null or operation_ids && $1) and ($2::int is null or account_id = $2)
+    returning account_id, operation_ids
+  ), retried as (
+    update push_operation set state = 'Queued', failure = null, started_date = null, completed_date = null,
+                              announced_date = null
+    where id in (select unnest(operation_ids) from taken)
+    returning accepted_elements as elements, accepted_readings as readings
+  )
+  select (select coalesce(sum(elements), 0) from retried)::int as elements,
+         (select coalesce(sum(readings), 0) from retried)::int as readings,
+         (select count(*) from taken)::int as batches, array(select distinct account_id from taken) as "accountIds"`;
+
+export interface RetriedBatches {
+  readonly batches: number;
+  readonly elements: number;
+  readonly readings: number;
+  /** Accounts whose ingester should be woken. */
+  readonly accountIds: readonly number[];
+}
+
+/**
+ * Queues batches again that were set aside, at their old place. Their operations are Queued, and are announced again when
+ * they end (R-D7, R-A15).
+ * @param filter neither member: the batches of all accounts.
+ */
+export async function retryBatches(
+  queryable: Queryable,
+  { operationIds, accountId }: { readonly operationIds?: readonly number[]; readonly accountId?: number },
+): Promise<RetriedBatches> {
+  const { rows } = await queryable.query<RetriedBatches>(RETRY, [operationIds ?? null, accountId ?? null]);
+  return rows[0] ?? { batches: 0, elements: 0, readings: 0, accountIds: [] };
 }

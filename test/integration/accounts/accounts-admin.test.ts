@@ -27,6 +27,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
     directory,
     operatorName: 'olaf',
     print: (line: string) => lines.push(line),
+    retryBatches: async () => 0,
   };
   await runAdminCommand(services, argv);
   return lines.join('\n');

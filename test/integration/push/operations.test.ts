@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
+import { noteFailedBatch, retryBatches } from '../../../src/push/store/failed-batches.ts';
 import { announceLateOperations, purgeOldOperations } from '../../../src/push/store/operation-upkeep.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -95,10 +95,79 @@ describe('push: an operation', () => {
       outcomes.push(await noteFailedBatch(api.database, api.accountId, batchId, new Error('no room')));
     }
     expect(outcomes).toEqual([false, false, false, false, true]);
-    expect((await find(label)).body).toMatchObject({ state: 'Failed', failure: 'no room' });
-    expect(await announced(label)).toMatchObject([{ state: 'Failed', failure: 'no room' }]);
+    const failure =
+      'the readings could not be written: an internal error; they are kept, and a replay of the operation tries again';
+    expect((await find(label)).body).toMatchObject({ state: 'Failed', failure });
+    expect(await announced(label)).toMatchObject([{ state: 'Failed', failure }]);
     await api.database.query('delete from push_batch where set_aside_date is not null');
   });
+
+  it.each([
+    [
+      'the database',
+      Object.assign(new Error('value 7 of table point_version is out of range'), { code: '22003' }),
+      '22003',
+    ],
+    ['the service', new Error('password of the database is secret'), 'internal error'],
+  ])(
+    'that failed by an error of %s tells clients the SQLSTATE at most, never the message (R-A5)',
+    async (_of, error, shown) => {
+      await api.ingest();
+      const label = newLabel();
+      await push(one(variableId), `?operationId=${label}`);
+      await failFirstBatch(error);
+      const { failure } = (await find(label)).body as { failure: string };
+      expect(failure).toContain(shown);
+      expect(failure).not.toContain(error.message);
+      await api.database.query('delete from push_batch where set_aside_date is not null');
+    },
+  );
+
+  it('that Failed is written by its replay, and announced a second time (R-D7, R-D8, R-A15)', async () => {
+    await api.ingest();
+    const label = newLabel();
+    const date = '2031-01-01T00:00:00.000Z';
+    await push([{ variableId, data: [{ date, value: 77 }] }], `?operationId=${label}`);
+    await failFirstBatch(new Error('no room'));
+    const replayed = await api.manager.post(`/api/operations/${label}/replay`, {});
+    expect(replayed).toMatchObject({ status: 200, body: { accepted: { elements: 1, readings: 1 } } });
+    expect((await find(label)).body.state).toBe('Queued');
+    await api.ingest();
+    expect((await find(label)).body.state).toBe('Completed');
+    expect(await announced(label)).toMatchObject([{ state: 'Failed' }, { state: 'Completed' }]);
+    const rows = await api.manager.get<{ rawValue: number }[]>(`/data?variableId=${variableId}&from=${date}`);
+    expect(rows.body).toMatchObject([{ rawValue: 77 }]);
+  });
+
+  it('that Failed frees its re-send key: the same push sent again is written (R-D7, R-A15)', async () => {
+    await api.ingest();
+    const label = newLabel();
+    const body = [{ variableId, data: [{ date: '2031-01-02T00:00:00.000Z', value: 78 }] }];
+    await push(body, `?operationId=${label}`);
+    await failFirstBatch(new Error('no room'));
+    await push(body, `?operationId=${label}`);
+    await api.ingest();
+    expect((await find(label)).body.state).toBe('Completed');
+    await api.database.query('delete from push_batch where set_aside_date is not null');
+  });
+
+  it('whose batch was set aside is queued again by retry-batches (R-A15)', async () => {
+    await api.ingest();
+    const label = newLabel();
+    await push(one(variableId), `?operationId=${label}`);
+    await failFirstBatch(new Error('no room'));
+    const other = await retryBatches(api.database, { accountId: api.accountId + 1000 });
+    expect(other).toMatchObject({ batches: 0, accountIds: [] });
+    expect(await retryBatches(api.database, {})).toMatchObject({ batches: 1, accountIds: [api.accountId] });
+    await api.ingest();
+    expect((await find(label)).body.state).toBe('Completed');
+  });
+
+  /** Counts failed attempts at the first batch until it is set aside. */
+  async function failFirstBatch(error: Error): Promise<void> {
+    const batchId = await firstBatchOf(api.database, api.accountId);
+    while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
+  }
 
   it('that accepted nothing is Completed at once (R-D7)', async () => {
     const label = newLabel();
@@ -189,7 +258,7 @@ describe('push: DataPushCompleted', () => {
     ]);
   });
 
-  it('is sent at the time-out of an operation, and not again at its end (R-D7)', async () => {
+  it('is sent at the time-out of an operation as Queued, and again at its end (R-D7)', async () => {
     await api.ingest();
     const [late, patient] = [newLabel(), newLabel()];
     await push(one(variableId), `?operationId=${late}&operationTimeoutSec=1`);
@@ -199,7 +268,7 @@ describe('push: DataPushCompleted', () => {
     expect(await announced(late)).toMatchObject([{ state: 'Queued' }]);
     expect(await announced(patient)).toEqual([]);
     await api.ingest();
-    expect(await announced(late)).toHaveLength(1);
+    expect(await announced(late)).toMatchObject([{ state: 'Queued' }, { state: 'Completed' }]);
     expect(await announced(patient)).toMatchObject([{ state: 'Completed' }]);
   });
 

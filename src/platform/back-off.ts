@@ -1,0 +1,36 @@
+/**
+ * Delays repeated work after faults of ours (R-A15): exponential with jitter, per key, in this process. The work itself
+ * stays in the database, so a process that forgets its delays by a restart only tries earlier.
+ */
+export interface BackOff {
+  /** Whether the key may be tried now. */
+  isDue(key: string): boolean;
+  /** Notes a failure. @returns milliseconds until the key is due again. */
+  failed(key: string): number;
+  /** Forgets the failures of the key. */
+  succeeded(key: string): void;
+}
+
+export interface BackOffOptions {
+  /** Delay after the first failure; doubles with each further one. Each delay is multiplied by 0.5 to 1. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** Monotonic clock, in milliseconds. */
+  readonly nowMs: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+export function createBackOff({ baseMs, maxMs, nowMs, random }: BackOffOptions): BackOff {
+  const failures = new Map<string, { readonly count: number; readonly dueMs: number }>();
+  return {
+    isDue: (key) => nowMs() >= (failures.get(key)?.dueMs ?? Number.NEGATIVE_INFINITY),
+    failed: (key) => {
+      const count = (failures.get(key)?.count ?? 0) + 1;
+      const delayMs = Math.min(baseMs * 2 ** (count - 1), maxMs) * (0.5 + random() / 2);
+      failures.set(key, { count, dueMs: nowMs() + delayMs });
+      return delayMs;
+    },
+    succeeded: (key) => void failures.delete(key),
+  };
+}

@@ -133,10 +133,11 @@ describe('upgrade: structure and calculation', () => {
     [
       '/sites',
       [
-        { id: 1, name: 'Mill', clientData: { costCentre: '4711' } },
+        { id: 1, name: 'Mill' },
         { id: 2, name: 'Depot' },
       ],
     ],
+    ['/sites/1', { name: 'Mill', clientData: { costCentre: '4711' } }],
     [
       '/sources',
       [

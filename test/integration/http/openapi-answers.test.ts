@@ -1,9 +1,10 @@
 /**
- * Holds what the API says of itself against what it does (R-A9): every operation that reads is called, and answers as it is
- * described; every parameter that is described is read.
+ * Compares the OpenAPI description with the running service (R-A9): calls every GET operation and checks its answer, and
+ * sends an invalid value for every described parameter.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
+import { XLSX_TYPE } from '../../../src/platform/http/workbook-writer.ts';
 import type { Operation } from '../../../src/platform/openapi/operation.ts';
 import { describeApi } from '../../../src/roles/api-description.ts';
 import { fetchAnswerChecker } from '../../support/answers/described-answers.ts';
@@ -14,9 +15,11 @@ import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../sup
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
-/** Their answers are files, pages or streams, or come from where R is. */
+/** Their answers are pages or streams, or need R. */
 const NOT_READ_HERE = new Set(['getDocs', 'getMetrics', 'showInvitation', 'followFile', 'getSampleData']);
-const NO_JSON = new Set(['getFileErrors', 'getFileContent']);
+const JSON_TYPE = 'application/json';
+/** What the first bytes of a file are, by its media type. */
+const STARTS: Readonly<Record<string, RegExp>> = { 'text/csv': /^(date|row),/, [XLSX_TYPE]: /^PK/ };
 
 let api: TestApi;
 let admin: TestClient;
@@ -44,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** What an operation needs to be asked for. */
+/** The query parameters that an operation requires. */
 function queryOf({ path }: Operation): string {
   if (path === '/data') return `?variableId=${ids.variable}`;
   if (path === '/api/operations/:label') return '?all=true';
@@ -53,15 +56,18 @@ function queryOf({ path }: Operation): string {
 
 const addressOf = (operation: Operation) => {
   const path = fillPath(operation.path, ids);
-  if (path === undefined) throw new Error(`what does ${operation.path} name?`);
+  if (path === undefined) throw new Error(`no fixture for the path parameters of ${operation.path}`);
   return path + queryOf(operation);
 };
 
-describe('every operation that reads', () => {
-  it('answers as it is described, and has something to tell (R-A9)', async () => {
+const typesOf = ({ answers: [{ types = {} }] }: Operation) => Object.keys(types);
+const givesFiles = (operation: Operation) => !typesOf(operation).includes(JSON_TYPE);
+
+describe('openapi: every GET operation', () => {
+  it('answers as described and not with an empty list (R-A9)', async () => {
     const silent: string[] = [];
-    for (const operation of reading.filter(({ operationId }) => !NO_JSON.has(operationId))) {
-      // The client refuses what is not as described.
+    for (const operation of reading.filter((operation) => !givesFiles(operation))) {
+      // The client throws when an answer differs from its description.
       const { status, body } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       const shown = [operation.operationId, status];
       expect(shown).toEqual([operation.operationId, 200]);
@@ -70,7 +76,7 @@ describe('every operation that reads', () => {
     expect(silent).toEqual([]);
   });
 
-  it('counts what it lists, where it says so (R-A7)', async () => {
+  it('answers x-total-count when its description says so (R-A7)', async () => {
     for (const operation of reading.filter(({ isListing }) => isListing)) {
       const { headers } = await admin.get(addressOf(operation), { 'x-total-count': 'true' });
       expect([operation.operationId, headers.get('x-total-count')]).toEqual([
@@ -80,19 +86,29 @@ describe('every operation that reads', () => {
     }
   });
 
-  it('gives files in the types it names (R-E1)', async () => {
-    for (const operation of reading.filter(({ operationId }) => NO_JSON.has(operationId))) {
-      const response = await fetch(api.origin + addressOf(operation), {
-        headers: { authorization: `Bearer ${api.manager.token}` },
-      });
-      const [type = ''] = response.headers.get('content-type')?.split(';') ?? [];
-      expect([operation.operationId, response.status]).toEqual([operation.operationId, 200]);
-      expect(Object.keys(operation.answers[0].types ?? {})).toContain(type);
-      await response.text();
+  it('gives a file in a described media type, whatever the client accepts (R-E1)', async () => {
+    const given: string[] = [];
+    for (const operation of reading.filter(givesFiles)) {
+      for (const accept of ['*/*', ...typesOf(operation)]) {
+        const { operationId } = operation;
+        const headers = { authorization: `Bearer ${api.manager.token}`, accept };
+        const response = await fetch(api.origin + addressOf(operation), { headers });
+        const [type = ''] = response.headers.get('content-type')?.split(';') ?? [];
+        expect([operationId, response.status]).toEqual([operationId, 200]);
+        expect(typesOf(operation)).toContain(type);
+        expect(await response.text()).toMatch(STARTS[type] ?? /^$/);
+        given.push(`${operationId} ${type}`);
+      }
     }
+    expect(new Set(given)).toEqual(
+      new Set([
+        ...['getFileTemplate text/csv', `getFileTemplate ${XLSX_TYPE}`],
+        ...['getFileErrors text/csv', `getFileErrors ${XLSX_TYPE}`, 'getFileContent text/csv'],
+      ]),
+    );
   });
 
-  it('reads every parameter that is described, where a value can be wrong (R-A5, R-A9)', async () => {
+  it('answers 400 for an invalid value of any described parameter that can be invalid (R-A5, R-A9)', async () => {
     const { toJsonSchema } = collectSchemas();
     const unread: string[] = [];
     let count = 0;
@@ -110,7 +126,7 @@ describe('every operation that reads', () => {
   });
 });
 
-describe('the issuer', () => {
+describe('openapi: the issuer', () => {
   const TOKEN = '/realms/tidemark/protocol/openid-connect/token';
   const demo = { grant_type: 'password', client_id: 'demo', client_secret: 's3cret', username: 'max' };
 
@@ -118,7 +134,7 @@ describe('the issuer', () => {
     ['a token', 200, { ...demo, password: PASSWORD, scope: 'datahub-api' }],
     ['a wrong password', 400, { ...demo, password: 'wrong' }],
     ['a wrong client', 401, { ...demo, client_secret: 'wrong', password: PASSWORD }],
-  ])('answers %s as it is described (R-B3, R-A9)', async (_what, expected, form) => {
+  ])('answers %s as described (R-B3, R-A9)', async (_what, expected, form) => {
     const check = await fetchAnswerChecker(api.origin);
     const response = await fetch(api.origin + TOKEN, { method: 'POST', body: new URLSearchParams(form) });
     const { status, headers } = response;
@@ -126,7 +142,7 @@ describe('the issuer', () => {
     check({ method: 'POST', path: TOKEN, status, headers, body: await response.json() });
   });
 
-  it('has its discovery document where it is described (R-B2, R-A9)', async () => {
+  it('serves its discovery document at the described path (R-B2, R-A9)', async () => {
     const check = await fetchAnswerChecker(api.origin);
     const path = '/realms/tidemark/.well-known/openid-configuration';
     const response = await fetch(api.origin + path);
@@ -137,7 +153,7 @@ describe('the issuer', () => {
   });
 });
 
-/** Numbers, instants and choices; a text may be anything. */
+/** Numbers, instants and enumerations can be invalid; any string is valid. */
 function canBeWrong(schema: { readonly [name: string]: unknown }): boolean {
   const items = (schema.items ?? schema) as {
     readonly type?: unknown;

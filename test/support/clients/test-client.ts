@@ -5,9 +5,11 @@ import type { CheckAnswer } from '../answers/described-answers.ts';
 export interface TestAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; undefined when it is empty. */
+  /** The parsed body; text where the media type is not JSON, undefined when it is empty. */
   readonly body: Body;
 }
+
+const JSON_TYPE = 'application/json';
 
 type Headered = Readonly<Record<string, string>>;
 
@@ -46,7 +48,7 @@ export function createTestClient(origin: string, token?: string, check: CheckAns
       ...(payload !== undefined && { body: payload }),
     });
     const text = await response.text();
-    const parsed = (text === '' ? undefined : JSON.parse(text)) as Body;
+    const parsed = parseBody(text, response.headers) as Body;
     const answer = { status: response.status, headers: response.headers, body: parsed };
     check({ method, path, ...answer });
     return answer;
@@ -61,6 +63,13 @@ export function createTestClient(origin: string, token?: string, check: CheckAns
       send('PATCH', path, operations, { headers: { 'content-type': 'application/json-patch+json' } }),
     delete: (path) => send('DELETE', path),
   };
+}
+
+/** Untyped bodies are parsed as JSON, so that a body without a type fails here unless it is JSON. */
+function parseBody(text: string, headers: Headers): unknown {
+  if (text === '') return undefined;
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? JSON_TYPE;
+  return type === JSON_TYPE || type.endsWith('+json') ? JSON.parse(text) : text;
 }
 
 /** The access token of the embedded issuer. @throws Error with its answer when it gives none. */

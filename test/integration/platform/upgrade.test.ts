@@ -205,7 +205,7 @@ describe('upgrade: points, pushes and files', () => {
 
   it('lists and replays the rejected elements of an old operation (R-D8)', async () => {
     const rejected = await read('/api/operations/first-import/rejected');
-    expect(rejected).toMatchObject([{ code: 'unknown_target', element: { mappingConfig: 'mill.gas' } }]);
+    expect(rejected).toMatchObject([{ code: 'target_not_found', element: { mappingConfig: 'mill.gas' } }]);
     const gas = { name: 'Gas', mappingConfig: 'mill.gas' };
     const { id: variableId } = await api.call<{ id: number }>('POST', '/variables/source/1', gas);
     await api.call('POST', '/api/operations/first-import/replay');

@@ -1,6 +1,6 @@
 /**
- * How much memory the largest files take, in a process that holds the doors and the ingester: its peak while a file is
- * sent and ingested, above what it held before, in MB, against what it may be.
+ * Memory growth for the largest files: peak resident memory of one process with the api and the ingester while a file is
+ * uploaded and ingested, minus its resident memory before, in MB, against the allowed growth.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, createDeflateRaw } from 'node:zlib';
@@ -9,11 +9,11 @@ import { createSiteAndSource } from '../../support/fixtures/structure.ts';
 import { type Figure, figure } from '../report.ts';
 import { createVariables, dateAt, type FileService, upload, valueAt, XLSX_TYPE } from './file-upload.ts';
 
-const MOST_GROWTH_MB = 200;
+const MAX_GROWTH_MB = 200;
 const VARIABLES = 50;
 const CSV_BYTES = 200 << 20;
 const XLSX_ROWS = 1_000_000;
-// Beside the three columns one that means nothing here, so that the sheet has a gibibyte.
+// An ignored fourth column fills the sheet to a gibibyte.
 const NOTE_CHARACTERS = 950;
 const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;
@@ -21,24 +21,24 @@ const MILLIS_PER_DAY = 86_400_000;
 export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
   const { sourceId } = await createSiteAndSource(service.api);
   const variableIds = await createVariables(service.api, sourceId, VARIABLES);
-  // What is loaded and started once is no growth.
+  // A first upload loads modules and starts threads, which does not count as growth.
   const small = makeCsv(variableIds, 1 << 20);
   await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
   const csv = makeCsv(variableIds, CSV_BYTES);
   const csvGrowth = await growth(service, () => upload(service, 'l.csv', 'text/csv', csv.content, csv.rows));
   const workbook = await makeLargeWorkbook(variableIds);
   const xlsxGrowth = await growth(service, () => upload(service, 'l.xlsx', XLSX_TYPE, workbook.content, XLSX_ROWS));
-  const ratioOf = `of the ${MOST_GROWTH_MB} MB allowed`;
+  const ratioOf = `of the ${MAX_GROWTH_MB} MB allowed`;
   const inflated = (workbook.inflatedBytes / 2 ** 30).toFixed(2);
   return [
-    figure(`memory growth by a CSV of 200 MiB, ${csv.rows} rows`, ratioOf, 'MB', [[csvGrowth, MOST_GROWTH_MB]]),
-    figure(`memory growth by a workbook of ${inflated} GiB inflated`, ratioOf, 'MB', [[xlsxGrowth, MOST_GROWTH_MB]]),
+    figure(`memory growth by a CSV of 200 MiB, ${csv.rows} rows`, ratioOf, 'MB', [[csvGrowth, MAX_GROWTH_MB]]),
+    figure(`memory growth by a workbook of ${inflated} GiB inflated`, ratioOf, 'MB', [[xlsxGrowth, MAX_GROWTH_MB]]),
   ];
 }
 
-/** The peak of the process's memory during `work` above what it held before, in MB. */
+/** @returns the peak of the process's resident memory during `work` minus its resident memory before, in MB. */
 async function growth({ pid }: FileService, work: () => Promise<unknown>): Promise<number> {
-  // Forgets the peak so far (proc(5)).
+  // Resets the peak (proc(5)).
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const before = memoryOf(pid, 'VmRSS');
   await work();

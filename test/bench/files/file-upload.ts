@@ -1,4 +1,4 @@
-/** Uploads of a bench: files of quarter-hours of new variables, sent through HTTP and followed until they are done. */
+/** File uploads for benchmarks: quarter-hourly rows of new variables, sent over HTTP and awaited until they are ingested. */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
 import { createVariable } from '../../support/fixtures/structure.ts';
@@ -6,16 +6,16 @@ import type { Delays } from '../load/event-loop.ts';
 
 const QUARTER_MILLIS = 900_000;
 const START_MILLIS = Date.UTC(2024, 0, 1);
-const LOOK_MS = 5;
+const POLL_INTERVAL_MS = 5;
 
 export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** The service that takes the files, and its database. */
+/** The measured service, and connections to its database. */
 export interface FileService {
   readonly database: Database;
   readonly api: ApiClient;
   readonly pid: number;
-  /** Delays of its event loop since the last call. */
+  /** @returns the delays of the service's event loop since the previous call. */
   readonly readDelays: () => Promise<Delays>;
 }
 
@@ -29,12 +29,16 @@ export async function createVariables(api: ApiClient, sourceId: number, count: n
 }
 
 export interface UploadOutcome {
-  /** From the request until the file is done, which is when its last point is committed. */
+  /** From the request until the last point of the file is committed. */
   readonly seconds: number;
   readonly delays: Delays;
 }
 
-/** @throws Error when not all of its rows were ingested. */
+/**
+ * Uploads a file and waits until it is ingested.
+ * @param rows number of rows below the header.
+ * @throws Error unless all rows are ingested.
+ */
 export async function upload(
   { database, api, readDelays }: FileService,
   filename: string,
@@ -47,8 +51,8 @@ export async function upload(
   const startMs = performance.now();
   const headers = { 'content-type': type };
   const id = await api.call<string>('POST', `/storage?filename=${filename}`, undefined, { raw, headers });
-  // Asked of the database: questions to the service would cost it what they measure.
-  while (!(await isOver(database, id))) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  // Polls the database: polling the service would load what is measured.
+  while (!(await isOver(database, id))) await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   const seconds = (performance.now() - startMs) / 1000;
   const delays = await readDelays();
   const status = await api.call<{ readonly counts: { readonly ingested: number } }>('GET', `/storage/${id}`);

@@ -1,7 +1,7 @@
 /**
- * Standard Files through HTTP until their last row is readable. CSV against COPY of the same text into an identical
- * hypertable, as psql's \copy does it; a workbook against reading it with exceljs's streaming reader alone. In rows per
- * second; both sides of a round in turn.
+ * Speed of Standard Files in rows per second, from the upload over HTTP until the last row is readable. CSV is compared
+ * with COPY of the same text into an identical hypertable, as psql's \copy does it; a workbook with exceljs's streaming
+ * reader, which only reads it. Each round measures both sides, one after the other.
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const ROUNDS = 5;
 const VARIABLES = 100;
 const CSV_ROWS = 1_000_000;
 const XLSX_ROWS = 200_000;
-const MOST_DELAY_MS = 50;
+const MAX_DELAY_MS = 50;
 
 type Pair = readonly [ours: number, limit: number];
 
@@ -52,7 +52,7 @@ async function benchCsv(service: FileService, directory: string): Promise<readon
   });
   return [
     figure('CSV of a million rows until readable', "of psql's \\copy", 'rows/s', speeds),
-    delayFigure('event-loop delay, p99, of api and ingester in one process during that', delays),
+    delayFigure('event-loop delay, p99, of api and ingester in one process during the CSV upload', delays),
   ];
 }
 
@@ -65,11 +65,11 @@ async function benchXlsx(service: FileService, directory: string): Promise<reado
   });
   return [
     figure('workbook of 200,000 rows until readable', "of exceljs's streaming reader", 'rows/s', speeds),
-    delayFigure('event-loop delay, p99, during that', delays),
+    delayFigure('event-loop delay, p99, of the same process during the workbook upload', delays),
   ];
 }
 
-/** Rounds of both sides in turn, on new variables each; the first one warms both up. */
+/** Runs rounds on new variables each; discards the first round, which warms both sides up. */
 async function inTurn(
   { api }: FileService,
   rows: number,
@@ -82,13 +82,13 @@ async function inTurn(
     const { ours, limit } = await round(await createVariables(api, sourceId, VARIABLES));
     if (number === 0) continue;
     speeds.push([rows / ours.seconds, rows / limit]);
-    delays.push([ours.delays.p99Ms, MOST_DELAY_MS]);
+    delays.push([ours.delays.p99Ms, MAX_DELAY_MS]);
   }
   return { speeds, delays };
 }
 
 function delayFigure(name: string, delays: readonly Pair[]): Figure {
-  return figure(name, `of the ${MOST_DELAY_MS} ms allowed`, 'ms', delays);
+  return figure(name, `of the ${MAX_DELAY_MS} ms allowed`, 'ms', delays);
 }
 
 function toCsv(variableIds: readonly number[]): string {
@@ -112,7 +112,7 @@ async function writeWorkbook(filename: string, variableIds: readonly number[]): 
   await workbook.commit();
 }
 
-/** What the file does not say has a default. */
+/** Creates the hypertable for COPY. The columns that the file lacks get defaults. */
 async function createFileTwin(database: Database): Promise<void> {
   await createTwin(database, 'bench_file_point');
   await database.query(
@@ -130,7 +130,7 @@ async function timeCopy(database: Database, file: string): Promise<number> {
   });
 }
 
-/** Seconds to see every row, and do nothing with it. */
+/** @returns the seconds exceljs takes to read every row and discard it. */
 async function timeExceljs(file: string): Promise<number> {
   const startMs = performance.now();
   const options = { sharedStrings: 'cache', styles: 'cache', worksheets: 'emit', hyperlinks: 'ignore' } as const;

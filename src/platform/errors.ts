@@ -1,6 +1,6 @@
 /**
- * The one union of error codes and the one table that maps each to HTTP and gRPC (R-A5, R-J3).
- * Expected failures are a `DomainError`; anything else is a bug and answers 500 without an inner message.
+ * Error codes, and their HTTP and gRPC status (R-A5, R-J3). Expected failures are a `DomainError`; any other error is a bug
+ * and answers 500 without its message.
  */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 
@@ -9,7 +9,7 @@ interface ErrorMapping {
   readonly grpc: number;
 }
 
-/** Every code a body may carry. The words are stable: clients branch on them. */
+/** Every error code. Codes are stable, because clients branch on them. */
 export const ERROR_MAPPINGS = {
   invalid_input: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
   malformed_json: { http: 400, grpc: GrpcStatus.INVALID_ARGUMENT },
@@ -32,13 +32,13 @@ export const ERROR_MAPPINGS = {
 
 export type ErrorCode = keyof typeof ERROR_MAPPINGS;
 
-/** One problem of a bad input: where (a JSON path such as `$[3].data[0].date`) and what. */
+/** One problem of an input: a JSON path such as `$[3].data[0].date`, and the rule it breaks. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** An expected failure. `message` says subject, rule and what was got; it is shown to the caller. */
+/** An expected failure. The client receives `message`: subject, rule and the value received. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;

@@ -1,4 +1,4 @@
-/** Whether a text is a GUID as the database reads one, in either case: what is none names nothing. */
+/** Whether a text is a GUID in the form 8-4-4-4-12, in either case. PostgreSQL rejects other texts as uuid parameters. */
 export function isGuid(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
 }

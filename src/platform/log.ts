@@ -6,8 +6,8 @@ export type Log = Logger;
 const REDACTED_PATHS = ['password', 'clientSecret', 'authorization', '*.password', '*.clientSecret', '*.authorization'];
 
 /**
- * What else is told of an error. Whatever is not named here is left out: Redis hangs the command with its password on an
- * error, PostgreSQL the row that was refused, and what the next version of a package adds nobody knows.
+ * Members of an error that are logged besides type, message and stack. All others are dropped: ioredis attaches the command
+ * with its password, PostgreSQL the refused row, and future versions of packages may attach more.
  */
 const FACTS = [
   ...['code', 'status', 'errno', 'syscall', 'address', 'port'],
@@ -17,7 +17,11 @@ const FACTS = [
 const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_DEPTH = 4;
 
-/** @param level one of pino's levels; @param role the process role, stamped on every line. */
+/**
+ * Creates the log of a process; it writes to stdout.
+ * @param level a level of pino.
+ * @param role role of the process, on every line.
+ */
 export function createLog(level: string, role: string): Log {
   return pino({
     level,
@@ -28,7 +32,7 @@ export function createLog(level: string, role: string): Log {
   });
 }
 
-/** Type, message, stack and the facts above, of the error and of what caused it. */
+/** Describes an error and its causes, at most 4 deep, by type, message, stack and the members in FACTS (R-K4). */
 export function describeError(error: unknown, depth = 0): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { type: typeof error, message: shorten(String(error)) };
   const facts = FACTS.flatMap((name) => (name in error ? [[name, (error as unknown as Facts)[name]]] : []));

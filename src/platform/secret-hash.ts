@@ -1,13 +1,13 @@
 /**
- * Hashes of passwords and client secrets (R-B11): argon2id in the PHC string format, so that the parameters travel
- * with the hash and can be raised later. The work is done in the thread pool, never on the event loop.
+ * Hashes passwords and client secrets (R-B11) with argon2id. The PHC string stores the parameters with the hash, so that they
+ * can be raised later. Hashing runs in the thread pool, not on the event loop.
  */
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const argon2Async = promisify(argon2) as (algorithm: 'argon2id', parameters: Argon2Parameters) => Promise<Buffer>;
 
-// OWASP's first choice for argon2id where memory is scarce: 19 MiB, two passes; about 40 ms on the two-core reference machine.
+// OWASP's recommendation for argon2id with little memory: 19 MiB, two passes; about 40 ms on the two-core reference machine.
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
@@ -15,7 +15,7 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/** The PHC string of a secret, with a fresh salt. */
+/** @returns the PHC string of a secret, with a new salt. */
 export async function hashSecret(secret: string): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
   const hash = await argon2Async('argon2id', {
@@ -30,9 +30,9 @@ export async function hashSecret(secret: string): Promise<string> {
 }
 
 /**
- * Whether `secret` is the one behind `phc`. Without a hash (unknown name, no password) the same work is done and the
- * answer is false, so that the time taken does not tell whether a name exists.
- * @throws Error when `phc` is not an argon2id PHC string.
+ * Whether `secret` matches the hash. Without a hash (unknown name, no password) it does the same work and returns false, so
+ * that the duration does not reveal whether a name exists.
+ * @throws {Error} when `phc` is not an argon2id PHC string.
  */
 export async function verifySecret(secret: string, phc: string | null | undefined): Promise<boolean> {
   if (!phc) {
@@ -40,7 +40,7 @@ export async function verifySecret(secret: string, phc: string | null | undefine
     return false;
   }
   const [, memory, passes, parallelism, nonce, expected] = PHC_PATTERN.exec(phc) ?? [];
-  if (!nonce || !expected) throw new Error('a stored secret is not an argon2id hash');
+  if (!nonce || !expected) throw new Error('a stored secret must be an argon2id PHC string');
   const expectedHash = Buffer.from(expected, 'base64');
   const hash = await argon2Async('argon2id', {
     message: secret,

@@ -1,10 +1,10 @@
 /**
- * Starts a command under an unprivileged id although it needs directories that id cannot walk to, such as a cache below
- * a private home: bwrap resolves every path it binds. So root first binds them below /mnt in a mount namespace of its
- * own, and drops its rights there.
+ * Runs a command under an unprivileged id with access to directories that id cannot reach, such as a cache below a private
+ * home. bwrap cannot bind these, because it resolves every path under that id. So root binds them below /mnt in a mount
+ * namespace of its own and then drops its privileges.
  */
 
-const BIND_AND_DROP_RIGHTS = `
+const BIND_AND_DROP_PRIVILEGES = `
   id=$1
   mount -t tmpfs -o mode=755 tidemark /mnt
   shift
@@ -18,15 +18,17 @@ const BIND_AND_DROP_RIGHTS = `
 `;
 
 export interface UnprivilegedCommand {
-  /** Numeric user and group to become. */
+  /** Numeric user and group id of the command. */
   readonly id: number;
-  /** Directory on the host → where it is bound, directly below /mnt. */
+  /** Directory on the host → mount point, directly below /mnt. */
   readonly directories: Readonly<Record<string, string>>;
   readonly command: readonly string[];
 }
 
-/** The command line that does it; only root can run it. The command is killed when the process that starts it dies. */
+/**
+ * @returns the command line, which only root can run. The command is killed when its parent process dies.
+ */
 export function unprivilegedCommand({ id, directories, command }: UnprivilegedCommand): readonly string[] {
   const binds = Object.entries(directories).flat();
-  return ['unshare', '--mount', 'sh', '-euc', BIND_AND_DROP_RIGHTS, 'sh', String(id), ...binds, '--', ...command];
+  return ['unshare', '--mount', 'sh', '-euc', BIND_AND_DROP_PRIVILEGES, 'sh', String(id), ...binds, '--', ...command];
 }

@@ -1,12 +1,12 @@
-/** Tells a dependency that is down from a bug: the one is answered 503 and worth another try, the other 500 (R-A5). */
+/** Separates an unavailable dependency (503, the client may retry) from a bug (500) (R-A5). */
 
-// Unreachable may also become a connection that stood: what was asked on it may have been done.
+// An open connection can fail with these too: its last request may have taken effect.
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ]);
-// Classes 08 (connection), 53 (resources) and 57 (operator intervention: restart, time-outs) of PostgreSQL, and 25P03: the
-// session was ended because its process left a transaction idle, for example while it was stopped.
+// PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention: restart, time-outs), and 25P03: the server
+// ended a session that left a transaction idle, for example while its process was suspended.
 const POSTGRES_CLASSES = /^(08...|53...|57...|25P03)$/;
 // Besides those: class 40 (the transaction was rolled back, such as a deadlock), 55P03 (lock timeout), class 58 (disk).
 const TRANSIENT_CLASSES = /^(40...|55P03|58...)$/;
@@ -14,7 +14,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
 
-/** Whether a row referred to was deleted, or a row deleted was referred to, by another transaction meanwhile. */
+/** Whether another transaction deleted a row this one refers to, or referred to a row this one deletes (23503). */
 export function isReferenceViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === FOREIGN_KEY_VIOLATION;
 }
@@ -33,7 +33,7 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[\dA-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Whether the error says that the database or Redis cannot be reached right now. */
+/** Whether the error means that the database or Redis is unavailable. */
 export function isDependencyError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

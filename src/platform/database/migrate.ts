@@ -1,7 +1,7 @@
 /**
- * Schema history: `sql/migrations/NNNN_name.sql` run once, in order, each in its own transaction, and are frozen by
- * hash once applied; `sql/functions/*.sql` are re-applied whenever one of them changes. Safe to run from several
- * processes at once: an advisory lock lets one work while the others wait.
+ * Migrates the schema: each `sql/migrations/NNNN_name.sql` runs once, in order, in its own transaction, and is frozen by its
+ * hash; all `sql/functions/*.sql` run again whenever one changes. Several processes may call it at once: an advisory lock
+ * lets one migrate while the others wait.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -19,8 +19,8 @@ interface SqlFile {
 }
 
 /**
- * Brings the database at `url` to the newest schema.
- * @throws Error when an applied migration was edited, or the database is newer than this code.
+ * Migrates the database at `url` to the newest schema.
+ * @throws {Error} when an applied migration was edited, or the database has a migration this version does not know.
  */
 export async function migrate(url: string, log: Log): Promise<void> {
   const client = new pg.Client({
@@ -63,8 +63,10 @@ function assertHistory(migrations: readonly SqlFile[], applied: ReadonlyMap<stri
   const known = new Map(migrations.map(({ name, hash }) => [name, hash]));
   for (const [name, hash] of applied) {
     if (name === FUNCTIONS_ENTRY) continue;
-    if (!known.has(name)) throw new Error(`the database has migration ${name}, which this version does not know`);
-    if (known.get(name) !== hash) throw new Error(`migration ${name} was edited after it was applied`);
+    if (!known.has(name))
+      throw new Error(`the database has migration ${name}, which this version does not know; start a newer version`);
+    if (known.get(name) !== hash)
+      throw new Error(`migration ${name} must not change after it was applied; add a new migration instead`);
   }
 }
 
@@ -91,14 +93,14 @@ async function applyFunctions(client: pg.Client, appliedHash: string | undefined
   log.info({ files: files.length }, 'functions applied');
 }
 
-/** Saves room where the edition of TimescaleDB can (sql/functions/enable_columnstore.sql); a failure is no reason to stop. */
+/** Compresses old points where the TimescaleDB edition supports it (sql/functions/enable_columnstore.sql). Optional: a failure is logged. */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   try {
     await inTransaction(client, async () => {
       await client.query('select enable_columnstore()');
     });
   } catch (error) {
-    log.warn({ err: error }, 'old points are not kept in columns');
+    log.warn({ err: error }, 'the columnstore could not be enabled; old points stay uncompressed');
   }
 }
 

@@ -1,7 +1,9 @@
 /**
- * The outbox: an event is written in the transaction of what it reports, and deleted in the transaction of what its
- * consumers do about it. So each is handled exactly once, whatever dies in between (R-I8). Only what cannot be part of
- * a transaction, such as waking a queue, happens after the commit; a sweeper repeats it when it got lost.
+ * Transactional outbox: an event is appended in the transaction of the change it reports, and deleted in the transaction in
+ * which its consumers handle it. So each event is handled exactly once, whichever process crashes (R-I8). Effects outside
+ * the database, such as a wake-up, run after the commit; a sweeper repeats lost ones.
+ *
+ * Event types belong to features; this module does not know them.
  */
 
 import type { Log } from '../log.ts';
@@ -11,30 +13,33 @@ export interface NewEvent {
   readonly accountId: number;
   /** Name of the event, defined by the feature that writes it. */
   readonly type: string;
-  /** Plain JSON. */
+  /** A JSON value. */
   readonly payload: unknown;
 }
 
 export interface OutboxEvent extends NewEvent {
   readonly id: number;
-  /** Instant it was written, ISO 8601 in UTC. */
+  /** Instant of the append, ISO 8601 in UTC. */
   readonly createdDate: string;
 }
 
-/** Handles events inside the relay's transaction. What it returns is run after the commit, and may be lost. */
+/**
+ * Handles events in the relay's transaction; it ignores types it does not know.
+ * @returns an effect that runs after the commit and may be lost in a crash.
+ */
 export type EventConsumer = (
   transaction: Transaction,
   events: readonly OutboxEvent[],
 ) => Promise<(() => Promise<unknown>) | undefined>;
 
 export interface OutboxRelay {
-  /** Hands every waiting event to the consumers. Calls that overlap share one pass. */
+  /** Passes every waiting event to the consumers. Overlapping calls share one pass. */
   relay(): Promise<void>;
 }
 
 const EVENTS_PER_PASS = 500;
 
-/** Appends events to the outbox within the caller's transaction. */
+/** Appends events in the caller's transaction. */
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await transaction.query(
@@ -48,19 +53,19 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
   );
 }
 
-/** @param consumers each sees every event, in the order of ids within a pass. */
+/** @param consumers each receives every event, in order of ids within a pass. */
 export function createOutboxRelay(database: Database, consumers: readonly EventConsumer[], log: Log): OutboxRelay {
   let running: Promise<void> | undefined;
-  let isAgainWanted = false;
+  let isRepeated = false;
   const drain = async (): Promise<void> => {
     do {
-      isAgainWanted = false;
+      isRepeated = false;
       while ((await relayPass(database, consumers, log)) === EVENTS_PER_PASS);
-    } while (isAgainWanted);
+    } while (isRepeated);
   };
   return {
     relay: () => {
-      isAgainWanted = true;
+      isRepeated = true;
       running ??= drain().finally(() => {
         running = undefined;
       });
@@ -86,7 +91,7 @@ async function relayPass(database: Database, consumers: readonly EventConsumer[]
     return rows.length;
   });
   for (const followUp of followUps) {
-    await followUp().catch((error: unknown) => log.warn({ err: error }, 'a wake-up got lost; the sweeper repeats it'));
+    await followUp().catch((error: unknown) => log.warn({ err: error }, 'a wake-up was lost; the sweeper repeats it'));
   }
   return count;
 }

@@ -1,4 +1,4 @@
-/** Reads large binary columns through COPY BINARY: the ordinary protocol would send them as hexadecimal text. */
+/** Reads large binary columns by COPY BINARY; a SELECT of `pg` receives them as hexadecimal text. */
 import { buffer } from 'node:stream/consumers';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Transaction } from './database.ts';
@@ -6,10 +6,12 @@ import type { Transaction } from './database.ts';
 const HEADER_BYTES = 19;
 const COLUMN_COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
+/** Column count that ends the data. */
 const END = -1;
 
 /**
- * @param query selects exactly one `bytea` column, never null. COPY takes no parameters: numbers only, made by us.
+ * Reads the values of one `bytea` column.
+ * @param query selects exactly one column without nulls. COPY has no parameters, so the query must not contain client input.
  * @returns the values in the order of the query.
  */
 export async function readBytea(transaction: Transaction, query: string): Promise<readonly Buffer[]> {

@@ -1,36 +1,40 @@
 /**
- * Watches one connection that an answer is streamed from, and cuts it when nobody gains from it any more: the reader has
- * left (a signal), takes nothing for too long, or the database sends nothing for too long. A statement that streams for
- * hours to a reader who takes it is left alone, which a statement_timeout would not do.
+ * Watches the database connection behind a streamed answer and cuts it when the client disconnects (a signal), when the
+ * client reads nothing for too long, or when the database sends nothing for too long. A statement_timeout cannot replace
+ * it: a statement may stream for hours to a client that keeps reading.
  */
 
-/** What is watched; `cut` must end whatever runs on the connection. */
 export interface WatchedConnection {
-  /** Grows while the database sends. */
+  /** Bytes received from the database so far. */
   readonly bytesRead: () => number;
+  /** Closes the connection, which ends the statement that runs on it. */
   readonly cut: () => void;
 }
 
 export interface ReadLimits {
-  /** Longest time without a byte while rows are waited for. */
+  /** Maximum time without a byte from the database while rows are awaited. */
   readonly silenceMs: number;
-  /** Longest time a reader may take for what it was given. */
+  /** Maximum time the client may take to read the rows handed to it. */
   readonly stallMs: number;
 }
 
 export interface ReadWatch {
-  /** From now on the reader has something to take. */
+  /** Rows were handed to the client: from now on the stall limit applies. */
   handOver(): void;
-  /** The reader asks for more. @throws the reason, when the connection was cut meanwhile. */
+  /** The client asks for more rows: from now on the silence limit applies. @throws {Error} `reason()` when the connection was cut. */
   takeBack(): void;
-  /** Why the connection was cut; undefined while it was not. */
+  /** Why the connection was cut; undefined while it is open. */
   reason(): Error | undefined;
+  /** Ends the watch; the connection stays open. */
   end(): void;
 }
 
-const LOOKS_PER_LIMIT = 8;
+const CHECKS_PER_LIMIT = 8;
 
-/** Begins to watch, as waiting for rows. An aborted signal cuts at once. */
+/**
+ * Starts the watch; at first rows are awaited.
+ * @param signal aborted when the client disconnects; a signal that is aborted already cuts at once.
+ */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,
   { silenceMs, stallMs }: ReadLimits,
@@ -45,28 +49,29 @@ export function watchRead(
     reason = why;
     cut();
   };
-  const look = (): void => {
+  const check = (): void => {
     const now = performance.now();
     const bytes = bytesRead();
     if (!isHandedOver && bytes !== lastBytes) sinceMs = now;
     lastBytes = bytes;
-    if (isHandedOver && now - sinceMs > stallMs) stop(new Error(`connection terminated: not read for ${stallMs} ms`));
+    if (isHandedOver && now - sinceMs > stallMs)
+      stop(new Error(`connection terminated: the client read nothing for ${stallMs} ms`));
     if (!isHandedOver && now - sinceMs > silenceMs)
-      stop(new Error(`connection terminated: no row for ${silenceMs} ms`));
+      stop(new Error(`connection terminated: the database sent nothing for ${silenceMs} ms`));
   };
-  const timer = setInterval(look, Math.ceil(Math.min(silenceMs, stallMs) / LOOKS_PER_LIMIT));
+  const timer = setInterval(check, Math.ceil(Math.min(silenceMs, stallMs) / CHECKS_PER_LIMIT));
   const abort = (): void => stop(toError(signal?.reason));
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort, { once: true });
-  const turn = (toReader: boolean): void => {
-    isHandedOver = toReader;
+  const restart = (handedOver: boolean): void => {
+    isHandedOver = handedOver;
     sinceMs = performance.now();
   };
   return {
-    handOver: () => turn(true),
+    handOver: () => restart(true),
     takeBack: () => {
       if (reason) throw reason;
-      turn(false);
+      restart(false);
     },
     reason: () => reason,
     end: () => {
@@ -77,5 +82,5 @@ export function watchRead(
 }
 
 function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('the reader has left', { cause: reason });
+  return reason instanceof Error ? reason : new Error('the client disconnected', { cause: reason });
 }

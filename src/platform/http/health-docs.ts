@@ -1,4 +1,4 @@
-/** The description of health (R-A9). */
+/** Describes `/health/live` and `/health/ready` (R-A9). */
 import { z } from 'zod';
 import { answersJson, OPEN, type Operation } from '../openapi/operation.ts';
 
@@ -10,7 +10,7 @@ const shared = { method: 'get', tag: 'Service', access: OPEN } as const;
 
 export const HEALTH_OPERATIONS: readonly Operation[] = [
   {
-    ...{ ...shared, path: '/health/live', operationId: 'isLive', summary: 'Tell whether the process answers' },
+    ...{ ...shared, path: '/health/live', operationId: 'isLive', summary: 'Check that the process answers' },
     answers: [answersJson('The process answers.', z.object({ status: z.literal('up') }))],
   },
   {
@@ -18,10 +18,10 @@ export const HEALTH_OPERATIONS: readonly Operation[] = [
       ...shared,
       path: '/health/ready',
       operationId: 'isReady',
-      summary: 'Tell whether the parts the process needs answer and make progress',
+      summary: 'Check that every part the process needs answers and makes progress',
     },
     answers: [
-      answersJson('Everything works, or only slower without an optional part: `degraded`.', ready),
+      answersJson('Every part is up, or only an optional part is down (`degraded`).', ready),
       {
         ...answersJson('A part is down; `checks` names it.', ready),
         status: 503,

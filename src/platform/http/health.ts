@@ -1,17 +1,17 @@
-/** Health (R-A9): live says the process answers; ready says every part it needs answers and makes progress. */
+/** Health (R-A9): `live`: the process answers; `ready`: every part it needs answers and makes progress. */
 import { Hono } from 'hono';
 
 /** One part of the service, as `/health/ready` reports it. */
 export interface HealthCheck {
   /** Rejects when the part does not work. */
   readonly run: () => Promise<unknown>;
-  /** Whether the process can do its work without the part, only slower: readiness is `degraded` then, with status 200. */
+  /** The process works without the part, only slower: readiness is then `degraded`, with status 200. */
   readonly isOptional?: boolean;
 }
 
 const CHECK_TIMEOUT_MS = 3000;
 
-/** `/health/live` and `/health/ready`. They need no token and reveal nothing but the state of each part. */
+/** Routes `/live` and `/ready`. They need no token and reveal only the state of each part. */
 export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hono {
   return new Hono()
     .get('/live', (c) => c.json({ status: 'up' }))

@@ -1,4 +1,4 @@
-/** Request bodies (R-A4): accepted media types, gzip, the size limit on the inflated bytes, JSON errors with a place. */
+/** Reads request bodies (R-A4): media types, gzip, the size limit on inflated bytes, JSON errors with line and column. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { printParseErrorCode, visit } from 'jsonc-parser';
@@ -7,12 +7,12 @@ import { DomainError } from '../errors.ts';
 const JSON_TYPE = /^application\/(json|[\w.+-]+\+json|json-patch\+json)\s*(;|$)/i;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const MAX_BYTES = 1 << 20;
-// Far beyond what anybody means; below what breaks a recursive reader, here or in the database.
+// Far above real bodies, and below the depth that overflows a recursive parser here or in PostgreSQL.
 const MAX_DEPTH = 200;
 
 /**
  * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep.
- * @throws DomainError unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
+ * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
   const body = await readLargeJsonBody(request, MAX_BYTES);
@@ -21,7 +21,7 @@ export async function readJsonBody(request: Request): Promise<unknown> {
 }
 
 /**
- * As `readJsonBody`, for readers that never recurse: the depth is not limited.
+ * Like `readJsonBody` without a limit on depth, for callers that do not recurse into the value.
  * @param maxBytes limit on the inflated size.
  */
 export async function readLargeJsonBody(request: Request, maxBytes: number): Promise<unknown> {
@@ -29,12 +29,12 @@ export async function readLargeJsonBody(request: Request, maxBytes: number): Pro
   return parseJson(decodeText(await readBytes(request, maxBytes)));
 }
 
-/** Whether a `Content-Type` says JSON. */
+/** Whether a `Content-Type` is a JSON type of R-A4. */
 export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType);
 }
 
-/** @throws DomainError unsupported_media_type unless the body is said to be JSON. */
+/** @throws {DomainError} unsupported_media_type when `Content-Type` is not JSON. */
 export function assertJsonType(request: Request): void {
   const contentType = request.headers.get('content-type') ?? '';
   if (isJsonType(contentType)) return;
@@ -44,16 +44,16 @@ export function assertJsonType(request: Request): void {
   );
 }
 
-/** @throws DomainError malformed_json unless the bytes are UTF-8. */
+/** Decodes UTF-8. @throws {DomainError} malformed_json when the bytes are not valid UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return UTF_8.decode(bytes);
   } catch {
-    throw new DomainError('malformed_json', 'the body is not JSON: it is not UTF-8');
+    throw new DomainError('malformed_json', 'the body must be UTF-8');
   }
 }
 
-/** Level by level, so that it does not itself recurse. */
+/** Breadth-first, so that the check itself does not recurse. */
 function assertDepth(body: unknown): void {
   let level = [body];
   for (let depth = 0; level.length > 0; depth++) {
@@ -64,7 +64,7 @@ function assertDepth(body: unknown): void {
   }
 }
 
-/** @throws DomainError malformed_json, naming line and column of the first fault. */
+/** Parses JSON. @throws {DomainError} malformed_json with line and column of the first fault. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -78,7 +78,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** V8 names the position of most faults; a tolerant parser finds the others. */
+/** Locates the fault: V8 reports the position of most, a tolerant scanner finds the others. */
 function locateFault(text: string, error: unknown): { readonly offset: number; readonly what: string } {
   const first = findFirstError(text);
   const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
@@ -94,7 +94,7 @@ interface Fault {
   readonly offset: number;
 }
 
-/** undefined where nesting is too deep for the tolerant reader, which recurses. It keeps nothing of what it reads. */
+/** @returns undefined when the text is nested too deeply for the recursive scanner, which builds no values. */
 function findFirstError(text: string): Fault | undefined {
   let first: Fault | undefined;
   const onError = (error: number, offset: number): never => {
@@ -114,11 +114,12 @@ function spaced(code: string): string {
 }
 
 /**
- * The bytes of a body, inflated when they are gzip.
+ * Reads a body, inflated when it is gzip.
  * @param maxBytes limit on the inflated size.
- * @param onBytes told how many more bytes are about to be held; what it throws ends the reading.
- * @param incoming the same body as Node gives it: a large one of known length is read from there, in half the time.
- * @throws DomainError body_too_large, unsupported_media_type, invalid_input for what is not valid gzip or breaks off.
+ * @param onBytes receives the number of bytes about to be buffered; an error it throws ends the read.
+ * @param incoming the same body as a Node stream: a large body of known length is read from it in half the time.
+ * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the connection
+ *   ends within the body.
  */
 export async function readBytes(
   request: Request,
@@ -128,15 +129,21 @@ export async function readBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw new DomainError('unsupported_media_type', `Content-Encoding must be gzip or absent, got ${encoding}`);
+    throw new DomainError(
+      'unsupported_media_type',
+      `Content-Encoding must be gzip or absent, got ${JSON.stringify(encoding)}`,
+    );
   }
   try {
     if (encoding === 'gzip') return await readGzip(request, maxBytes, onBytes);
     return await readPlain(request, maxBytes, onBytes, incoming);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    // A client that leaves resets the connection, as a dependency does that is down.
-    throw new DomainError('invalid_input', encoding === 'gzip' ? 'the body is not valid gzip' : 'the body broke off');
+    // A client that disconnects causes the same error codes as an unavailable dependency (ECONNRESET).
+    throw new DomainError(
+      'invalid_input',
+      encoding === 'gzip' ? 'the body is not valid gzip' : 'the body ended before its announced length',
+    );
   }
 }
 
@@ -148,7 +155,7 @@ async function readPlain(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length >= 0) {
-    // Nothing is read of a body that says itself that it is too large.
+    // Refuses by Content-Length, before reading.
     if (length > maxBytes) throw tooLarge(maxBytes);
     onBytes(length);
     if (length < MIN_GATHERED_BYTES || !incoming) return new Uint8Array(await request.arrayBuffer());
@@ -178,12 +185,12 @@ function toReadable(body: NonNullable<Request['body']>): Readable {
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-// Smaller ones are copied as a whole in less time than their parts take to be handed on.
+// Below this size, one `arrayBuffer()` call is faster than reading chunks.
 const MIN_GATHERED_BYTES = 1 << 18;
 
 /**
- * Puts a body together as it comes: 50 MiB joined at its end hold up everybody else for 100 ms.
- * @param expectedBytes of the body, when they are known.
+ * Concatenates chunks as they arrive: joining 50 MiB at the end blocks the event loop for 100 ms.
+ * @param expectedBytes initial size of the buffer; it grows as needed.
  */
 async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   let bytes = new Uint8Array(expectedBytes);

@@ -1,8 +1,8 @@
 /**
- * JSON Patch (RFC 6902): reading a list of operations, and applying it to a document, all or nothing. The package
- * `rfc6902` does the changing. Where a path leads, whether a `test` holds and how much is copied is decided here: it also
- * walks into texts and prototypes, compares lists in time and memory of their lengths multiplied (a `test` of 1,000
- * entries against 3,000 takes 4 GB), and lets a few copies of a document into itself double it each time.
+ * JSON Patch (RFC 6902): parses a list of operations and applies it to a document, all or nothing. The package `rfc6902`
+ * changes the document. Resolving pointers, `test` and the limit on copies are our own, because the package resolves
+ * pointers into strings and prototypes, compares lists in quadratic time and memory (1,000 entries against 3,000 take
+ * 4 GB), and allows repeated copies of a document into itself, each of which doubles it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation } from 'rfc6902';
@@ -11,20 +11,23 @@ import { DomainError } from '../errors.ts';
 import { parseInput } from './lenient.ts';
 
 const MAX_OPERATIONS = 1000;
-/** Of all that the operations of a patch copy, as JSON. */
+/** Limit on the JSON text of all values that the operations of one patch copy. */
 const MAX_COPIED_LENGTH = 1 << 20;
 
 const pointerSchema = z
   .string()
   .regex(/^(\/([^~/]|~[01])*)*$/s, { error: 'must be a JSON Pointer such as /name' })
-  .refine((pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer), 'must not lead through __proto__');
+  .refine(
+    (pointer) => !/\/(__proto__|constructor|prototype)(\/|$)/.test(pointer),
+    'must not contain __proto__, constructor or prototype',
+  );
 
 const located = <Op extends string>(op: Op) => z.object({ op: z.literal(op), path: pointerSchema });
 const valued = <Op extends string>(op: Op) =>
   located(op).extend({ value: z.unknown().refine((value) => value !== undefined, { error: 'must be given' }) });
 const sourced = <Op extends string>(op: Op) => located(op).extend({ from: pointerSchema });
 
-/** A list of operations as it is written. */
+/** A list of operations as clients send it, at most 1,000. */
 export const patchSchema = z
   .array(
     z.discriminatedUnion(
@@ -37,19 +40,19 @@ export const patchSchema = z
   .meta({
     id: 'JsonPatch',
     examples: [[{ op: 'replace', path: '/name', value: 'Oven 1' }]],
-    description: 'RFC 6902, all or nothing; a `test` that fails is 409.',
+    description: 'RFC 6902, all or nothing. A failed `test` answers 409.',
   });
 
 export type PatchOperation = z.output<typeof patchSchema>[number];
 
-/** Reads a body of at most 1,000 operations. @throws DomainError invalid_input naming every place. */
+/** Parses a body of at most 1,000 operations. @throws {DomainError} invalid_input with every problem. */
 export function parseOperations(body: unknown): readonly PatchOperation[] {
   return parseInput(patchSchema, body);
 }
 
 /**
- * The operations with the names of members as they are in `names`, which are given in any case (R-A3).
- * @param parent pointer of what has the members; by default the document.
+ * Replaces member names in the pointers by their spelling in `names`; clients may send them in any case (R-A3).
+ * @param parent pointer of the object that has the members; default: the document.
  */
 export function withMemberNames(
   operations: readonly PatchOperation[],
@@ -70,8 +73,9 @@ export function withMemberNames(
 }
 
 /**
- * Applies the operations to a copy.
- * @throws DomainError conflict when a `test` fails, invalid_input for an operation that cannot be applied.
+ * Applies the operations to a copy of the document.
+ * @throws {DomainError} conflict when a `test` fails; invalid_input when an operation cannot be applied or copies more than
+ *   1 MiB in total.
  */
 export function applyOperations(document: object, operations: readonly PatchOperation[]): Record<string, unknown> {
   const patched = structuredClone(document) as Record<string, unknown>;
@@ -81,7 +85,8 @@ export function applyOperations(document: object, operations: readonly PatchOper
     if (problem !== undefined) throw operationError(index, 'path', problem);
     if (operation.op === 'copy') {
       copiedLength += JSON.stringify(find(patched, operation.from)?.value).length;
-      if (copiedLength > MAX_COPIED_LENGTH) throw operationError(index, 'from', 'this copies too much');
+      if (copiedLength > MAX_COPIED_LENGTH)
+        throw operationError(index, 'from', `a patch must copy at most ${MAX_COPIED_LENGTH} characters`);
     }
     if (operation.op === 'test') assertEqual(patched, operation, index);
     else applyOne(patched, operation, index);
@@ -89,7 +94,7 @@ export function applyOperations(document: object, operations: readonly PatchOper
   return patched;
 }
 
-/** The error for one operation. @param member of it, that is wrong. */
+/** The `invalid_input` error for one operation. @param member the member with the problem. */
 export function operationError(index: number, member: 'path' | 'from' | 'value', message: string): DomainError {
   const details = [{ path: `$[${index}].${member}`, message }];
   return new DomainError('invalid_input', `operation ${index} cannot be applied: ${message}`, details);
@@ -98,7 +103,7 @@ export function operationError(index: number, member: 'path' | 'from' | 'value',
 function assertEqual(document: unknown, { path, value }: Extract<PatchOperation, { op: 'test' }>, index: number): void {
   const found = find(document, path);
   if (found && isDeepStrictEqual(found.value, value)) return;
-  const message = `the value at ${path} is another`;
+  const message = `the value at ${path} differs from the expected value`;
   throw new DomainError('conflict', `operation ${index}: ${message}`, [{ path: `$[${index}].value`, message }]);
 }
 
@@ -107,19 +112,19 @@ function applyOne(document: object, operation: PatchOperation, index: number): v
   if (failure) throw operationError(index, 'path', failure.message);
 }
 
-/** What would make no sense to apply; a `test` may ask for anything. */
+/** @returns why the operation cannot be applied; a `test` is checked separately. */
 function findProblem(document: unknown, operation: PatchOperation): string | undefined {
   if (operation.op === 'test') return undefined;
-  if (operation.path === '') return 'the whole document cannot be changed';
-  if ('from' in operation && !find(document, operation.from)) return `there is nothing at ${operation.from}`;
-  const hasPlace =
+  if (operation.path === '') return 'the pointer must name a member, not the whole document';
+  if ('from' in operation && !find(document, operation.from)) return `${operation.from} does not exist`;
+  const isApplicable =
     operation.op === 'remove' || operation.op === 'replace'
       ? find(document, operation.path) !== undefined
-      : isRoomAt(document, operation.path);
-  return hasPlace ? undefined : `there is nothing at ${operation.path}`;
+      : isInsertable(document, operation.path);
+  return isApplicable ? undefined : `${operation.path} does not exist`;
 }
 
-/** What stands at a pointer, by members of objects' own and by numbers of entries; undefined: nothing. */
+/** The value at a pointer, by own members and array indices only; undefined when there is none. */
 function find(document: unknown, pointer: string): { readonly value: unknown } | undefined {
   let value = document;
   for (const token of tokensOf(pointer)) {
@@ -131,8 +136,8 @@ function find(document: unknown, pointer: string): { readonly value: unknown } |
   return { value };
 }
 
-/** Whether something can be added there. */
-function isRoomAt(document: unknown, pointer: string): boolean {
+/** Whether `add` may insert at the pointer: its parent is an object, or an array with that index. */
+function isInsertable(document: unknown, pointer: string): boolean {
   const end = pointer.lastIndexOf('/');
   const [token = ''] = tokensOf(pointer.slice(end));
   const parent = find(document, pointer.slice(0, end))?.value;

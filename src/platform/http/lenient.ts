@@ -1,6 +1,6 @@
 /**
- * What is read leniently because shipped clients send it so (R-A3): property names in any case, integer ids as strings
- * of digits, enumerations by name in any case or by number. Unknown properties are left out. What is written is strict.
+ * Schemas for lenient reading, as shipped clients require (R-A3): property names in any case, integers also as strings of
+ * digits, enumerations by name in any case or by number. Unknown properties are dropped. Responses are strict.
  */
 import { z } from 'zod';
 import { DomainError, type ErrorDetail } from '../errors.ts';
@@ -10,8 +10,8 @@ const MAX_DETAILS = 100;
 const MAX_INT4 = 2_147_483_647;
 
 /**
- * A zod object whose property names match in any case; of two that differ in case only, the exact one wins.
- * @param params words for what is no object.
+ * A zod object whose property names match in any case. When two properties differ only in case, the exact name wins.
+ * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
@@ -39,17 +39,17 @@ export function integerFrom(min: number) {
 /** A positive 32-bit id, as a number or a string of digits. */
 export const idSchema = integerFrom(1);
 
-/** A number of a catalogue, likewise: some of them begin with 0. */
+/** An id of a catalogue entry, likewise; some catalogues start at 0. */
 export const catalogueIdSchema = integerFrom(0);
 
-/** A boolean, also as `True`, `false`, … */
+/** A boolean, also as text in any case: `True`, `false`. */
 export const booleanSchema = z.preprocess((value) => {
   if (typeof value !== 'string') return value;
   const text = value.toLowerCase();
   return text === 'true' ? true : text === 'false' ? false : value;
 }, z.boolean());
 
-/** An enumeration of R-C8: reads a name in any case or a number; the output is the name. */
+/** An enumeration of R-C8: accepts a name in any case, or its number; outputs the name. */
 export function enumerationSchema<Name extends string>(members: Readonly<Record<Name, number>>) {
   const names = Object.keys(members) as Name[];
   const byKey = new Map<string, Name>();
@@ -65,8 +65,8 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
 
 /**
  * Parses an untrusted value.
- * @param root what the paths in the error start with, such as `$` for a body.
- * @throws DomainError invalid_input naming every place, the first 100.
+ * @param root prefix of paths in the error; default `$`, the body.
+ * @throws {DomainError} invalid_input with every problem, at most 100.
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown, root = '$'): z.output<Schema> {
   const result = schema.safeParse(value, { error: describeIssue });
@@ -79,7 +79,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   );
 }
 
-/** The error that names every problem; its message is the first one. */
+/** The `invalid_input` error for these problems, at most 100; its message is that of the first. */
 export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;
   const message = first ? `${first.path} ${first.message}` : 'the input is not valid';

@@ -1,17 +1,17 @@
-/** Answers of listings: the items as an array, and their total on request (R-A7). */
+/** Responses of listings: an array of items, and the header `x-total-count` on request (R-A7). */
 import type { Context } from 'hono';
 
-/** Whether the caller asked for `x-total-count`. */
+/** Whether the request header `x-total-count` is `true`. */
 export function isTotalWanted(c: Context): boolean {
   return c.req.header('x-total-count')?.toLowerCase() === 'true';
 }
 
-/** Sets `x-total-count` when it was asked for. */
+/** Sets `x-total-count` when the client requested it. */
 export function setTotalCount(c: Context, totalCount: number): void {
   if (isTotalWanted(c)) c.header('x-total-count', String(totalCount));
 }
 
-/** A listing that is there as a whole. */
+/** Answers a listing without paging. */
 export function answerWhole(c: Context, items: readonly unknown[]): Response {
   setTotalCount(c, items.length);
   return c.json(items);

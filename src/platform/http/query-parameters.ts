@@ -1,4 +1,4 @@
-/** Builders of query parameters (query.ts): how the values of one name are read, and the same limits as OpenAPI schema. */
+/** Builders of query parameters (query.ts): each parses the values of one name and gives its OpenAPI schema. */
 import { z } from 'zod';
 import { type Place, placeError } from './input-place.ts';
 import type { GivenValue, QueryParameter } from './query.ts';
@@ -44,7 +44,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   };
 }
 
-/** `true`, `True`, `1`, … ; absent is false. */
+/** A flag: `true`, `True`, `1`, `false`, `0`; absent means false. */
 export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
@@ -58,7 +58,7 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   };
 }
 
-/** One of the names, in any case. */
+/** One of the names, in any case; the value has the spelling of `names`. */
 export function choiceParameter<const Name extends string>(
   description: string,
   names: readonly Name[],
@@ -149,8 +149,8 @@ export function textsParameter(
 }
 
 /**
- * A text with a syntax of its own.
- * @param parse returns undefined for what does not follow the rule.
+ * A text with its own syntax.
+ * @param parse returns undefined for a text that breaks the rule.
  * @param rule for the message, such as `must be an ISO 8601 duration`.
  */
 export function parsedParameter<Value>(
@@ -171,14 +171,14 @@ export function parsedParameter<Value>(
   };
 }
 
-/** The parameter, but 400 when it is absent. */
+/** Makes a parameter required: 400 when it is absent. */
 export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
   return {
     ...parameter,
     isRequired: true,
     read: (values, placeOf) => {
       const value = parameter.read(values, placeOf);
-      if (value === undefined) throw placeError(placeOf(), 'must be given');
+      if (value === undefined) throw placeError(placeOf(), 'is required');
       return value as Exclude<Value, undefined>;
     },
   };

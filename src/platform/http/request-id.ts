@@ -1,4 +1,4 @@
-/** Every request has an id, taken from `X-Request-Id` or made here; it reaches logs, jobs and error bodies (R-A10). */
+/** Request ids (R-A10): taken from `X-Request-Id` or generated; logs, jobs and error bodies carry them. */
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 
@@ -8,12 +8,12 @@ export interface RequestIdEnv {
 
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
-/** Whether an id that was given can be used: one that could break a log line cannot. */
+/** Whether a client's id is accepted: 1 to 128 of `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line. */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);
 }
 
-/** Sets `c.var.requestId` and echoes it. An id that could break a log line is replaced. */
+/** Middleware that sets `c.var.requestId` and the response header. An id that is not accepted is replaced by a new one. */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {
     const given = c.req.header('x-request-id') ?? '';

@@ -1,4 +1,4 @@
-/** What a schema says of a value it refuses, where it has no words of its own (R-A5). */
+/** Default error texts of zod schemas (R-A5): rule and received kind. A text given in a schema takes precedence. */
 import type { z } from 'zod';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -12,13 +12,13 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
 
-/** @returns words that go on after a path, or undefined to take those of the library. */
+/** @returns a predicate to put after a path, such as `must be a number, got null`; undefined keeps zod's text. */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);
   if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);
   if (issue.code !== 'invalid_type') return undefined;
   const expected = `must be ${KINDS[issue.expected] ?? issue.expected}`;
-  // A number that is no integer is expected and given as the same kind.
+  // "must be an integer, got a number" would not help.
   return issue.expected === 'int' && typeof issue.input === 'number'
     ? expected
     : `${expected}, got ${nameKind(issue.input)}`;

@@ -1,13 +1,14 @@
-/** Tells answers that are streamed, of unknown length, from those that are there as a whole. */
+/** Marks streamed answers, whose length is unknown; middleware must not buffer them. */
 import type { Context } from 'hono';
 
 const STREAMED = 'isStreamed';
 
-/** Says that the answer's body is a stream: nobody should wait for its end. */
+/** Marks the answer to this request as streamed. */
 export function markStreamed(c: Context): void {
   c.set(STREAMED, true);
 }
 
+/** Whether the answer was marked as streamed. */
 export function isStreamed(c: Context): boolean {
   return c.get(STREAMED) === true;
 }

@@ -1,45 +1,45 @@
 /**
- * What waits in the database, as gauges. It is looked for when somebody scrapes, and then cheaply: by index, with a limit on
- * the time of each query, at most every few seconds. Whichever process is asked, the numbers are those of the whole service.
+ * Gauges of the work that waits in the database. A scrape queries them: by index, with a time limit per query, and at most
+ * every 5 s. Every process reports the numbers of the whole service.
  */
 import { type Database, withTransaction } from '../database/database.ts';
 import type { Metrics } from './metrics.ts';
 import { recent } from './recent.ts';
 
-/** One query and the gauges its only row gives. */
+/** One query, and the gauges of its row. */
 export interface BacklogQuery {
-  /** Gives one row with the columns named below, each a number. */
+  /** Returns one row with a numeric column per gauge. */
   readonly sql: string;
   readonly gauges: readonly { readonly column: string; readonly name: string; readonly help: string }[];
 }
 
-/** Larger numbers of rows are given as this: counting them would take too long. */
+/** Upper limit of counts: counting more rows takes too long. */
 export const MAX_COUNTED = 100_000;
 
 const MAX_AGE_MS = 5000;
 const QUERY_TIMEOUT_MS = 1000;
 const TIMEOUT_MS = 2500;
 
-/** The gauges of a query that fails, or takes too long, are left out. */
+/** Registers the gauges of the queries. When a query fails or times out, its gauges are omitted. */
 export function watchBacklog(database: Database, metrics: Metrics, queries: readonly BacklogQuery[]): void {
-  const look = async (): Promise<Readonly<Record<string, number>>> => {
+  const readAll = async (): Promise<Readonly<Record<string, number>>> => {
     const found: Record<string, number> = {};
     for (const { sql, gauges } of queries) {
-      const row = await askFor(database, sql);
+      const row = await readRow(database, sql);
       for (const { column, name } of gauges) if (typeof row?.[column] === 'number') found[name] = row[column];
     }
     return found;
   };
-  const lookUp = recent(look, { maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
+  const readRecent = recent(readAll, { maxAgeMs: MAX_AGE_MS, timeoutMs: TIMEOUT_MS });
   for (const { name, help } of queries.flatMap(({ gauges }) => gauges)) {
-    metrics.gauge({ name, help }, async () => (await lookUp())?.[name]);
+    metrics.gauge({ name, help }, async () => (await readRecent())?.[name]);
   }
 }
 
-async function askFor(database: Database, sql: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const ask = async () => {
+async function readRow(database: Database, sql: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const query = async () => {
     const options = { readOnly: true, statementTimeoutMs: QUERY_TIMEOUT_MS } as const;
     return withTransaction(database, async (transaction) => (await transaction.query(sql)).rows[0], options);
   };
-  return ask().catch(() => undefined);
+  return query().catch(() => undefined);
 }

@@ -1,23 +1,23 @@
 /**
- * What a process counts and measures, for Prometheus (R-A9). The rooms are given these few words and say what they do;
- * prom-client keeps the numbers. A series is looked up once and then only added to: hot paths make no objects of labels.
- * Names begin with `tidemark_`, units are seconds and bytes, and no label takes its values from what clients send.
+ * Metrics of a process for Prometheus (R-A9); the only module that uses prom-client. Features look up a series once and then
+ * only add to it, so that hot paths create no label objects. Names begin with `tidemark_`; units are seconds and bytes; no
+ * label takes its values from client input.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Only ever grows. */
+/** A series of a counter. */
 export interface Count {
-  /** @param by 1 when absent. */
+  /** @param by at least 0; default 1. */
   inc(by?: number): void;
 }
 
-/** How often which values were seen. */
+/** A series of a histogram. */
 export interface Distribution {
   observe(value: number): void;
 }
 
 export interface MetricName<Label extends string = never> {
-  /** In full, such as `tidemark_push_bytes_total`. */
+  /** Full name, such as `tidemark_push_bytes_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
@@ -28,34 +28,35 @@ export interface GaugeSample {
   readonly value: number;
 }
 
-/** A number, or one for each set of labels; undefined while nobody can tell: then it is left out. */
+/** A number, or one per set of labels; undefined while the value is unknown: the gauge is omitted. */
 export type GaugeReading = number | readonly GaugeSample[] | undefined;
 
 type Values<Label extends string> = Readonly<Record<Label, string>>;
 
 export interface Metrics {
-  /** The counter of that name, made when it is not there yet. */
+  /** The counter of that name, created at the first call. @returns its series by labels. */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
-  /** @param buckets upper bounds, ascending; by default durations from 1 ms to 30 s. */
+  /** The histogram of that name, likewise. @param buckets ascending upper bounds; default: durations from 1 ms to 30 s. */
   distribution<Label extends string>(
     metric: MetricName<Label>,
     buckets?: readonly number[],
   ): (labels: Values<Label>) => Distribution;
-  /** Read anew with every scrape; one of the same name replaces it. */
+  /** Registers a gauge that is read at every scrape. A second gauge of the same name replaces the first. */
   gauge(metric: MetricName<string>, read: () => GaugeReading | Promise<GaugeReading>): void;
-  /** Adds what Node tells of its process: event loop, heap, garbage collection, under their usual names. */
+  /** Adds prom-client's default metrics of the process: event loop, heap, garbage collection. */
   watchProcess(): void;
   readonly contentType: string;
-  /** Everything in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Creates an empty registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();
-  /** Rooms may be opened more than once in a process. */
+  /** A feature may be opened more than once in a process and then shares its metrics. */
   const once = <Made>(name: string, make: () => Made): Made => {
     if (!known.has(name)) known.set(name, make());
     return known.get(name) as Made;
@@ -100,7 +101,7 @@ function toConfiguration<Label extends string>({ name, help, labels = [] }: Metr
   return { name, help, labelNames: [...labels], registers: [registry] };
 }
 
-/** A series begins with 0 when it is first asked for, not with its first event: one that appears with 1 has no rate. */
+/** Starts each series at 0 when it is looked up: Prometheus computes no rate for a series that first appears with 1. */
 function remembered<Label extends string, Series>(begin: (labels: Values<Label>) => Series) {
   const known = new Map<string, Series>();
   return (labels: Values<Label>): Series => {

@@ -1,4 +1,4 @@
-/** Gauges of what every process uses: its pools, the queues, whether what it depends on answers, events and mails. */
+/** Gauges of the parts every process uses: connection pools, queues, dependencies, waiting events and mails. */
 import type { Database } from '../database/database.ts';
 import { type HealthCheck, isUp } from '../http/health.ts';
 import type { WakeQueue } from '../queue.ts';
@@ -8,20 +8,23 @@ import { recent } from './recent.ts';
 
 const LIMITS = { maxAgeMs: 5000, timeoutMs: 2500 } as const;
 
-/** `tidemark_dependency_up`: 1 or 0 for each of the parts that readiness looks at. */
+/** Registers `tidemark_dependency_up`: 1 or 0 per readiness check. A check that takes longer than 2.5 s counts as down. */
 export function watchDependencies(metrics: Metrics, checks: Readonly<Record<string, HealthCheck>>): void {
-  const lookAt = Object.entries(checks).map(([dependency, check]) => {
-    const look = recent(() => isUp(check), LIMITS);
-    // What does not answer in time is as good as down.
-    return async (): Promise<GaugeSample> => ({ labels: { dependency }, value: (await look()) ? 1 : 0 });
+  const samples = Object.entries(checks).map(([dependency, check]) => {
+    const isUpNow = recent(() => isUp(check), LIMITS);
+    return async (): Promise<GaugeSample> => ({ labels: { dependency }, value: (await isUpNow()) ? 1 : 0 });
   });
   metrics.gauge(
-    { name: 'tidemark_dependency_up', help: 'Whether what the process needs answers.', labels: ['dependency'] },
-    () => Promise.all(lookAt.map((look) => look())),
+    {
+      name: 'tidemark_dependency_up',
+      help: 'Whether a dependency of the process answers: 1 or 0.',
+      labels: ['dependency'],
+    },
+    () => Promise.all(samples.map((sample) => sample())),
   );
 }
 
-/** @param pools by the name of what they are for. */
+/** Registers gauges of the connections. @param pools by label value: what the pool is for. */
 export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Database>>): void {
   const samples = (pool: string, { totalCount, idleCount, waitingCount }: Database): readonly GaugeSample[] => [
     { labels: { pool, state: 'used' }, value: totalCount - idleCount },
@@ -31,50 +34,56 @@ export function watchPools(metrics: Metrics, pools: Readonly<Record<string, Data
   metrics.gauge(
     {
       name: 'tidemark_database_connections',
-      help: 'Connections of the pools, and how many are waited for.',
+      help: 'Connections of a pool by state; waited_for: requests that wait for a connection.',
       labels: ['pool', 'state'],
     },
     () => Object.entries(pools).flatMap(([name, database]) => samples(name, database)),
   );
   metrics.gauge(
-    { name: 'tidemark_database_connections_max', help: 'Connections a pool may open.', labels: ['pool'] },
+    { name: 'tidemark_database_connections_max', help: 'Maximum connections of a pool.', labels: ['pool'] },
     () => Object.entries(pools).map(([pool, { options }]) => ({ labels: { pool }, value: options.max ?? 0 })),
   );
 }
 
-/** Left out while Redis is away. */
+/** Registers `tidemark_queue_jobs`, omitted while Redis is unavailable. */
 export function watchQueues(metrics: Metrics, queues: Readonly<Record<string, WakeQueue>>): void {
-  const looks = Object.entries(queues).map(([queue, { count }]) => {
-    const look = recent(count, LIMITS);
+  const samples = Object.entries(queues).map(([queue, { count }]) => {
+    const countNow = recent(count, LIMITS);
     return async (): Promise<readonly GaugeSample[]> => {
-      const found = await look();
+      const found = await countNow();
       return Object.entries(found ?? {}).map(([state, value]) => ({ labels: { queue, state }, value }));
     };
   });
   metrics.gauge(
     { name: 'tidemark_queue_jobs', help: 'Wake-ups in Redis, by state.', labels: ['queue', 'state'] },
-    async () => (await Promise.all(looks.map((look) => look()))).flat(),
+    async () => (await Promise.all(samples.map((sample) => sample()))).flat(),
   );
 }
 
+/** Events not yet relayed, and the age of the oldest. */
 export const OUTBOX_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from outbox_event order by id limit ${MAX_COUNTED}) waiting)::int as events,
            coalesce((select extract(epoch from now() - created_date) from outbox_event order by id limit 1), 0)
              ::float8 as age`,
   gauges: [
-    { column: 'events', name: 'tidemark_outbox_events', help: 'Events that wait to be handed on, up to 100000.' },
-    { column: 'age', name: 'tidemark_outbox_age_seconds', help: 'Since when the oldest event waits; 0: none.' },
+    { column: 'events', name: 'tidemark_outbox_events', help: 'Events not yet relayed, at most 100000.' },
+    {
+      column: 'age',
+      name: 'tidemark_outbox_age_seconds',
+      help: 'Age of the oldest event not yet relayed; 0 when there is none.',
+    },
   ],
 };
 
+/** Mails not yet sent, and those due. */
 export const MAIL_BACKLOG: BacklogQuery = {
   sql: `
     select (select count(*) from (select from mail where state = 'Waiting' limit ${MAX_COUNTED}) waiting)::int as waiting,
            (select count(*) from (select from mail where state = 'Waiting' and not_before_date <= now()
                                   limit ${MAX_COUNTED}) due)::int as due`,
   gauges: [
-    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not sent yet, delayed ones included.' },
-    { column: 'due', name: 'tidemark_mails_due', help: 'Mails that could be sent now.' },
+    { column: 'waiting', name: 'tidemark_mails_waiting', help: 'Mails not yet sent, including delayed ones.' },
+    { column: 'due', name: 'tidemark_mails_due', help: 'Mails due to be sent now.' },
   ],
 };

@@ -1,26 +1,25 @@
-/** What is asked for more often than it is worth looking at, or takes longer than one may wait. */
-
 /**
- * Looks at most every `maxAgeMs`, once at a time; what fails, or does not come within `timeoutMs`, is undefined.
- * A look that was given up goes on, and nobody begins another one meanwhile.
+ * Caches a slow reading: `read` runs at most every `maxAgeMs` and never twice at a time. A reading that times out goes on,
+ * and later calls wait for the same one.
+ * @returns the latest value; undefined when the reading failed or took longer than `timeoutMs`.
  */
 export function recent<Value>(
-  look: () => Promise<Value>,
+  read: () => Promise<Value>,
   { maxAgeMs, timeoutMs }: { readonly maxAgeMs: number; readonly timeoutMs: number },
 ): () => Promise<Value | undefined> {
   let last: Value | undefined;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
-  let looking: Promise<Value | undefined> | undefined;
-  const lookOnce = async (): Promise<Value | undefined> => {
-    last = await look().catch(() => undefined);
-    lookedAtMs = performance.now();
-    looking = undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<Value | undefined> | undefined;
+  const readOnce = async (): Promise<Value | undefined> => {
+    last = await read().catch(() => undefined);
+    readAtMs = performance.now();
+    reading = undefined;
     return last;
   };
   return async () => {
-    if (performance.now() - lookedAtMs < maxAgeMs) return last;
-    looking ??= lookOnce();
-    return within(looking, timeoutMs);
+    if (performance.now() - readAtMs < maxAgeMs) return last;
+    reading ??= readOnce();
+    return within(reading, timeoutMs);
   };
 }
 

@@ -1,4 +1,4 @@
-/** The body of every error (R-A5), as it is described. */
+/** OpenAPI schema of error bodies (R-A5), and the meaning of each code. */
 import { z } from 'zod';
 import { ERROR_MAPPINGS, type ErrorCode } from '../errors.ts';
 

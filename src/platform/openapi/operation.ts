@@ -1,27 +1,27 @@
 /**
- * How a room describes its routes (R-A9): plain data in a file `*-docs.ts` beside them, with the schemas that validate.
- * Nothing here runs when a request is answered; http/openapi makes the document of it when it is first asked for.
+ * Description of a route (R-A9): plain data in a file `*-docs.ts` beside the route, with the schemas the route validates by.
+ * Requests do not run it; http/openapi builds the OpenAPI document from it at the first request for the document.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../errors.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Who may call it (R-B6, R-B8). */
+/** Who may call an operation (R-B6, R-B8). */
 export type Access =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'caller';
       readonly scope: 'datahub-api' | 'push-data';
-      /** The least role that may; absent: all users. */
+      /** Minimum role; absent: every user. */
       readonly role?: 'MANAGER' | 'ADMIN';
-      /** A claim that must be granted. */
+      /** Claim the user must have. */
       readonly permission?: string;
     };
 
 export interface Parameter {
   readonly description: string;
-  /** A list is given by repeating the name. */
+  /** An array: clients repeat the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
 }
@@ -38,13 +38,13 @@ export interface Body {
 export interface Answer {
   readonly status: number;
   readonly description: string;
-  /** None: the body is empty. */
+  /** Media type → schema; absent: the body is empty. */
   readonly types?: Readonly<Record<string, z.ZodType>>;
-  /** Header → what it says. */
+  /** Header → description. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A query as it is declared for its route (platform/http/query.ts). */
+/** The query as the route declares it by `declareQuery` (platform/http/query.ts). */
 export interface DescribedQuery {
   readonly parameters: Readonly<Record<string, Parameter>>;
   parse(address: string): unknown;
@@ -52,31 +52,31 @@ export interface DescribedQuery {
 
 export interface Operation {
   readonly method: Method;
-  /** As it is routed, such as `/sites/:id`. */
+  /** Pattern of the route, such as `/sites/:id`. */
   readonly path: string;
-  /** Stable: names of generated clients are made of it. */
+  /** Stable: generated clients use it as function name. */
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   /** CommonMark. */
   readonly description?: string;
   readonly access: Access;
-  /** Of the path; those that are not named here are ids. */
+  /** Path parameters; one without an entry is an id. */
   readonly inPath?: Readonly<Record<string, Parameter>>;
   readonly query?: DescribedQuery;
-  /** Answers `x-total-count` when asked (R-A7). */
+  /** Supports `x-total-count` (R-A7). */
   readonly isListing?: true;
   readonly body?: Body;
   readonly answers: readonly [Answer, ...Answer[]];
-  /** Besides those that go with its access, path, query and body. */
+  /** Error codes besides those implied by access, path, query and body. */
   readonly errors?: readonly ErrorCode[];
   readonly isDeprecated?: true;
 }
 
-/** What the service tells receivers of its own accord. */
+/** An event the service sends to webhooks. */
 export interface SentEvent {
   readonly type: string;
-  /** An example. */
+  /** Example of the member `data`. */
   readonly data: unknown;
 }
 
@@ -88,22 +88,22 @@ export const ALL_USERS: Access = { kind: 'caller', scope: 'datahub-api' };
 export const MANAGERS: Access = { ...ALL_USERS, role: 'MANAGER' };
 export const ADMINS: Access = { ...ALL_USERS, role: 'ADMIN' };
 
-/** A JSON body. */
+/** A request body of type `application/json`. */
 export function jsonBody(schema: z.ZodType, more: Omit<Body, 'types'> = {}): Body {
   return { ...more, types: { [JSON_TYPE]: schema } };
 }
 
-/** A JSON Patch (RFC 6902). */
+/** A request body with a JSON Patch (RFC 6902). */
 export function patchBody(schema: z.ZodType): Body {
   return { types: { 'application/json-patch+json': schema, [JSON_TYPE]: schema } };
 }
 
-/** 200 with JSON. */
+/** An answer with a JSON body; status 200 unless `more` names another. */
 export function answersJson(description: string, schema: z.ZodType, more: Partial<Answer> = {}): Answer {
   return { status: 200, description, types: { [JSON_TYPE]: schema }, ...more };
 }
 
-/** An empty answer. */
+/** An answer without a body. */
 export function answersNothing(description: string, status: 200 | 204 = 204, more: Partial<Answer> = {}): Answer {
   return { status, description, ...more };
 }
@@ -113,7 +113,7 @@ export const idSchema = z.int().min(1).max(MAX_INT4);
 /** An ISO 8601 instant with a zone. */
 export const instantSchema = z.string().meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
-/** A text that identifies something. */
+/** A path parameter that is a text, such as a label. */
 export function textId(description: string): Parameter {
   return { description, schema: z.string().min(1) };
 }

@@ -29,13 +29,13 @@ describe('migrations', () => {
   });
 
   it.each([
-    ['was edited after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
+    ['must not change after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
     ['is of a newer version', `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`],
   ])('one that %s is refused, and nothing is changed', async (_what, forgery) => {
     await client.query('begin; create table kept as select * from schema_migration; commit');
     await client.query(forgery);
     const forged = await history();
-    await expect(migrate(test.url, LOG)).rejects.toThrow(/edited after it was applied|does not know/);
+    await expect(migrate(test.url, LOG)).rejects.toThrow(/must not change after it was applied|does not know/);
     expect(await history()).toEqual(forged);
     await client.query('truncate schema_migration; insert into schema_migration select * from kept; drop table kept');
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();

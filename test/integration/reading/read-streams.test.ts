@@ -271,13 +271,13 @@ describe('the limits of a read', () => {
     await points.next();
     await hasEnded();
     await readDatabase.query('select 1');
-    await expect(points.next()).rejects.toThrow(/not read for 200 ms/);
+    await expect(points.next()).rejects.toThrow(/the client read nothing for 200 ms/);
   });
 
   test('a statement that sends nothing for too long is ended (R-G4)', async () => {
     const points = streamPoints(openReader({ silenceMs: 200 }), ofAll());
     await whileRowsAreHeldUp(async () => {
-      await expect(points.next()).rejects.toThrow(/no row for 200 ms/);
+      await expect(points.next()).rejects.toThrow(/the database sent nothing for 200 ms/);
       await hasEnded();
     });
   });

@@ -21,13 +21,20 @@ const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
+// The database has restarted since the run started: no calculator is to blame (R-A15). A crash resets its statistics, an
+// orderly restart its start time.
+const HAS_RESTARTED = `
+  (select greatest(pg_postmaster_start_time(), stats_reset) from pg_stat_bgwriter) > calculation_run.started_date`;
+
 const ABANDON = `
   update calculation_run
-  set state = case when attempt + 1 < $2 then 'Abandoned' else 'Failed' end,
+  set state = case when ${HAS_RESTARTED} or attempt + 1 < $2 then 'Abandoned' else 'Failed' end,
       outcome = 'abandoned', finished_date = clock_timestamp(),
-      message = 'the calculator stopped before the run ended; '
-                || case when attempt + 1 < $2 then 'it is repeated' else 'it is not repeated after ' || $2 || ' attempts' end
-  where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}`;
+      message = case
+        when ${HAS_RESTARTED} then 'the database restarted before the run ended; it is repeated'
+        when attempt + 1 < $2 then 'the calculator stopped before the run ended; it is repeated'
+        else 'the calculator stopped before the run ended; it is not repeated after ' || $2 || ' attempts' end
+  where variable_id = $1 and state = 'Running' returning ${RUN_COLUMNS}, ${HAS_RESTARTED} as "hasRestarted"`;
 
 // Dependency order (R-H5): a request waits while a variable upstream of it still has to run, or has run and not yet announced
 // what it wrote, in the same wave or an earlier one. It does not wait for a later wave: an input that changes all the time
@@ -92,9 +99,17 @@ export async function findDueVariables(queryable: Queryable): Promise<readonly n
   return rows.map(({ id }) => id);
 }
 
+interface AbandonedRun extends ClaimedRun {
+  readonly hasRestarted: boolean;
+}
+
 async function abandonRuns(transaction: Transaction, variableId: number): Promise<void> {
-  const { rows } = await transaction.query<ClaimedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
+  const { rows } = await transaction.query<AbandonedRun>(ABANDON, [variableId, MAX_ATTEMPTS]);
   for (const run of rows) {
+    if (run.hasRestarted) {
+      await requestAgain(transaction, { ...run, delaySec: 0 });
+      continue;
+    }
     const attempt = run.attempt + 1;
     // From the second time on the run itself may be what ends the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;

@@ -1,11 +1,15 @@
 /** One run of a calculated variable: claim, compute, store (R-H5, R-H8, R-H11). */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
+import { isTransientError } from '../../platform/database/dependency-error.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
 import { type ClaimedRun, claimRun, RUN_LOCK_CLASS } from './claim-run.ts';
 import { type ComputeServices, compute } from './compute.ts';
 import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
+
+const HAND_BACK_RETRY_MS = 500;
 
 export interface RunServices extends ComputeServices {
   readonly database: Database;
@@ -28,15 +32,39 @@ export async function runCalculation(
   variableId: number,
   signal?: AbortSignal,
 ): Promise<RunResult> {
-  return withConnection(services.database, async (connection) => {
+  let claimed: ClaimedRun | undefined;
+  return withConnection(services.database, async (connection): Promise<RunResult> => {
     const result = await withLease(connection, RUN_LOCK_CLASS, variableId, async (): Promise<RunResult> => {
       const version = defaultVersion(services.clock.nowMillis());
       const run = await claimRun(connection, variableId, version);
       if (!run) return { kind: 'idle' };
+      claimed = run;
       return { kind: 'ended', run, report: await execute(services, connection, run, version, signal) };
     });
     return result ?? { kind: 'busy' };
+  }).catch(async (error: unknown) => {
+    if (claimed && isTransientError(error)) await handBackLater(services, claimed, signal);
+    throw error;
   });
+}
+
+/**
+ * Hands back a run whose database connection was lost: this process lives, so the attempt does not count (R-A15). Keeps
+ * trying until the database answers; another session that abandoned the run meanwhile has requested it again.
+ */
+async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?: AbortSignal): Promise<void> {
+  while (!signal?.aborted) {
+    try {
+      await withConnection(database, (connection) =>
+        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run)),
+      );
+      return;
+    } catch (error) {
+      // Anything else, such as the fence of a run that was taken over, ends the attempt.
+      if (!isTransientError(error)) return;
+    }
+    await pause(HAND_BACK_RETRY_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+  }
 }
 
 async function execute(

@@ -13,7 +13,8 @@ import { followTimeZones } from './follow-time-zones.ts';
 import type { DueSchedule } from './schedule.ts';
 
 // Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
-// upstream request, so an input that changes all the time would starve it.
+// upstream request, so an input that changes all the time would starve it. The pause and the attempts of a request that is repeated
+// hold for the merged one, whichever came first: otherwise a run that ends its calculator would be tried without a pause.
 const WIDEN = `
   on conflict (variable_id) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -22,6 +23,8 @@ const WIDEN = `
       wave = least(calculation_request.wave, excluded.wave),
       ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
       trigger = excluded.trigger,
+      attempt = greatest(calculation_request.attempt, excluded.attempt),
+      not_before_date = greatest(calculation_request.not_before_date, excluded.not_before_date),
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId"`;
 

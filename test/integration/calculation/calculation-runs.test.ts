@@ -149,6 +149,50 @@ describe('a run over many points', () => {
   });
 });
 
+describe('calculation: a run that was abandoned', () => {
+  const crash = () => Promise.reject(new Error('the process would be gone'));
+  const request = async (variableId: number) => {
+    const { rows } = await store.database.query(
+      'select attempt, not_before_date > now() as "isPaused" from calculation_request where variable_id = $1',
+      [variableId],
+    );
+    return rows[0];
+  };
+  test('by a restart of the database is repeated, and the attempt does not count (R-A15)', async () => {
+    const variableId = await addCalculated([]);
+    await forceUpdate(store.database, [variableId], {});
+    for (let restart = 0; restart < MAX_ATTEMPTS + 1; restart += 1) {
+      await expect(runWith(variableId, crash)).rejects.toThrow();
+      await store.database.query(`update calculation_run set started_date = '2000-01-01' where variable_id = $1`, [
+        variableId,
+      ]);
+    }
+    expect(await runWith(variableId, () => ok([]))).toMatchObject({ kind: 'ended' });
+    const runs = await runsOf(variableId);
+    expect(runs.at(-1)).toMatchObject({ state: 'Succeeded' });
+    const { rows } = await store.database.query('select max(attempt) from calculation_run where variable_id = $1', [
+      variableId,
+    ]);
+    expect(rows).toEqual([{ max: 0 }]);
+    expect(runs[0]).toMatchObject({ state: 'Abandoned', message: expect.stringContaining('database restarted') });
+  });
+
+  test.each(['before', 'after'] as const)(
+    'keeps its pause and attempts when a trigger arrives %s it is repeated (R-H5)',
+    async (order) => {
+      const variableId = await addCalculated([]);
+      await forceUpdate(store.database, [variableId], {});
+      // The first repetition has no pause; the second has one.
+      await expect(runWith(variableId, crash)).rejects.toThrow();
+      await expect(runWith(variableId, crash)).rejects.toThrow();
+      if (order === 'before') await forceUpdate(store.database, [variableId], {});
+      expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+      if (order === 'after') await forceUpdate(store.database, [variableId], {});
+      expect(await request(variableId)).toEqual({ attempt: 2, isPaused: true });
+    },
+  );
+});
+
 describe('a run that cannot end as it should', () => {
   test('is not tried for ever when every attempt stops the calculator', async () => {
     const variableId = await addCalculated([]);

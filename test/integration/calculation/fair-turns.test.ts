@@ -95,7 +95,7 @@ describe('a batch that cannot be written', () => {
       [accountId],
     );
     expect(rows).toEqual([
-      { id: broken[0]?.id, attempts: 5, state: 'Failed', failure: expect.stringContaining('field') },
+      { id: broken[0]?.id, attempts: 5, state: 'Failed', failure: expect.stringContaining('SQLSTATE 22P04') },
     ]);
   });
 });

@@ -81,6 +81,35 @@ describe('lengths (§7)', () => {
   });
 });
 
+describe('output: limits of Version texts (§7)', () => {
+  test('a Version of 200 characters is stored', () => {
+    const version = 'v'.repeat(200);
+    expect(labels(output({ versions: ['a', version] }), VERSIONED)[1]?.[0]).toBe(version);
+  });
+
+  test.each([
+    ['Version must be at most 200 characters, got 201', 'v'.repeat(201)],
+    ['Version must not contain U+0000 or an unpaired surrogate', 'a\0b'],
+    ['Version must not contain U+0000 or an unpaired surrogate', '\ud800'],
+  ])('%s fails the run, although other Versions are valid', (message, version) => {
+    expect(planOutput(output({ versions: ['a', version] }), VERSIONED)).toEqual({ kind: 'invalid', message });
+  });
+});
+
+test('output: labels of rows follow both their Version and their Tags cell (§9.4)', () => {
+  const versions = ['a', 'b', 'c', 'a', 'b', 'c'];
+  const tags = ['{"k":"x"}', '{"k":"x"}', '{"k":"x"}', '{"k":"y"}', '{"k":"y"}', '{"k":"y"}'];
+  const series = output({ dates: [1, 2, 3, 4, 5, 6], versions, tags });
+  expect(labels(series, VERSIONED)).toEqual(
+    versions.map((version, row) => [version, `${tags[row]?.slice(0, -1)},"version":"${version}"}`]),
+  );
+});
+
+test('output: slices without a row to store are left out (R-H3)', () => {
+  const plan = planOutput(output({ values: [Number.NaN, Number.NaN] }), OVERWRITTEN);
+  expect(plan.kind === 'ok' && [...plan.output.slices()]).toEqual([]);
+});
+
 test('rows without a date or a finite value are dropped and counted (R-H3)', () => {
   const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
   const { points, counts } = take(series, OVERWRITTEN);
@@ -123,16 +152,33 @@ test('many rows leave in slices, with the labels of each (R-H3)', () => {
   expect(slices.flat().every(({ value, labels: { tags } }) => tags === texts[value % 7])).toBe(true);
 });
 
-test.each(['not json', '[]', '"text"', 'null', '{"k":1}', '{"k":null}', '{"k":{"a":"b"}}', '{"k":"a\\u0000b"}'])(
-  'a Tags cell %s costs its row the tags, with a warning, and nothing else (§7)',
-  (cell) => {
-    const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
-    expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
-    expect(warnings).toEqual([
-      'a Tags cell must be empty or a JSON object with string values; the tags of 1 rows were dropped, the first is row 1',
-    ]);
-  },
-);
+test('output: a Tags cell may have 50 keys, not 51; the warning counts cells and names the first row (§7)', () => {
+  const tagsOf = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index + 10}`, 'v'])));
+  const series = output({ dates: [1, 2, 3], tags: [tagsOf(50), tagsOf(51), '[]'] });
+  expect(labels(series, OVERWRITTEN).map(([, tags]) => tags)).toEqual([tagsOf(50), null, null]);
+  expect(take(series, OVERWRITTEN).warnings).toEqual([
+    'a Tags cell must be empty or a JSON object with string values; the tags of 2 rows were dropped, the first is row 2',
+  ]);
+});
+
+test.each([
+  'not json',
+  '[]',
+  '"text"',
+  'null',
+  '{"k":1}',
+  '{"k":null}',
+  '{"k":{"a":"b"}}',
+  '{"k":"a\\u0000b"}',
+  '{"a":"b","k":1}',
+])('a Tags cell %s costs its row the tags, with a warning, and nothing else (§7)', (cell) => {
+  const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
+  expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
+  expect(warnings).toEqual([
+    'a Tags cell must be empty or a JSON object with string values; the tags of 1 rows were dropped, the first is row 1',
+  ]);
+});
 
 test.each([
   [[1.5, 2], /got 1\.5$/],

@@ -19,6 +19,11 @@ describe('parseDate: dates of points (R-D4)', () => {
     ['2026-03-01 00:15', at('2026-03-01T00:15:00Z'), true],
     ['2026-03-01T00:15:00', at('2026-03-01T00:15:00Z'), true],
     ['2026-03-01T00:15:00.5', at('2026-03-01T00:15:00.500Z'), true],
+    ['2026-03-31T00:15:00+18:00', at('2026-03-30T06:15:00Z'), false],
+    ['2026-03-01T00:15:00-02:59', at('2026-03-01T03:14:00Z'), false],
+    ['2026-03-01T02:15:00+02', at('2026-03-01T00:15:00Z'), false],
+    ['2000-02-29T00:00:00Z', at('2000-02-29T00:00:00Z'), false],
+    ['1700-01-01T00:00:00+00:00', MIN_DATE_MICROS, false],
     ['2024-02-29T00:00:00Z', at('2024-02-29T00:00:00Z'), false],
     ['1700-01-01T00:00:00Z', MIN_DATE_MICROS, false],
   ])('%s is accepted', (text, micros, isLocal) => {
@@ -53,6 +58,7 @@ describe('parseDate: dates of points (R-D4)', () => {
       '2026-03-01T00:15:00.0000001Z',
       '2026-03-01T00:15:00.00aZ',
       '2026-03-01T00:15:00+19:00',
+      '2026-03-01T00:15:00+18:01',
       '2026-03-01T00:15:00+02:60',
     ],
     ...[
@@ -66,6 +72,26 @@ describe('parseDate: dates of points (R-D4)', () => {
   ])('%s is refused', (text) => {
     expect(parseDate(text)).toBeUndefined();
   });
+
+  // '/' and ':' are the neighbours of the digits; 'x' is far from all marks.
+  test.each(['2026-03-01T00:15:00', '2026-03-01T00:15:00Z', '2026-03-01T00:15:00.250', '2026-03-01T00:15:00.250Z'])(
+    '%s with any one character replaced by another mark is refused',
+    (text) => {
+      for (const mark of ['/', ':', 'x']) {
+        for (let place = 0; place < text.length; place += 1) {
+          const replaced = text.slice(0, place) + mark + text.slice(place + 1);
+          if (replaced !== text) expect(parseDate(replaced), replaced).toBeUndefined();
+        }
+      }
+    },
+  );
+
+  test.each(['2/2/-1/-1/T1/:1/:1/Z', '1:2:-0:-1:T1::1::1:Z'])(
+    '%s, whose last digits are off by one everywhere, is refused',
+    (text) => {
+      expect(parseDate(text)).toBeUndefined();
+    },
+  );
 
   test('reads every instant that formatInstant writes, to the microsecond', () => {
     fc.assert(
@@ -100,6 +126,7 @@ describe('parseMoment: dates readers write (R-A8, R-G1)', () => {
     ['1699-12-31T23:59:59.999999', MIN_DATE_MICROS, false, false],
     ['1699-12-31T23:30:00-01:00', at('1700-01-01T00:30:00Z'), false, false],
     ['2199-12-31T23:59:59.999999Z', MAX_DATE_MICROS - 1, false, false],
+    ['1700-01-01T00:00:00.000001', MIN_DATE_MICROS + 1, true, false],
     ['2200-01-01', MAX_DATE_MICROS, false, true],
     ['9999-12-31T23:59:59Z', MAX_DATE_MICROS, false, false],
   ])('%s is accepted; dates outside 1700 to 2199 become the first or last', (text, micros, isLocal, isDay) => {
@@ -128,7 +155,13 @@ describe('parseInstant: instants of accounts (R-B11)', () => {
 
   test.each([
     ...['', '2026-03-01', '2026-03-01T12:00:00', '2026-02-30T12:00:00Z', '2026-03-01T24:00:00Z'],
-    ...['0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01', '2026-03-01T12:00:00+19:00'],
+    ...[
+      '0000-12-31T23:59:59Z',
+      '0001-01-01T00:00:00+00:01',
+      '9999-12-31T23:59:59-00:01',
+      '9999-12-31T23:59:00-00:01',
+      '2026-03-01T12:00:00+19:00',
+    ],
   ])('%s is refused', (text) => {
     expect(parseInstant(text)).toBeUndefined();
   });

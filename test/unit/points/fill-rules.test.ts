@@ -66,6 +66,21 @@ describe('gap filling:', () => {
     expect(filled.map(({ value }) => value)).toEqual(kind === 'linear' ? [20, 30, 40, none] : [20, 20, 40, 40]);
   });
 
+  test('null keeps buckets without a value as found, not as gaps (R-G1)', () => {
+    const filled = fill(
+      [
+        { start: 2, value: none },
+        { start: 4, value: 40 },
+      ],
+      { fill: 'null', order: 'ASC' },
+    );
+    expect(filled).toEqual([
+      { start: 2, value: none, isGap: false },
+      { start: 3, value: none, isGap: true },
+      { start: 4, value: 40, isGap: false },
+    ]);
+  });
+
   test('gives the same result in both orders and changes no bucket (R-G1)', () => {
     const buckets = fc
       .uniqueArray(

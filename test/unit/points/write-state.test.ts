@@ -51,6 +51,17 @@ describe('write plan: the write state', () => {
   });
 });
 
+describe('write plan: the greatest VersionTag id', () => {
+  it.each([
+    ['ascends with a greater id of the write', [7, 9, 8], {}, 9],
+    ['keeps a greater id of the store', [2, 4, 3], {}, LAST_TAG],
+    ['ignores VersionTags of a variable that is not versioned', [9], { isVersioned: false }, LAST_TAG],
+  ] as const)('%s (R-F2, R-F4)', (_case, tagIds, given, lastVersionTagId) => {
+    const rows = tagIds.map((tagId, place) => [MARK + place, tagId] as const);
+    expect(plan(rows, given).written).toMatchObject([{ lastVersionTagId }]);
+  });
+});
+
 describe('write plan: runs of stored dates', () => {
   it('ordered dates after the mark are in no run (architecture 2)', () => {
     const planned = plan([[MARK - HOUR, 0], [MARK, 0], [MARK + HOUR, 0]]); // biome-ignore format: short

@@ -1,7 +1,6 @@
 /**
- * The pages in a real browser with scripts switched off: what its policy, cookies, forms and accessibility tree make of
- * them. With SCREENSHOTS=1 in the environment, pictures of every page in every language, narrow and wide, light and
- * dark, are left in `.local/screenshots` for people to look at.
+ * The identity pages in Chromium with scripts disabled: policy, cookies, forms and accessibility tree. SCREENSHOTS=1 writes
+ * pictures of every page to `.local/screenshots`: every language, narrow and wide, light and dark.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -98,7 +97,7 @@ async function keepScreenshot(name: string, looks: Looks): Promise<void> {
 }
 
 describe.skipIf(program === undefined)(
-  'every page in Chromium (skipped where it is not installed: apt-get install chromium)',
+  'identity pages in Chromium (skipped unless installed: apt-get install chromium)',
   () => {
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
       const texts = PAGE_TEXTS[language];
@@ -106,7 +105,7 @@ describe.skipIf(program === undefined)(
       const shot = (name: string) => look(`${language}-${name}`);
       beforeAll(() => tab.speak(language));
 
-      it('an invitation leads to a first password and signs in, without a script (§3, R-B2, R-B10)', async () => {
+      it('an invitation leads to the first password and signs the user in, without scripts (§3, R-B2, R-B10)', async () => {
         await api.manager.post('/account/invitations', { email, language });
         await tab.open(linkIn(await mailbox.next(email)));
         await tab.untilText(texts.acceptInvitation);
@@ -135,7 +134,7 @@ describe.skipIf(program === undefined)(
         await shot('signed-in');
       });
 
-      it('a password is changed, the current one being asked for after five minutes (§5, R-B13)', async () => {
+      it('changing a password requires the current one five minutes after sign-in (§5, R-B13)', async () => {
         await openChange(FIRST);
         await tab.untilTitle(texts.changeTitle);
         await shot('change-password');
@@ -155,7 +154,7 @@ describe.skipIf(program === undefined)(
         await tab.untilAddress(profile);
       });
 
-      it('a forgotten one is replaced through a link that works once (R-B11)', async () => {
+      it('a forgotten password is reset through a link that works once (R-B11)', async () => {
         await tab.open(realm('/forgot-password'));
         await tab.untilTitle(texts.forgotTitle);
         await shot('reset');
@@ -179,7 +178,7 @@ describe.skipIf(program === undefined)(
         await shot('expired');
       });
 
-      it('a locked user is told so, and signing out asks first (R-B2, R-B11)', async () => {
+      it('signing out asks for confirmation; a locked user sees a message about the lock (R-B2, R-B11)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         await tab.type('username', email);
@@ -202,7 +201,7 @@ describe.skipIf(program === undefined)(
         await shot('locked');
       });
 
-      it('an authorization that cannot go on ends in a page (R-B2)', async () => {
+      it('an invalid authorization request and an unknown address show an error page (R-B2)', async () => {
         await tab.open(authorization({ redirect_uri: 'https://elsewhere.example/' }).address);
         await tab.untilTitle(texts.failedTitle);
         await shot('error');
@@ -232,7 +231,7 @@ describe.skipIf(program === undefined)(
         await addPerson(api, 'kay');
       });
 
-      it('one signs in without a mouse: the cursor waits in the first field, Tab and Enter do the rest (R-B2)', async () => {
+      it('sign-in focuses the first field and works with Tab and Enter alone (R-B2)', async () => {
         const { address, verifier } = authorization({ prompt: 'login' });
         await tab.open(address);
         await tab.untilTitle(texts.signInTitle);
@@ -244,13 +243,13 @@ describe.skipIf(program === undefined)(
         await tab.press('Tab');
         expect(await tab.focused()).toBe(texts.signIn);
         await tab.press('Enter');
-        // The policy of the page lets its form lead to the program, which is at another origin.
+        // The policy of the page allows its form to redirect to the client at another origin.
         const came = await tab.untilAddress(`${callback}?code=`);
         const { status } = await exchangeCode(api.origin, came, verifier, { redirect_uri: callback });
         expect(status).toBe(200);
       });
 
-      it('a mistake is an alert, and said again at the fields it is about (R-B2)', async () => {
+      it('an error is an alert and the description of the fields it concerns (R-B2)', async () => {
         await tab.open(authorization({ prompt: 'login' }).address);
         await tab.untilTitle(texts.signInTitle);
         expect(await tab.accessible('alert')).toEqual([]);
@@ -273,7 +272,7 @@ describe.skipIf(program === undefined)(
         expect(await tab.focused()).toBe(texts.password);
       });
 
-      it('the two ways out of a sign-out are named (R-B2)', async () => {
+      it('both buttons of the sign-out page have a name (R-B2)', async () => {
         await tab.open(realm('/protocol/openid-connect/logout'));
         await tab.untilTitle(texts.signOutTitle);
         const names = (await tab.accessible('button')).map(({ name }) => name);
@@ -281,7 +280,7 @@ describe.skipIf(program === undefined)(
       });
     });
 
-    it('the browser had nothing to complain of: no policy broken, no field without a label (R-B2)', () => {
+    it('Chromium reports no policy violation and no field without a label (R-B2)', () => {
       expect(tab.complaints.filter((text) => ABOUT_A_PAGE.test(text) && !text.includes('favicon'))).toEqual([]);
     });
   },

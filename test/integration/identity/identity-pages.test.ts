@@ -38,8 +38,8 @@ async function tokensOf(page: BrowserPage, verifier: string) {
   return body;
 }
 
-describe('the sign-in page', () => {
-  it('is plain accessible HTML: no script, a label to each field, a language, a heading (R-B2)', async () => {
+describe('pages: sign-in', () => {
+  it('is accessible HTML without scripts, with a label for each field, a language and a heading (R-B2)', async () => {
     const page = await appBrowser().open(startAuthorization(api.origin).address);
     expect(page).toMatchObject({ status: 200, title: 'Sign in', fields: ['username', 'password'], problem: undefined });
     expect(page.html).not.toMatch(/<script|\son\w+=|javascript:/i);
@@ -48,7 +48,7 @@ describe('the sign-in page', () => {
     expect(page.html).toContain('The App');
   });
 
-  it('forbids what it does not use, and lets its form lead back to the program (R-B2)', async () => {
+  it('has a policy that forbids unused sources and allows its form to redirect to the client (R-B2)', async () => {
     const { headers } = await appBrowser().open(startAuthorization(api.origin).address);
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain(`default-src 'none'`);
@@ -63,7 +63,7 @@ describe('the sign-in page', () => {
     ['nl', 'Aanmelden'],
     ['xx, de-AT', 'Anmelden'],
     ['es', 'Sign in'],
-  ])('speaks the language of the browser: %s (R-B2)', async (language, title) => {
+  ])('uses the language of Accept-Language: %s (R-B2)', async (language, title) => {
     const { address } = startAuthorization(api.origin);
     const redirect = await fetch(address, { redirect: 'manual' });
     const cookie = redirect.headers
@@ -75,19 +75,19 @@ describe('the sign-in page', () => {
     expect(html).toContain(`<h1>${title}</h1>`);
   });
 
-  it('ui_locales wins (R-B2)', async () => {
+  it('prefers ui_locales to Accept-Language (R-B2)', async () => {
     const page = await appBrowser().open(startAuthorization(api.origin, { ui_locales: 'nl fr' }).address);
     expect(page.title).toBe('Aanmelden');
   });
 
-  it('says the same of a wrong password and an unknown user, and keeps the name (R-B11)', async () => {
+  it('shows the same message for a wrong password and an unknown user, and keeps the user name (R-B11)', async () => {
     const browser = appBrowser();
     const form = await browser.open(startAuthorization(api.origin).address);
     const wrong = await browser.submit(form, { username: 'uma', password: 'x' });
     const unknown = await browser.submit(wrong, { username: '"><b>nobody', password: 'x' });
     expect(wrong).toMatchObject({ status: 401, problem: 'The user name or password is wrong.' });
     expect(unknown).toMatchObject({ status: 401, problem: wrong.problem });
-    // A right password will not do either for a while: to everybody, or it would tell who is stopped.
+    // The page warns of the block in both cases: otherwise the warning would reveal which users exist.
     for (const { html } of [wrong, unknown])
       expect(html).toContain('After 5 wrong passwords, sign-in is blocked for 15 min');
     expect(wrong.html).toContain('value="uma"');
@@ -97,7 +97,7 @@ describe('the sign-in page', () => {
     expect(page.url).toMatch(/^https:\/\/app\.example\/callback\?code=/);
   });
 
-  it('five wrong passwords stop it for a while (R-B11)', async () => {
+  it('is blocked after five wrong passwords (R-B11)', async () => {
     await addPerson(api, 'guessed');
     const browser = appBrowser();
     let page = await browser.open(startAuthorization(api.origin).address);
@@ -106,7 +106,7 @@ describe('the sign-in page', () => {
     expect(await browser.submit(page, { username: 'guessed', password: PASSWORD })).toMatchObject({ status: 401 });
   });
 
-  it('a locked user is told so once the password is right (R-B11)', async () => {
+  it('tells a locked user about the lock only after the right password (R-B11)', async () => {
     const id = await addPerson(api, 'locked');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
     const { page } = await signIn('locked');
@@ -114,7 +114,7 @@ describe('the sign-in page', () => {
   });
 });
 
-describe('forms posted from elsewhere', () => {
+describe('pages: a form posted from elsewhere', () => {
   const post = async (headers: Readonly<Record<string, string>>, isWithCookie = true) => {
     const browser = appBrowser();
     const form = await browser.open(startAuthorization(api.origin).address);
@@ -127,15 +127,15 @@ describe('forms posted from elsewhere', () => {
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a sibling site', { 'sec-fetch-site': 'same-site' }],
     ['another origin', { origin: 'https://evil.example' }],
-    ['no origin', { origin: 'null' }],
-    ['no form', { 'content-type': 'text/plain' }],
-  ])('by %s are refused (R-B2)', async (_case, headers) => {
+    ['an opaque origin', { origin: 'null' }],
+    ['a body that is not a form', { 'content-type': 'text/plain' }],
+  ])('is refused: %s (R-B2)', async (_case, headers) => {
     const response = await post(headers);
     expect(response.status).toBe(400);
     expect(response.headers.get('location')).toBeNull();
   });
 
-  it('without the cookie of the interaction are refused, which is SameSite and HttpOnly (R-B2)', async () => {
+  it('is refused without the cookie of the interaction, which is SameSite and HttpOnly (R-B2)', async () => {
     expect((await post({ 'sec-fetch-site': 'same-origin' }, false)).status).toBe(400);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(303);
     const redirect = await fetch(startAuthorization(api.origin).address, { redirect: 'manual' });
@@ -145,7 +145,7 @@ describe('forms posted from elsewhere', () => {
     }
   });
 
-  it('to the page of another interaction are refused (R-B2)', async () => {
+  it('is refused with the cookie of another interaction (R-B2)', async () => {
     const browser = appBrowser();
     const first = await browser.open(startAuthorization(api.origin).address);
     const other = await appBrowser().open(startAuthorization(api.origin).address);
@@ -155,8 +155,8 @@ describe('forms posted from elsewhere', () => {
   });
 });
 
-describe('an authorization by code', () => {
-  it('gives a token as by password, and claims about the user (R-B2, R-B4)', async () => {
+describe('pages: an authorization by code', () => {
+  it('gives the token of the password grant, and claims about the user (R-B2, R-B4)', async () => {
     const { page, verifier } = await signIn('uma');
     expect(new URL(page.url).searchParams.get('state')).toBe('state-1');
     const tokens = await tokensOf(page, verifier);
@@ -177,7 +177,7 @@ describe('an authorization by code', () => {
     });
   });
 
-  it('is for the account named, which the refresh keeps (R-B4)', async () => {
+  it('is for the account of the `account` parameter, which a refresh keeps (R-B4)', async () => {
     const account = String(api.otherAccountId);
     const { page, verifier } = await signIn('both', { account });
     const tokens = await tokensOf(page, verifier);
@@ -187,12 +187,12 @@ describe('an authorization by code', () => {
     expect(decodeJwt(String(refreshed.body.access_token)).account).toBe(api.otherAccountId);
   });
 
-  it('for an account that is not theirs ends in access_denied (R-B4)', async () => {
+  it('for an account without a grant for the user ends in access_denied (R-B4)', async () => {
     const { page } = await signIn('uma', { account: String(api.otherAccountId) });
     expect(new URL(page.url).searchParams.get('error')).toBe('access_denied');
   });
 
-  it('asks once in a browser, for two programs or the same (R-B2)', async () => {
+  it('asks for credentials once in a browser; prompt=none elsewhere ends in login_required (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const again = await browser.open(startAuthorization(api.origin).address);
     expect(again.url).toContain(`${APP_CALLBACK}?code=`);
@@ -200,17 +200,14 @@ describe('an authorization by code', () => {
     expect(new URL(silent.url).searchParams.get('error')).toBe('login_required');
   });
 
-  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])(
-    '%s that nothing can hold is refused (R-A5)',
-    async (name) => {
-      const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
-      const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
-      const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
-      expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
-    },
-  );
+  it.each(['login_hint', 'state', 'nonce', 'ui_locales'])('refuses a NUL in %s (R-A5)', async (name) => {
+    const { address } = startAuthorization(api.origin, { [name]: 'a\0b' });
+    const refused = await fetch(address, { redirect: 'manual', headers: { accept: 'text/html' } });
+    const target = new URL(refused.headers.get('location') ?? 'x:nowhere');
+    expect([refused.status, target.searchParams.get('error')]).toEqual([303, 'invalid_request']);
+  });
 
-  it('needs PKCE, its verifier, an address of the client, and each code once (R-B2)', async () => {
+  it('requires PKCE with S256, its verifier, a registered redirect_uri and an unused code (R-B2)', async () => {
     const { page, verifier } = await signIn('uma');
     expect((await exchangeCode(api.origin, page.url, 'x'.repeat(43))).status).toBe(400);
     const second = await signIn('uma');
@@ -226,7 +223,7 @@ describe('an authorization by code', () => {
     expect(verifier).toHaveLength(43);
   });
 
-  it('ends for a user who was locked meanwhile (R-B5)', async () => {
+  it('asks a user locked since the sign-in to sign in again (R-B5)', async () => {
     const id = await addPerson(api, 'soon');
     const { browser } = await signIn('soon');
     await api.database.query('update app_user set is_locked = true where id = $1', [id]);
@@ -234,14 +231,14 @@ describe('an authorization by code', () => {
     expect(page.title).toBe('Sign in');
   });
 
-  it('an old page says that it has expired, in HTML (R-B2)', async () => {
+  it('shows a page for an expired interaction (R-B2)', async () => {
     const page = await appBrowser().open(`${api.origin}/realms/tidemark/interaction/unknown`);
     expect(page).toMatchObject({ status: 400, title: 'This page has expired' });
   });
 });
 
-describe('sign-out', () => {
-  it('asks, ends the session and returns to the program (R-B2)', async () => {
+describe('pages: sign-out', () => {
+  it('asks for confirmation, ends the session and redirects to the client (R-B2)', async () => {
     const { browser, page, verifier } = await signIn('uma');
     const tokens = await tokensOf(page, verifier);
     const address = new URL(`${api.origin}/realms/tidemark/protocol/openid-connect/logout`);
@@ -256,7 +253,7 @@ describe('sign-out', () => {
     expect((await postToken(api.origin, form)).body.error).toBe('invalid_grant');
   });
 
-  it('leads nowhere the program did not register (R-B2)', async () => {
+  it('redirects only to addresses that the client registered (R-B2)', async () => {
     const { browser } = await signIn('uma');
     const path = '/realms/tidemark/protocol/openid-connect/logout';
     const evil = `${api.origin}${path}?client_id=app&post_logout_redirect_uri=https%3A%2F%2Fevil.example`;
@@ -266,10 +263,10 @@ describe('sign-out', () => {
   });
 });
 
-describe('userinfo', () => {
+describe('pages: userinfo', () => {
   const PATH = '/realms/tidemark/protocol/openid-connect/userinfo';
 
-  it('is for a token of this issuer, whatever grant gave it (R-B2)', async () => {
+  it('accepts tokens of this issuer from any grant, and no other credentials (R-B2)', async () => {
     expect((await api.manager.get(PATH)).body).toMatchObject({ preferred_username: 'max', account: api.accountId });
     for (const authorization of ['', 'Bearer x', 'Basic eDp5']) {
       const response = await fetch(api.origin + PATH, { headers: { authorization } });

@@ -1,4 +1,4 @@
-/** Streams of points, seen from the database: a reader that leaves, however, gives back what it held (R-G4, R-J2). */
+/** Streams of points as the database sees them: a reader that disconnects releases its connection and query (R-G4, R-J2). */
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import {
@@ -69,12 +69,12 @@ const openReads = async () => {
   return rows[0]?.count ?? 0;
 };
 
-describe('a reader over HTTP', () => {
+describe('read streams: an HTTP reader', () => {
   test.each([
     ['identity', 'application/json'],
     ['gzip', 'application/json'],
     ['identity', XLSX_TYPE],
-  ])('that leaves in the middle of the answer: %s, %s (R-G4)', async (encoding, accept) => {
+  ])('that disconnects during the answer releases its connection: %s, %s (R-G4)', async (encoding, accept) => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const read = startRead('GET', encoding, { accept });
       const [response] = await once(read, 'response');
@@ -84,10 +84,10 @@ describe('a reader over HTTP', () => {
     }
   });
 
-  test('that leaves before the answer begins', async () => {
+  test('that disconnects before the answer begins releases its connection (R-G4)', async () => {
     for (let reader = 0; reader <= 4 * POOL_SIZE; reader += 1) {
       const read = startRead();
-      // From no time at all to about as long as the first piece takes.
+      // Disconnects after 0 ms up to about the time of the first piece.
       await once(read, 'socket');
       const until = performance.now() + reader * 3;
       await eventually(
@@ -99,7 +99,7 @@ describe('a reader over HTTP', () => {
     await noneIsOpen();
   });
 
-  test('that leaves while the first row is still being worked out takes the query with it (R-G4)', async () => {
+  test('that disconnects before the first row cancels its query (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       const read = startRead();
       await isRunning();
@@ -108,7 +108,7 @@ describe('a reader over HTTP', () => {
     });
   });
 
-  test('that leaves while its total is being counted takes the counting with it (R-A7, R-G4)', async () => {
+  test('that disconnects while its total is counted cancels the count (R-A7, R-G4)', async () => {
     const counting = async (): Promise<number> => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity
@@ -124,7 +124,7 @@ describe('a reader over HTTP', () => {
     });
   });
 
-  test('that leaves before its request is looked at begins no query that would last (R-G4)', async () => {
+  test('that disconnects before its request is handled leaves no running query (R-G4)', async () => {
     await whileRowsAreHeldUp(async () => {
       for (let reader = 0; reader < 3 * POOL_SIZE; reader += 1) {
         const read = startRead();
@@ -140,7 +140,7 @@ describe('a reader over HTTP', () => {
     });
   });
 
-  test('that asks for the head alone', async () => {
+  test('that sends HEAD releases its connection (R-G4)', async () => {
     for (let reader = 0; reader <= POOL_SIZE; reader += 1) {
       const [response] = await once(startRead('HEAD'), 'response');
       expect(response.statusCode).toBe(200);
@@ -159,7 +159,7 @@ const running = async (): Promise<number> => {
   return rowCount ?? 0;
 };
 
-/** Lets no statement come to its first row while `work` runs. */
+/** Blocks every statement before its first row while `work` runs. */
 async function whileRowsAreHeldUp(work: () => Promise<void>): Promise<void> {
   await withTransaction(api.database, async (transaction) => {
     await transaction.query('lock table point in access exclusive mode');
@@ -175,7 +175,7 @@ interface DataPoints {
   close(): void;
 }
 
-describe('a reader over gRPC', () => {
+describe('read streams: a gRPC reader', () => {
   let client: DataPoints;
   let metadata: Metadata;
   beforeAll(() => {
@@ -188,7 +188,7 @@ describe('a reader over gRPC', () => {
   });
   afterAll(() => client.close());
 
-  test('that cancels, at once or in the middle (R-J2)', async () => {
+  test('that cancels at once or during the answer releases its connection (R-J2)', async () => {
     for (let reader = 0; reader <= 2 * POOL_SIZE; reader += 1) {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
@@ -198,7 +198,7 @@ describe('a reader over gRPC', () => {
     await noneIsOpen();
   });
 
-  test('that cancels while the first row is still being worked out takes the query with it (R-J2)', async () => {
+  test('that cancels before the first row cancels its query (R-J2)', async () => {
     await whileRowsAreHeldUp(async () => {
       const call = client.ReadPoints({ variableIds: [variableId] }, metadata);
       call.on('error', () => {});
@@ -211,7 +211,7 @@ describe('a reader over gRPC', () => {
   test.each([
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
-  ])('may ask for all there is by bounds beyond all dates: %s', async (last, first) => {
+  ])('may use bounds beyond all dates to read everything: %s (R-J1)', async (last, first) => {
     const read = async (bounds: object): Promise<number> => {
       let points = 0;
       const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
@@ -230,7 +230,7 @@ describe('a reader over gRPC', () => {
   });
 });
 
-test('the total of a past state waits for the writes the rows wait for (R-A7, R-F5)', async () => {
+test('read streams: the total of an as-of read waits for the same open writes as its rows (R-A7, R-F5)', async () => {
   const { variableId: ownId } = await createStructure(api.manager);
   const answer = await withTransaction(api.database, async (writer) => {
     const { rows } = await writer.query<{ asOf: string }>(
@@ -248,14 +248,14 @@ test('the total of a past state waits for the writes the rows wait for (R-A7, R-
       return (rowCount ?? 0) > 0;
     });
     await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-    // In an object: it is not to be waited for before the writer commits.
+    // In an object, because returning the promise would await it before the writer commits.
     return { reading };
   });
   const { headers, body } = await answer.reading;
   expect({ total: headers.get('x-total-count'), body }).toMatchObject({ total: '1', body: [{ rawValue: 1 }] });
 });
 
-describe('the limits of a read', () => {
+describe('read streams: limits', () => {
   const selection: PointSelection = { variableIds: [0], version: {}, order: 'ASC' };
   let readDatabase: Database;
   afterEach(() => readDatabase.end());
@@ -266,7 +266,7 @@ describe('the limits of a read', () => {
   };
   const ofAll = (): PointSelection => ({ ...selection, variableIds: [variableId] });
 
-  test('a reader that takes nothing for too long loses its connection, which others get (R-G4)', async () => {
+  test('a reader that stalls for longer than stallMs loses its connection to others (R-G4)', async () => {
     const points = streamPoints(openReader({ stallMs: 200 }), ofAll());
     await points.next();
     await hasEnded();
@@ -274,7 +274,7 @@ describe('the limits of a read', () => {
     await expect(points.next()).rejects.toThrow(/the client read nothing for 200 ms/);
   });
 
-  test('a statement that sends nothing for too long is ended (R-G4)', async () => {
+  test('a statement that sends no row for silenceMs is cancelled (R-G4)', async () => {
     const points = streamPoints(openReader({ silenceMs: 200 }), ofAll());
     await whileRowsAreHeldUp(async () => {
       await expect(points.next()).rejects.toThrow(/the database sent nothing for 200 ms/);
@@ -282,7 +282,7 @@ describe('the limits of a read', () => {
     });
   });
 
-  test('a read that goes on is left alone, however long it takes (R-G4)', async () => {
+  test('a read that makes progress may take any time (R-G4)', async () => {
     const start = performance.now();
     const sleeps = streamInSnapshot(openReader({ silenceMs: 500, stallMs: 500 }), async function* (transaction) {
       while (performance.now() - start < 1500) yield await transaction.query('select pg_sleep(0.1)');
@@ -292,7 +292,7 @@ describe('the limits of a read', () => {
     expect(count).toBeGreaterThan(5);
   });
 
-  test('counting filled buckets serves others in between, and ends with its reader (R-A7, R-G4)', async () => {
+  test('counting filled buckets yields to other work and ends when its reader disconnects (R-A7, R-G4)', async () => {
     const leaving = new AbortController();
     let days = 0;
     const startOfDay = (date: number): number => {
@@ -308,7 +308,7 @@ describe('the limits of a read', () => {
     await expect(counting).rejects.toThrow('has left');
   });
 
-  test('a signal that has come already, or comes in the middle, ends a read with its reason', async () => {
+  test('a read fails with the reason of its signal, aborted before or during it (R-G4)', async () => {
     const leaving = new AbortController();
     const points = streamPoints(openReader({}), ofAll(), leaving.signal);
     await points.next();

@@ -1,4 +1,4 @@
-/** Two versions of a variable side by side (R-G6). */
+/** `GET /data/compare`: two versions of a variable merged by date (R-G6). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction, withConnection } from '../../../src/platform/database/database.ts';
@@ -61,8 +61,8 @@ const V1_TO_V2 = [
   [null, 4, null],
 ];
 
-describe('a comparison', () => {
-  test('gives both values and their difference by date, and a summary after them (R-G6)', async () => {
+describe('comparison', () => {
+  test('has both values and their difference by date, then a summary (R-G6)', async () => {
     const compared = await compare('leftVersion=V1&rightVersion=V2');
     expect(compared).toMatchObject({ variableId, unitId: 8 });
     expect(compared.rows.map(({ date }) => date)).toEqual([1, 2, 3, 4].map(day));
@@ -71,7 +71,7 @@ describe('a comparison', () => {
     expect(Object.keys(compared).at(-1)).toBe('summary');
   });
 
-  test('takes instants as well as tags, and the latest when the right is not given (R-G6)', async () => {
+  test('accepts instants and VersionTags; the right side defaults to the latest (R-G6)', async () => {
     const asOf = `leftAsOf=${encodeURIComponent(between)}`;
     expect(triples(await compare(`${asOf}&rightVersion=V2`))).toEqual(V1_TO_V2);
     expect(triples(await compare(asOf))).toEqual([
@@ -88,7 +88,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  test('pages its rows, not its summary (R-G6)', async () => {
+  test('pages its rows; the summary covers all of them (R-G6)', async () => {
     const all = await compare('leftVersion=V1&rightVersion=V2');
     const page = await compare('leftVersion=V1&rightVersion=V2&itemsPerPage=3&pageNumber=1');
     expect(page.rows).toEqual(all.rows.slice(3));
@@ -97,7 +97,7 @@ describe('a comparison', () => {
     expect(last.rows).toEqual(all.rows.slice(3));
   });
 
-  test('counts its rows for x-total-count, whatever the page and format (R-A7)', async () => {
+  test('answers x-total-count of all pages in every format (R-A7)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const totalOf = async (query: string, accept: string, wanted = 'true') => {
       const headers = { authorization: `Bearer ${api.manager.token}`, accept, 'x-total-count': wanted };
@@ -109,14 +109,14 @@ describe('a comparison', () => {
     expect(await totalOf('', 'application/json', 'false')).toBeNull();
   });
 
-  test('takes a date without a time for its midnight on the clock asked for (R-A8, R-G1)', async () => {
+  test('reads a date without a time as midnight in timeZoneId (R-A8, R-G1)', async () => {
     const compared = await compare(
       'leftVersion=V1&rightVersion=V2&from=2026-01-02&to=2026-01-04&timeZoneId=Asia/Tokyo',
     );
     expect(compared.rows.map(({ date }) => date)).toEqual([2, 3].map((it) => `2026-01-0${it}T09:00:00+09:00`));
   });
 
-  test('keeps to the period, in the unit and on the clock asked for (R-G1, R-C8)', async () => {
+  test('covers the requested period, in the requested unit and time zone (R-G1, R-C8)', async () => {
     const query = `leftVersion=V1&rightVersion=V2&from=${day(2)}&to=${day(3)}&includeToBoundary=true`;
     const compared = await compare(`${query}&unitId=7&timeZoneId=Europe/Brussels`);
     expect(compared.unitId).toBe(7);
@@ -128,13 +128,13 @@ describe('a comparison', () => {
     expect(compared.summary).toMatchObject({ points: 2, added: 0, meanAbsoluteDifference: 1000 });
   });
 
-  test('of nothing has no rows and no mean (R-G6)', async () => {
+  test('of versions without points has no rows and no mean (R-G6)', async () => {
     const { rows, summary } = await compare('leftVersion=V8&rightVersion=V9');
     expect(rows).toEqual([]);
     expect(summary).toEqual({ points: 0, changed: 0, added: 0, removed: 0, meanAbsoluteDifference: null });
   });
 
-  test('as CSV is its rows (R-G4)', async () => {
+  test('as CSV has the rows without the summary (R-G4)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1&rightVersion=V2`;
     const [header, ...rows] = parseCsv((await fetchRaw(api, path, 'text/csv')).bytes.toString());
     expect(header).toEqual(['date', 'leftValue', 'rightValue', 'difference']);
@@ -143,15 +143,15 @@ describe('a comparison', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('comparison: an invalid request', () => {
   test.each([
-    ['nothing for the left', 'variableId=ID', 400],
+    ['no left version', 'variableId=ID', 400],
     ['no variable', 'leftVersion=V1', 400],
     ['two variables', 'variableIds=ID,NEXT&leftVersion=V1', 400],
-    ['a date without meaning', 'variableId=ID&leftAsOf=yesterday', 400],
+    ['an invalid date', 'variableId=ID&leftAsOf=yesterday', 400],
     ['a unit of another family', 'variableId=ID&leftVersion=V1&unitId=20', 400],
     ['an unknown variable', 'variableId=2000000000&leftVersion=V1', 404],
-  ])('of %s: %s, %i (R-A5)', async (_what, query, status) => {
+  ])('with %s is refused: %s, %i (R-A5)', async (_what, query, status) => {
     const path = `/data/compare?${query.replace('ID', String(variableId)).replace('NEXT', String(variableId + 1))}`;
     expect(await api.manager.get(path)).toMatchObject({
       status,
@@ -159,7 +159,7 @@ describe('a refusal', () => {
     });
   });
 
-  test("hides another account's and ungranted variables (R-A5, R-B9)", async () => {
+  test('for a variable of another account or of an ungranted site answers 404 (R-A5, R-B9)', async () => {
     const path = `/data/compare?variableId=${variableId}&leftVersion=V1`;
     const outsider = await api.signIn('compare-outsider', 'USER', { sites: [] });
     const insider = await api.signIn('compare-insider', 'USER', { sites: [siteId] });
@@ -169,7 +169,7 @@ describe('a refusal', () => {
   });
 });
 
-test('any two versions are merged by date, in either order, whatever is held at once (R-G6)', async () => {
+test('comparison: any two versions are merged by date in either order, for every batch size (R-G6)', async () => {
   const id = await createVariable(api.manager, (await createStructure(api.manager)).sourceId);
   const { rows } = await api.database.query<{ id: number }>(
     `insert into version_tag (account_id, tag) values ($1, 'L'), ($1, 'R') returning id`,

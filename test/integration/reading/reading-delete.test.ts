@@ -1,4 +1,4 @@
-/** Removing points (R-G5). */
+/** `DELETE /data`: deletes points of a period with all their versions (R-G5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
@@ -38,8 +38,8 @@ async function valuesOf(variableId: number, query = ''): Promise<readonly number
 
 const remove = (body: unknown, client = api.manager) => client.send<Removed>('DELETE', '/data', body);
 
-describe('removing points', () => {
-  test('takes a period, its begin and not its end, with every version, and counts dates (R-G5)', async () => {
+describe('deleting points', () => {
+  test('removes every version of a period, begin inclusive and end exclusive, and counts dates (R-G5)', async () => {
     const variableId = await withDays(1, 2, 3, 4);
     const { status, body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), toDateUtc: day(4) });
     expect({ status, body }).toEqual({
@@ -51,7 +51,7 @@ describe('removing points', () => {
     expect(await valuesOf(variableId, '&version=V1')).toEqual([1, 4]);
   });
 
-  test('is in the audit trail: who, of which variable, which period, how many; looking first is not (R-B14, R-G5)', async () => {
+  test('is audited with user, variables, period and count, but not with whatIf or when nothing was deleted (R-B14, R-G5)', async () => {
     const variableId = await withDays(1, 2, 3);
     const period = { fromDateUtc: day(2), toDateUtc: day(4) };
     await remove({ variableIds: [variableId], ...period, whatIf: true });
@@ -62,7 +62,7 @@ describe('removing points', () => {
     expect(body).toEqual([expect.objectContaining({ userName: 'max', details, requestId: expect.any(String) })]);
   });
 
-  test('without a period takes all there is, of several variables, each once (R-G5)', async () => {
+  test('without a period removes all points of the variables, each listed once (R-G5)', async () => {
     const [first, second, empty] = [await withDays(1, 2), await withDays(3), await withDays()];
     const { body } = await remove({ variableIds: [second, first, empty, second] });
     expect(body.results).toEqual([
@@ -75,7 +75,7 @@ describe('removing points', () => {
     expect(versions).toEqual([]);
   });
 
-  test('with whatIf only counts (R-G5)', async () => {
+  test('with whatIf counts points and removes none (R-G5)', async () => {
     const variableId = await withDays(1, 2);
     const eventsBefore = await countEvents();
     const { body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), whatIf: true });
@@ -84,21 +84,21 @@ describe('removing points', () => {
     expect(await countEvents()).toBe(eventsBefore);
   });
 
-  test('reads names in any case and a date without a zone as UTC (R-A3, R-G5)', async () => {
+  test('accepts member names in any case and reads a date without a zone as UTC (R-A3, R-G5)', async () => {
     const variableId = await withDays(1, 2);
     const body = { VARIABLEIDS: [String(variableId)], FromDateUTC: '2026-01-02T00:00:00', WhatIf: 'False' };
     expect((await remove(body)).body.results).toEqual([{ variableId, datapointCount: 1 }]);
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('reads a date without a time as its midnight in UTC (R-G5, R-A8)', async () => {
+  test('reads a date without a time as midnight UTC (R-G5, R-A8)', async () => {
     const variableId = await withDays(1, 2, 3);
     const { body } = await remove({ variableIds: [variableId], fromDateUtc: '2026-01-02', toDateUtc: '2026-01-03' });
     expect(body.results).toEqual([{ variableId, datapointCount: 1 }]);
     expect(await valuesOf(variableId)).toEqual([1, 3]);
   });
 
-  test('announces what was removed, so that calculations follow (R-H5, R-I8)', async () => {
+  test('sends DataPointsWritten for the deleted dates, so that calculations run again (R-H5, R-I8)', async () => {
     const variableId = await withDays(1, 2, 3);
     await remove({ variableIds: [variableId], fromDateUtc: day(2) });
     const { rows } = await api.database.query<{ payload: unknown }>(
@@ -108,7 +108,7 @@ describe('removing points', () => {
     expect(rows[0]?.payload).toMatchObject({ variables: [{ variableId, from: day(2), to: day(3), count: 2 }] });
   });
 
-  test('leaves a variable that is written and versioned as before (R-F1, R-F2)', async () => {
+  test('leaves the variable writable and versioned as before (R-F1, R-F2)', async () => {
     const variableId = await withDays(1, 2);
     await remove({ variableIds: [variableId] });
     for (const version of ['V1', 'V1', 'V3']) {
@@ -124,20 +124,20 @@ describe('removing points', () => {
     (await api.database.query(`select from outbox_event where type = 'DataPointsWritten'`)).rowCount;
 });
 
-describe('a refusal to remove', () => {
+describe('deleting points: an invalid request', () => {
   test.each([
     ['no variables', { variableIds: [] }, 400],
-    ['no list at all', {}, 400],
-    ['an id that is none', { variableIds: ['x'] }, 400],
-    ['a date without meaning', { variableIds: [1], fromDateUtc: 'yesterday' }, 400],
+    ['no list of variables', {}, 400],
+    ['an id that is not a number', { variableIds: ['x'] }, 400],
+    ['an invalid date', { variableIds: [1], fromDateUtc: 'yesterday' }, 400],
     ['an end before the begin', { variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) }, 400],
-    ['a flag that is none', { variableIds: [1], whatIf: 'maybe' }, 400],
+    ['a flag that is neither true nor false', { variableIds: [1], whatIf: 'maybe' }, 400],
     ['an unknown variable', { variableIds: [2_000_000_000] }, 404],
-  ])('of %s: %o, %i (R-A5)', async (_what, body, status) => {
+  ])('with %s is refused: %o, %i (R-A5)', async (_what, body, status) => {
     expect((await remove(body)).status).toBe(status);
   });
 
-  test('names places by the words of its own body (R-A5)', async () => {
+  test('is reported by the JSON paths of its body (R-A5)', async () => {
     expect(await remove({ variableIds: [1], fromDateUtc: day(3), toDateUtc: day(1) })).toMatchObject({
       body: { message: '$.fromDateUtc must not be later than $.toDateUtc', details: [{ path: '$.fromDateUtc' }] },
     });
@@ -146,7 +146,7 @@ describe('a refusal to remove', () => {
     });
   });
 
-  test('removes nothing when one variable of several is not there (R-G5, R-A5)', async () => {
+  test('removes nothing when one of several variables does not exist (R-G5, R-A5)', async () => {
     const variableId = await withDays(1);
     const strange = (await createStructure(api.stranger)).variableId;
     for (const other of [2_000_000_000, strange]) {
@@ -157,7 +157,7 @@ describe('a refusal to remove', () => {
     expect(await valuesOf(variableId)).toEqual([1]);
   });
 
-  test('to a USER, even of the site, also with whatIf (R-B8)', async () => {
+  test('from a USER is refused, also on a granted site and with whatIf (R-B8)', async () => {
     const variableId = await withDays(1);
     const user = await api.signIn('deleting-user', 'USER', { sites: [siteId] });
     for (const whatIf of [true, false]) {

@@ -1,4 +1,4 @@
-/** The same rows as JSON, CSV and Arrow, over HTTP (R-G3, R-G4). */
+/** `GET /data` and `POST /data` as JSON, CSV and Arrow over HTTP (R-G3, R-G4). */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { tableFromIPC } from 'apache-arrow';
@@ -52,8 +52,8 @@ function toRows(bytes: Buffer, accept: string): readonly Record<string, unknown>
   return rows.map((row) => Object.fromEntries(header.map((name, index) => [name, row[index]])));
 }
 
-describe('rows', () => {
-  test('of CSV have a header, empty cells for what is not there, tags as JSON text (R-G3, R-G4)', async () => {
+describe('read formats: rows', () => {
+  test('of CSV have a header, empty cells for missing values and tags as JSON text (R-G3, R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, 'text/csv');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toContain('Accept');
@@ -65,7 +65,7 @@ describe('rows', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
-  test('of Arrow are typed, in UTC to the microsecond (R-G4)', async () => {
+  test('of Arrow have typed columns and dates in UTC to the microsecond (R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, ARROW);
     expect(headers.get('content-type')).toBe(ARROW);
     const table = tableFromIPC(bytes);
@@ -77,10 +77,10 @@ describe('rows', () => {
     expect([...(table.getChild('rawValue') ?? [])]).toEqual([1.25, -5]);
   });
 
-  test('are the same in every format, also over many batches (R-G4)', async () => {
+  test('are the same in every format, also across batches (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW];
-    // All are there before any is taken apart: that takes seconds, in which the service could not keep a connection.
+    // All are fetched before any is parsed: parsing takes seconds, after which the service closes a stalled connection.
     const answers = await Promise.all(formats.map((accept) => fetchRaw(api, path, accept)));
     const [json = [], csv = [], arrow = []] = answers.map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));
     expect(json).toHaveLength(POINTS + 2);
@@ -93,7 +93,7 @@ describe('rows', () => {
     expect([csv.length, arrow.length]).toEqual([json.length, json.length]);
   });
 
-  test('of many variables come together, in the order asked for, in every format (R-G1, R-G4)', async () => {
+  test('of many variables come in the requested order in every format (R-G1, R-G4)', async () => {
     const { rows } = await api.database.query<{ id: number }>(
       'insert into variable (account_id, source_id) select account_id, id from source, generate_series(1, 3000) where id = $1 returning id',
       [sourceId],
@@ -112,7 +112,7 @@ describe('rows', () => {
     }
   });
 
-  test('of aggregates name each member asked for, and leave the others empty (R-G3)', async () => {
+  test('of aggregates have a column for each aggregate, empty where a variable uses another (R-G3)', async () => {
     const other = await createVariable(api.manager, sourceId, { quantityType: 'Integrated' });
     await api.manager.post('/api/data', [{ variableId: other, data: [{ date: '2026-01-01T06:00:00Z', value: 4 }] }]);
     await api.ingest();
@@ -141,21 +141,21 @@ describe('rows', () => {
     expect(Object.keys((await rowsAs(path, ARROW))[0] ?? {})).toEqual(['variableId', 'date', 'rawValue']);
   });
 
-  test('may be asked for by POST, in the same formats (R-G1, R-G4)', async () => {
+  test('are answered to POST in the same formats (R-G1, R-G4)', async () => {
     const body = JSON.stringify({ VariableIds: [versioned], tags: { version: 'V1' } });
     const { bytes } = await fetchRaw(api, '/data', 'text/csv', { method: 'POST', body });
     expect(parseCsv(bytes.toString())).toHaveLength(2);
   });
 
-  test('that are refused are refused in JSON, whatever was accepted (R-A5)', async () => {
+  test('of a refused request are replaced by a JSON error, whatever Accept says (R-A5)', async () => {
     const { status, headers, bytes } = await fetchRaw(api, '/data?variableId=2000000000', 'text/csv');
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json']);
     expect(JSON.parse(bytes.toString())).toMatchObject({ code: 'not_found' });
   });
 });
 
-describe('HEAD', () => {
-  test('answers what GET would, and reads nothing: it needs no connection to read from (R-G4)', async () => {
+describe('read formats: HEAD /data', () => {
+  test('answers the status and headers of GET without a database connection for reads (R-G4)', async () => {
     const reader = await startRead('text/csv', 'identity');
     reader.pause();
     const { status, headers, bytes } = await fetchRaw(api, `/data?variableId=${long}`, 'text/csv', { method: 'HEAD' });
@@ -171,14 +171,14 @@ function startRead(accept: string, encoding: string): Promise<IncomingMessage> {
   return once(read, 'response').then(([response]) => response as IncomingMessage);
 }
 
-describe('an answer that fails after it has begun', () => {
+describe('read formats: an answer that fails after it has begun', () => {
   test.each([
     ['application/json', 'identity'],
     ['application/json', 'gzip'],
     ['text/csv', 'identity'],
     [ARROW, 'identity'],
     [XLSX_TYPE, 'identity'],
-  ])('is broken off, never ended as if it were whole: %s, %s (R-G4)', async (accept, encoding) => {
+  ])('aborts the connection instead of ending as if complete: %s, %s (R-G4)', async (accept, encoding) => {
     const response = await startRead(accept, encoding);
     expect(response.statusCode).toBe(200);
     response.pause();

@@ -1,4 +1,4 @@
-/** Every choice of versions, in the words of the query, of the body and of gRPC: they mean the same (R-G2, R-J1). */
+/** Selection of versions by query, by body and over gRPC, which must all mean the same (R-G2, R-J1). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
@@ -63,7 +63,7 @@ async function rows<Of = Row>(query: string): Promise<readonly Of[]> {
   return body;
 }
 
-describe('a choice of versions means the same in a query, in a body and over gRPC (R-G2, R-J1)', () => {
+describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1)', () => {
   type Case = readonly [query: string, body: object, message: object, values: readonly number[]];
   const cases: readonly Case[] = [
     ['relativeVersion=Current', { relativeVersion: 'Current' }, { relativeVersion: 'Current' }, [1.5, 2.5, 3]],
@@ -111,7 +111,7 @@ describe('a choice of versions means the same in a query, in a body and over gRP
     expect(toRows(await reader.readPoints({ variableIds: [revised], ...message }))).toEqual(found);
   });
 
-  test("a tag whose key has a colon is found by a body's object and over gRPC (R-G2)", async () => {
+  test('a tag whose key has a colon is found by an object in the body and over gRPC (R-G2)', async () => {
     const tags = { 'a:b': 'c:d' };
     const { body } = await api.manager.post<Row[]>('/data', { variableId: revised, tags });
     expect(body).toHaveLength(3);
@@ -124,14 +124,14 @@ describe('a choice of versions means the same in a query, in a body and over gRP
     ['PT36H', [1]],
     ['PT36H0.000001S', []],
     ['P1M', []],
-  ])('a horizon of %s reads what was known so long before each date (R-G2)', async (horizon, values) => {
+  ])('a horizon of %s reads the values known that long before each date (R-G2)', async (horizon, values) => {
     const found = await rows(`variableId=${forecast}&horizon=${horizon}`);
     expect(found.map(({ rawValue }) => rawValue)).toEqual(values);
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
   });
 
-  // The first local time comes twice, the second is skipped, Samoa left out a day; of Winnipeg in 2027 the tz databases of
-  // this process and of the server differ, or did in 2026.
+  // The clock repeats the first local time and skips the second; Samoa skipped a day. For Winnipeg in 2027 the tz databases
+  // of Node and of the server differ, or did in 2026.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],
@@ -139,7 +139,7 @@ describe('a choice of versions means the same in a query, in a body and over gRP
     ['Australia/Lord_Howe', '2026-04-05T13:30:00Z', 'P1D', '2026-04-04T13:00:00Z'],
     ['Pacific/Apia', '2011-12-31T10:00:00Z', 'P1D', '2011-12-30T10:00:00Z'],
     ['America/Winnipeg', '2027-03-14T18:00:00Z', 'P1D', '2027-03-13T19:00:00Z'],
-  ])('on the clock of %s, %s less %s is %s (R-G2, R-D4)', async (timeZoneId, date, horizon, bound) => {
+  ])('in %s, the bound of %s with horizon %s is %s (R-G2, R-D4)', async (timeZoneId, date, horizon, bound) => {
     const { variableId } = await createStructure(api.manager, { isVersioned: true });
     await push(variableId, 'V1', {}, { [date]: 1 });
     const words = `variableId=${variableId}&horizon=${horizon}&timeZoneId=${timeZoneId}`;
@@ -153,7 +153,7 @@ describe('a choice of versions means the same in a query, in a body and over gRP
     }
   });
 
-  test('a horizon of a day is one of the calendar of the zone asked for (R-G2, R-G1)', async () => {
+  test('a horizon of a day is a calendar day of timeZoneId (R-G2, R-G1)', async () => {
     const timeZoneId = 'Europe/Brussels';
     expect(await rows(`variableId=${spring}&horizon=P1D`)).toHaveLength(0);
     expect(await rows(`variableId=${spring}&horizon=P1D&timeZoneId=${timeZoneId}`)).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('a choice of versions means the same in a query, in a body and over gRP
   });
 });
 
-describe('aggregates are of the versions chosen (R-G2)', () => {
+describe('version selection: aggregates use the selected versions (R-G2)', () => {
   type Aggregated = Readonly<Record<string, unknown>>;
   const cases: readonly (readonly [query: string, message: object, member: string, values: readonly unknown[]])[] = [
     ['aggregation=SUM&version=V1', { aggregate: 'AGGREGATE_SUM', versions: ['V1'] }, 'sumValue', [6]],
@@ -190,7 +190,7 @@ describe('aggregates are of the versions chosen (R-G2)', () => {
     expect(chunk?.unitId).toBe(found[0]?.unitId);
   });
 
-  test('gaps and incomplete buckets are NaN over gRPC where they are null over REST (R-J1, R-G1)', async () => {
+  test('gaps and incomplete buckets are NaN over gRPC and null over REST (R-J1, R-G1)', async () => {
     const query = `granularity=Hour&fill=null&from=${day(1)}&to=2026-01-01T03:00:00Z`;
     const found = await rows<Aggregated>(`variableId=${revised}&aggregation=SUM&${query}`);
     expect(found.map(({ sumValue }) => sumValue)).toEqual([1.5, null, null]);
@@ -205,7 +205,7 @@ describe('aggregates are of the versions chosen (R-G2)', () => {
     expect(incomplete?.values).toEqual([Number.NaN, Number.NaN, Number.NaN]);
   });
 
-  test("days are the zone's over gRPC as over REST (R-J1, R-G1)", async () => {
+  test('days are days of timeZoneId over gRPC as over REST (R-J1, R-G1)', async () => {
     const timeZoneId = 'Romance Standard Time';
     const found = await rows<Aggregated>(
       `variableId=${revised}&granularity=Day&timeZoneId=${encodeURIComponent(timeZoneId)}`,
@@ -216,14 +216,14 @@ describe('aggregates are of the versions chosen (R-G2)', () => {
   });
 });
 
-describe('what contradicts itself or makes no sense is refused over gRPC too (R-J3)', () => {
+describe('version selection: gRPC refuses contradictory or invalid fields (R-J3)', () => {
   test.each([
     ['two states', { asOfMicros: 0, relativeVersion: 'P1D' }, 'as_of_micros and relative_version'],
     ['gap filling of raw points', { fill: 'FILL_LINEAR' }, 'fill and granularity'],
     ['completeness of raw points', { minCount: 3 }, 'min_count and granularity'],
-    ['a horizon that is none', { horizon: '24' }, 'ISO 8601 duration'],
-    ['a relative version that is none', { relativeVersion: 'soon' }, 'must be Current'],
-    ['a zone that is none', { timeZoneId: 'Mars/Base' }, 'time zone'],
+    ['a horizon that is not a duration', { horizon: '24' }, 'ISO 8601 duration'],
+    ['an unknown relative version', { relativeVersion: 'soon' }, 'must be Current'],
+    ['an unknown time zone', { timeZoneId: 'Mars/Base' }, 'time zone'],
     ['a negative count', { minCount: -1 }, 'must not be negative'],
     ['an unknown granularity', { granularity: 99 }, 'must be one of'],
     ['a unit of another family', { unitId: 20 }, 'cannot be converted'],

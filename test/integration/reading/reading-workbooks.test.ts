@@ -77,7 +77,7 @@ describe('reading: workbooks', () => {
     ['aggregates', () => `/data?variableIds=${versioned},${long}&granularity=Day&aggregation=SUM`, 22],
     ['no points', () => `/data?variableId=${versioned}&from=2030-01-01`, 0],
     ['a comparison', () => `/data/compare?variableId=${versioned}&leftVersion=V1&rightVersion=V2`, 2],
-  ])('have the rows and columns of CSV: %s (R-G4)', async (_case, pathOf, rowCount) => {
+  ])('a workbook has the rows and columns of CSV: %s (R-G4)', async (_case, pathOf, rowCount) => {
     const path = pathOf();
     const rows = await sheetOf(path);
     expect(rows).toHaveLength(rowCount + 1);

@@ -1,3 +1,4 @@
+/** Points read over REST, by query and by body, and over gRPC: selection, rows and errors (R-G1 to R-G3, R-J1 to R-J3). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
@@ -44,30 +45,30 @@ async function rows(query: string): Promise<readonly Row[]> {
   return body;
 }
 
-describe('a selection of points', () => {
+describe('reading: a selection of points:', () => {
   type Case = readonly [rule: string, query: () => string, request: () => object, values: readonly number[]];
   const cases: readonly Case[] = [
-    ['the latest', () => `variableId=${versioned}`, () => ({ variableIds: [versioned] }), [1.5, 2.5, 3]],
+    ['the latest version', () => `variableId=${versioned}`, () => ({ variableIds: [versioned] }), [1.5, 2.5, 3]],
     [
-      'under a VersionTag (§9.3)',
+      'one VersionTag (§9.3)',
       () => `variableId=${versioned}&version=V1`,
       () => ({ variableIds: [versioned], versions: ['V1'] }),
       [1, 2, 3],
     ],
     [
-      'under one of several',
+      'one of several VersionTags',
       () => `variableId=${versioned}&version=V1&version=V2`,
       () => ({ variableIds: [versioned], versions: ['V1', 'V2'] }),
       [1.5, 2.5, 3],
     ],
     [
-      'under none that exists',
+      'an unknown VersionTag',
       () => `variableId=${versioned}&version=V9`,
       () => ({ variableIds: [versioned], versions: ['V9'] }),
       [],
     ],
     [
-      'under one that cannot exist',
+      'a VersionTag that cannot be stored',
       () => `variableId=${versioned}&version=%00`,
       () => ({ variableIds: [versioned], versions: ['\0'] }),
       [],
@@ -79,7 +80,7 @@ describe('a selection of points', () => {
       [1, 2, 3],
     ],
     [
-      'before everything',
+      'as of an instant before all writes',
       () => `variableId=${versioned}&asOf=2020-01-01T00:00:00Z`,
       () => ({ variableIds: [versioned], asOfMicros: micros('2020-01-01T00:00:00Z') }),
       [],
@@ -91,7 +92,7 @@ describe('a selection of points', () => {
       [2.5],
     ],
     [
-      'the end taken in',
+      'includeToBoundary',
       () => `variableId=${versioned}&from=${day(2)}&to=${day(3)}&includeToBoundary=true`,
       () => ({
         variableIds: [versioned],
@@ -102,13 +103,13 @@ describe('a selection of points', () => {
       [2.5, 3],
     ],
     [
-      'variables in the order asked for',
+      'variables in the requested order',
       () => `variableIds=${plain},${versioned}`,
       () => ({ variableIds: [plain, versioned] }),
       [10, 20, 1.5, 2.5, 3],
     ],
     [
-      'a variable asked for twice, once',
+      'a variable named twice, returned once',
       () => `variableId=${plain}&variableIds=${plain}`,
       () => ({ variableIds: [plain, plain] }),
       [10, 20],
@@ -150,15 +151,15 @@ describe('a selection of points', () => {
     },
   );
 
-  // Instants of the service have microseconds, Date has not.
+  // Instants of the service have microseconds, Date has milliseconds.
   function exact(text: string): number {
     const [seconds = '', fraction = ''] = text.replace('Z', '').split('.');
     return micros(`${seconds}Z`) + Number(fraction.padEnd(6, '0'));
   }
 });
 
-describe('rows', () => {
-  it('say variable, date, value, unit, version, VersionTimestamp and tags (R-G3, R-A8, §9.2 rule 1)', async () => {
+describe('reading: rows', () => {
+  it('have variable, date, value, unit, version, VersionTimestamp and tags (R-G3, R-A8, §9.2 rule 1)', async () => {
     expect((await rows(`variableId=${versioned}&version=V1`))[0]).toEqual({
       variableId: versioned,
       date: day(1),
@@ -172,12 +173,12 @@ describe('rows', () => {
     expect(Object.keys(row ?? {}).sort()).toEqual(['date', 'rawValue', 'unitId', 'variableId', 'versionTimestamp']);
   });
 
-  it('of displayLevel ValueVariableDate say no more than that (R-G1)', async () => {
+  it('of displayLevel ValueVariableDate have these three members (R-G1)', async () => {
     const [row] = await rows(`variableId=${plain}&displayLevel=valuevariabledate`);
     expect(row).toEqual({ variableId: plain, date: day(1), rawValue: 10 });
   });
 
-  it('on the clock of a zone carry its offset, so that the repeated hour stays readable (R-A8, R-G1)', async () => {
+  it('in timeZoneId carry the offset, which tells the two repeated hours apart (R-A8, R-G1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const hours = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-07-01T00:00:00.000001Z'];
     const data = hours.map((date, value) => ({ date, value }));
@@ -195,7 +196,7 @@ describe('rows', () => {
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
   });
 
-  it('are counted for x-total-count, whatever the page (R-A7)', async () => {
+  it('of all pages are counted in x-total-count (R-A7)', async () => {
     const path = `/data?variableIds=${versioned},${plain}&itemsPerPage=1`;
     const answer = await api.manager.get<Row[]>(path, { 'x-total-count': 'true' });
     expect(answer.headers.get('x-total-count')).toBe('5');
@@ -203,26 +204,26 @@ describe('rows', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('reading: an invalid request', () => {
   it.each([
-    ['nothing asked for', '', 400],
+    ['no variable and no source', '', 400],
     ['the end before the begin', `variableId=V&from=${day(3)}&to=${day(1)}`, 400],
-    ['a date without meaning', 'variableId=V&from=yesterday', 400],
+    ['an invalid date', 'variableId=V&from=yesterday', 400],
     ['an unknown zone', 'variableId=V&timeZoneId=Mars/Base', 400],
-    ['an id that is none', 'variableId=x', 400],
-    ['an order that is none', 'variableId=V&pagingOrder=UP', 400],
-    ['no items per page', 'variableId=V&itemsPerPage=0', 400],
-    ['a horizon that is no duration', 'variableId=V&horizon=24', 400],
-    ['two states at once', 'variableId=V&relativeVersion=P1D&asOf=2026-01-01T00:00:00Z', 400],
+    ['an id that is not a number', 'variableId=x', 400],
+    ['an unknown order', 'variableId=V&pagingOrder=UP', 400],
+    ['zero items per page', 'variableId=V&itemsPerPage=0', 400],
+    ['a horizon that is not a duration', 'variableId=V&horizon=24', 400],
+    ['asOf and relativeVersion', 'variableId=V&relativeVersion=P1D&asOf=2026-01-01T00:00:00Z', 400],
     ['an unknown variable', 'variableId=2000000000', 404],
     ['one unknown variable of several', 'variableIds=V,2000000000', 404],
     ['an unknown source', 'sourceId=2000000000', 404],
-  ])('of %s is what R-A5 says: %s, %i', async (_what, query, status) => {
+  ])('with %s is refused: %s, %i (R-A5)', async (_what, query, status) => {
     const answer = await api.manager.get(`/data?${query.replace('V', String(versioned))}`);
     expect(answer).toMatchObject({ status, body: { code: status === 404 ? 'not_found' : 'invalid_input' } });
   });
 
-  it("hides another account's and ungranted variables on REST and gRPC alike (R-A5, R-B9, R-J2)", async () => {
+  it('for a variable of another account or of an ungranted site answers 404 on REST and NOT_FOUND on gRPC (R-A5, R-B9, R-J2)', async () => {
     const user = await api.signIn('outsider', 'USER', { sites: [(await createStructure(api.manager)).siteId] });
     for (const client of [api.stranger, user]) {
       expect((await client.get(`/data?variableId=${versioned}`)).status).toBe(404);
@@ -234,7 +235,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('over gRPC has a status and the code word in ErrorInfo, with the request id (R-J2, R-J3)', async () => {
+  it('over gRPC is answered with a status, and the error code and request id in ErrorInfo (R-J2, R-J3)', async () => {
     const wrongScope = await api.signIn('scopeless', 'MANAGER', { scopes: ['push-data'] });
     const cases = [
       [undefined, { variableIds: [versioned] }, GrpcStatus.UNAUTHENTICATED, 'invalid_token'],
@@ -251,7 +252,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('over gRPC names fields as the proto does, over REST parameters or JSON paths (R-A5, R-J3)', async () => {
+  it('is reported by proto fields over gRPC, and by parameters or JSON paths over REST (R-A5, R-J3)', async () => {
     const request = {
       variableIds: [versioned],
       relativeVersion: 'soon',
@@ -296,8 +297,8 @@ describe('a refusal', () => {
   }
 });
 
-describe('long tags over gRPC', () => {
-  it('come in messages that clients take by default, each with the texts of its own points (R-J1, R-J2)', async () => {
+describe('reading: long tags over gRPC', () => {
+  it('are split into messages below the default client limit, each with the texts of its points (R-J1, R-J2)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId);
     const texts = Array.from({ length: 6000 }, (_, index) => String(index).padEnd(1000, 'é'));
     const data = texts.map((note, index) => ({
@@ -316,21 +317,21 @@ describe('long tags over gRPC', () => {
   });
 });
 
-describe('a page beyond all there can be', () => {
+describe('reading: a page number beyond all rows', () => {
   const page = { itemsPerPage: 2_147_483_647, pageNumber: 2_147_483_647 };
 
-  it.each([{}, { granularity: 'Day', fill: 'null' }])('is empty on REST: %j (R-G1)', async (buckets) => {
+  it.each([{}, { granularity: 'Day', fill: 'null' }])('gives no rows over REST: %j (R-G1)', async (buckets) => {
     const answer = await api.manager.post('/data', { variableIds: [versioned], ...page, ...buckets });
     expect(answer).toMatchObject({ status: 200, body: [] });
   });
 
-  it('is empty over gRPC (R-G1, R-J1)', async () => {
+  it('gives no rows over gRPC (R-G1, R-J1)', async () => {
     expect(await reader.readPoints({ variableIds: [versioned], ...page })).toEqual([]);
   });
 });
 
-describe('a long series over gRPC', () => {
-  it('comes in chunks of columns of one length, complete and in order (R-J1)', async () => {
+describe('reading: a long series over gRPC', () => {
+  it('is sent in chunks whose columns have one length, complete and in order (R-J1)', async () => {
     const variableId = await createVariable(api.manager, structure.sourceId, { isVersioned: true });
     await api.database.query(
       `insert into point select timestamptz '2020-01-01' + n * interval '1 minute', n, now(), $1, 0, 0

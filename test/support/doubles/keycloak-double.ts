@@ -1,7 +1,7 @@
 /**
- * A Keycloak of one realm, as far as the service calls it: the token endpoint (client credentials and password) and the
- * admin REST interface of users, with the answers its documentation gives. It is strict where Keycloak is: a bearer of its
- * own, whole users on PUT, user names in lower case, unique names and addresses.
+ * Test double of Keycloak with one realm: the token endpoint (client credentials) and the admin REST API of users, with
+ * the documented answers. As strict as Keycloak: it accepts only its own bearer tokens, replaces whole users on PUT,
+ * lowercases user names, and keeps names and mail addresses unique.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,21 +25,21 @@ export interface KeycloakDouble {
   readonly url: string;
   readonly issuer: string;
   readonly clientSecret: string;
-  /** By id. */
+  /** User id → user. */
   readonly users: Map<string, DoubleUser>;
-  /** By id of the user. */
+  /** User id → password. */
   readonly passwords: Map<string, string>;
-  /** Users whose sessions were ended. */
+  /** Ids of users whose sessions were ended. */
   readonly loggedOut: string[];
   /** Queries and bodies of execute-actions-email. */
   readonly actionMails: { readonly userId: string; readonly query: URLSearchParams; readonly actions: unknown }[];
   /** Every call of the admin interface, as `METHOD /path`. */
   readonly calls: string[];
-  /** Tokens given so far are refused from now on. */
+  /** Refuses all tokens issued so far. */
   expireTokens(): void;
-  /** Answers every call with this status; undefined: as usual. */
+  /** Answers every call with this status; undefined restores normal answers. */
   failWith(status: number | undefined): void;
-  /** An access token of the realm for a user. */
+  /** @returns an access token of the realm for a user. */
   tokenOf(userId: string, scope?: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -196,7 +196,7 @@ function answerUser(
   }
 }
 
-/** What is left out is cleared, except what is no part of the profile. */
+/** Clears omitted members of the profile and defaults the other omitted members, as a full PUT does. */
 function toUser(id: string, body: unknown): DoubleUser {
   const given = body as Partial<DoubleUser> & { readonly username: string };
   const texts = { email: given.email, firstName: given.firstName, lastName: given.lastName };

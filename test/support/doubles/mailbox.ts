@@ -1,4 +1,4 @@
-/** A mail server on loopback that keeps what it is sent, as receivers see it. */
+/** SMTP server on loopback that parses and keeps every mail it receives. */
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import PostalMime, { type Email } from 'postal-mime';
@@ -6,18 +6,18 @@ import { SMTPServer } from 'smtp-server';
 import { eventually } from '../eventually.ts';
 
 export interface ReceivedMail extends Email {
-  /** Receivers named to the server, not in the header. */
+  /** Addresses of the SMTP envelope, not of the header. */
   readonly receivers: readonly string[];
 }
 
 export interface Mailbox {
-  /** For SMTP_URL. */
+  /** Value for SMTP_URL. */
   readonly url: string;
   /** In the order of arrival. */
   readonly mails: readonly ReceivedMail[];
   /** Waits for the `count`th mail to an address. */
   next(address: string, count?: number): Promise<ReceivedMail>;
-  /** Answers the next `times` mails with this code. */
+  /** Refuses the next `times` mails with this SMTP code. */
   refuse(code: number, times: number): void;
   close(): Promise<void>;
 }
@@ -58,12 +58,12 @@ export async function openMailbox(): Promise<Mailbox> {
   };
 }
 
-/** The link in a mail. */
+/** @returns the first link in a mail, or an empty string. */
 export function linkIn({ text }: Email): string {
   return /https?:\/\/\S+/.exec(text ?? '')?.[0] ?? '';
 }
 
-/** The temporary password in a mail. */
+/** @returns the temporary password in a mail, or an empty string. */
 export function passwordIn({ text }: Email): string {
   return /\b\w{5}-\w{5}-\w{5}\b/.exec(text ?? '')?.[0] ?? '';
 }

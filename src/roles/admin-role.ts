@@ -1,20 +1,24 @@
 /** The operator's command line: runs one command on the database and ends. */
+import { once } from 'node:events';
 import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline';
 import { type AdminServices, runAdminCommand } from '../accounts/operator/admin-commands.ts';
 import type { Config } from '../config.ts';
 import { createDirectory } from '../identity/directory/create-directory.ts';
+import { choosePassword } from '../identity/passwords/choose-password.ts';
 import { openDatabase, type Transaction } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { retryBatches } from '../push/store/failed-batches.ts';
 
-/** @throws DomainError for what the operator can put right. */
+/** Runs the command `argv[0]`. @throws {DomainError} when the operator can correct the arguments or the input. */
 export async function runAdmin(config: Config, log: Log, argv: readonly string[]): Promise<void> {
   const database = openDatabase({ url: config.DATABASE_URL, poolSize: 2, applicationName: 'tidemark-admin', log });
   const print: AdminServices['print'] = (line) => void process.stdout.write(`${line}\n`);
   try {
     const operatorName = nameOnMachine();
     const directory = createDirectory(config);
-    await runAdminCommand({ database, directory, operatorName, print, retryBatches: countRetried }, argv);
+    const services = { database, directory, operatorName, print, readLine, retryBatches: countRetried };
+    await runAdminCommand({ ...services, setPassword: passwordSetter(config) }, argv);
   } finally {
     await database.end();
   }
@@ -24,7 +28,26 @@ async function countRetried(transaction: Transaction, accountId: number | undefi
   return (await retryBatches(transaction, accountId === undefined ? {} : { accountId })).batches;
 }
 
-/** In a container there may be nobody of the number the process runs as. */
+/** @returns the first line of standard input; an empty text when there is none. */
+async function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close').then(() => [''])]);
+  lines.close();
+  return String(line);
+}
+
+/** Only the embedded issuer stores passwords here. */
+function passwordSetter({ USER_DIRECTORY, PASSWORD_MIN_LENGTH: minLength }: Config): AdminServices['setPassword'] {
+  if (USER_DIRECTORY !== 'embedded') return undefined;
+  return async (transaction, userId, password) => {
+    const problem = await choosePassword(transaction, { userId, password, repeated: password, minLength });
+    if (problem === undefined) return undefined;
+    if (problem === 'too_short') return `must have at least ${minLength} characters`;
+    return problem === 'is_name' ? 'must not be the user name or mail address' : 'must have at most 200 characters';
+  };
+}
+
+/** In a container, the user id of the process may have no name. */
 function nameOnMachine(): string {
   try {
     return userInfo().username;

@@ -1,6 +1,6 @@
 /**
  * The operator's commands (§5), such as `admin create-account …`: accounts, users, clients, keys. A command generates its
- * secrets, prints them once and stores their hashes.
+ * secrets, prints them once and stores their hashes. With `--password-stdin`, the operator chooses a user's password.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -28,13 +28,23 @@ export interface AdminServices {
   readonly retryBatches: (transaction: Transaction, accountId: number | undefined) => Promise<number>;
   /** Prints a line for the operator. */
   readonly print: (line: string) => void;
+  /** @returns the first line of standard input, without its end. */
+  readonly readLine: () => Promise<string>;
+  /**
+   * Sets a password that stays valid after the first sign-in; undefined where Keycloak administers passwords.
+   * @returns why the password is refused; undefined when it was set.
+   */
+  readonly setPassword: SetPassword | undefined;
 }
+
+type SetPassword = (transaction: Transaction, userId: string, password: string) => Promise<string | undefined>;
 
 export const ADMIN_USAGE = `admin <command>
 
   create-account --name NAME --manager MAIL [--language en] [--time-zone Europe/Brussels] [--currency EUR]
-                 [--client CLIENT_ID]    creates an account, its first manager and, with --client, a client
-  create-user --account ID --email MAIL [--user-name NAME] [--role USER|MANAGER|ADMIN]
+                 [--client CLIENT_ID] [--password-stdin]
+                                         creates an account, its first manager and, with --client, a client
+  create-user --account ID --email MAIL [--user-name NAME] [--role USER|MANAGER|ADMIN] [--password-stdin]
                                          creates a user; default role USER
   create-client --client CLIENT_ID [--scope SCOPE]… [--grant GRANT]… [--redirect-uri URL]… [--logout-uri URL]…
                 [--public] [--name NAME] creates an OAuth client; browsers return to a --redirect-uri after
@@ -45,6 +55,8 @@ export const ADMIN_USAGE = `admin <command>
   retry-batches [--account ID]           queues the pushes again whose batches were set aside
   help                                   prints this text
 
+  --password-stdin                       sets the first line of standard input as the user's password, which need not
+                                         be changed; default: a temporary password, changed at the first sign-in
   --as NAME                              your name in the audit trail; default: your user name on this machine
 `;
 
@@ -68,6 +80,7 @@ const OPTIONS = {
   'redirect-uri': { type: 'string', multiple: true },
   'logout-uri': { type: 'string', multiple: true },
   public: { type: 'boolean' },
+  'password-stdin': { type: 'boolean' },
   as: { type: 'string' },
 } as const;
 
@@ -119,14 +132,22 @@ async function createAccountCommand(services: CommandServices, values: Values): 
   const email = parseInput(emailSchema, values.manager, '--manager');
   const { language, 'time-zone': timeZoneId, currency, client } = values;
   const settings = parseInput(accountSchema, { language, timeZoneId, currency }, '--');
+  const password = await readPassword(services, values);
   const lines = await withTransaction(database, async (transaction) => {
     const accountId = await createAccount(transaction, { name });
     await saveAccount(transaction, accountId, settings);
     const entry = { action: 'AccountCreated', targetId: String(accountId), targetName: name } as const;
     await writeAudit(transaction, services.auditor(accountId), entry);
-    const manager = { accountId, email, userName: email, role: 'MANAGER', language: settings.language } as const;
-    const password = await createUser(transaction, services, manager);
-    const created = [`account ${accountId}: ${name}`, `manager ${email}, temporary password ${password}`];
+    const manager = {
+      accountId,
+      email,
+      userName: email,
+      role: 'MANAGER',
+      language: settings.language,
+      password,
+    } as const;
+    const secret = await createUser(transaction, services, manager);
+    const created = [`account ${accountId}: ${name}`, `manager ${email}, ${secret}`];
     if (client === undefined) return created;
     return [...created, await createClient(transaction, services.auditor(accountId), { clientId: client })];
   });
@@ -143,10 +164,11 @@ async function createUserCommand(services: CommandServices, values: Values): Pro
   if (!(await accountExists(database, accountId))) {
     throw new DomainError('invalid_input', `account ${accountId} does not exist; create-account creates one`);
   }
-  const password = await withTransaction(database, (transaction) =>
-    createUser(transaction, services, { accountId, email, userName, role }),
+  const password = await readPassword(services, values);
+  const secret = await withTransaction(database, (transaction) =>
+    createUser(transaction, services, { accountId, email, userName, role, password }),
   );
-  print(`${role} ${userName}, temporary password ${password}`);
+  print(`${role} ${userName}, ${secret}`);
   print(`sign in at ${directory.signInLink()}`);
 }
 
@@ -208,24 +230,62 @@ interface NewUser {
   readonly userName: string;
   readonly role: RoleName;
   readonly language?: string | undefined;
+  /** Undefined: a temporary password. */
+  readonly password: string | undefined;
 }
 
-/** @returns the temporary password, which the operator hands over: there may be no mail server yet. */
+/** @returns the password of `--password-stdin`; undefined without that option. */
+async function readPassword(services: CommandServices, values: Values): Promise<string | undefined> {
+  if (!values['password-stdin']) return undefined;
+  if (services.setPassword) return services.readLine();
+  throw new DomainError(
+    'invalid_input',
+    '--password-stdin needs USER_DIRECTORY=embedded; set the password at Keycloak',
+  );
+}
+
+/** @returns what to print of the password: the temporary one, which the operator hands over because mail may not work yet. */
 async function createUser(
   transaction: Transaction,
-  { directory, auditor }: CommandServices,
-  { accountId, email, userName, role, language }: NewUser,
+  services: CommandServices,
+  { accountId, email, userName, role, language, password }: NewUser,
 ): Promise<string> {
+  const { directory, auditor } = services;
   const written = { userName, email, ...(language !== undefined && { language }) };
   const userId = await insertUser(transaction, written, role, accountId);
   await directory.create(transaction, await getProfile(transaction, userId));
+  const secret =
+    password === undefined
+      ? `temporary password ${await setTemporaryPassword(transaction, directory, userId, userName)}`
+      : await setGivenPassword(transaction, services, userId, password);
+  const entry = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
+  await writeAudit(transaction, auditor(accountId), entry);
+  return secret;
+}
+
+async function setTemporaryPassword(
+  transaction: Transaction,
+  directory: UserDirectory,
+  userId: string,
+  userName: string,
+): Promise<string> {
   const password = await directory.setTemporaryPassword(transaction, userId);
   // The operator gives the password to the owner of the address, which proves the address once the password is used.
   await transaction.query('update app_user set secret_sent_to = email where id = $1', [userId]);
   if (password === undefined) throw new DomainError('conflict', `${userName} already has a password at the issuer`);
-  const entry = { action: 'UserCreated', targetId: userId, targetName: userName, details: { role } } as const;
-  await writeAudit(transaction, auditor(accountId), entry);
   return password;
+}
+
+/** Leaves the address unproven: the operator knows the password, its owner has received nothing. */
+async function setGivenPassword(
+  transaction: Transaction,
+  { setPassword }: CommandServices,
+  userId: string,
+  password: string,
+): Promise<string> {
+  const problem = await setPassword?.(transaction, userId, password);
+  if (problem !== undefined) throw new DomainError('invalid_input', `the password on standard input ${problem}`);
+  return 'password as given';
 }
 
 interface NewClient {

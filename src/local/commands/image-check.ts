@@ -1,8 +1,8 @@
 /**
- * `npm run image:check`: builds the images of compose.yaml and runs them with podman as it says, on networks of
- * their own; waits until all are healthy, looks whether they are as confined as promised, pushes a point and reads
- * it back with what was computed from it, restarts the database, stops everything, and removes it.
- * Not checked, because only a Docker host can: its name service, published ports, AppArmor, restarts after a crash.
+ * `npm run image:check`: builds the images of compose.yaml, runs them with podman as compose.yaml says on networks of
+ * their own, waits until all are healthy, checks their confinement from inside, pushes a point, reads it and the point
+ * computed from it, restarts the database, stops everything and removes it. It cannot check what needs a Docker host:
+ * Docker's name service, published ports, AppArmor, restarts after a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,10 +13,9 @@ import { type ComposeFile, parseCompose } from '../image/compose.ts';
 import { checkCalculatorNetwork, checkConfinement } from '../image/confinement.ts';
 import { awaitHealthy, prepare, removeAll, startServices, stopServices } from '../image/containers.ts';
 import { podman } from '../image/podman.ts';
-import { pushOnePoint, readComputed, readOverGrpc, readPushed, seedFirstAccount } from '../image/probe.ts';
+import { createFirstAccount, pushOnePoint, readComputed, readOverGrpc, readPushed } from '../image/probe.ts';
 import { CHECKOUT } from '../paths.ts';
 import { createProgress, type Progress } from '../progress.ts';
-import { makeSecrets } from '../secrets.ts';
 import { SetupError } from '../setup-error.ts';
 import { awaitStopSignal, runCommand } from './cli.ts';
 
@@ -25,18 +24,16 @@ await runCommand(async () => {
   const prefix = `tidemark-check-${randomBytes(3).toString('hex')}`;
   const startedMs = performance.now();
   try {
-    await Promise.race([check(prefix, progress), refuseOnSignal()]);
+    await Promise.race([check(prefix, progress), failOnSignal()]);
   } finally {
     await progress.phase('Removing containers, volumes and networks', () => removeAll(prefix));
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000);
-  progress.say(
-    `The images do what compose.yaml says (${seconds} s). They are kept, and their layers, for the next time.`,
-  );
+  progress.say(`The images do what compose.yaml says (${seconds} s). Images and layers are kept for the next run.`);
   return 0;
 });
 
-async function refuseOnSignal(): Promise<never> {
+async function failOnSignal(): Promise<never> {
   throw new SetupError(`Stopped by ${await awaitStopSignal()}.`);
 }
 
@@ -44,12 +41,12 @@ async function check(prefix: string, progress: Progress): Promise<void> {
   const file = readComposeFile();
   await ensureBaseImage(progress);
   await buildImages(file, CHECKOUT, progress);
-  await sayImageSizes(file, progress);
-  const plan = await progress.phase('Making networks', () => prepare(file, prefix, CHECKOUT));
+  await printImageSizes(file, progress);
+  const plan = await progress.phase('Creating networks', () => prepare(file, prefix, CHECKOUT));
   await startServices(plan, progress);
-  await progress.phase('Looking at the confinement from inside', () => lookInside(plan));
+  await progress.phase('Checking the confinement from inside', () => checkInside(plan));
   await useAsClient(plan, progress);
-  await progress.phase('Stopping in good order', () => stop(plan));
+  await progress.phase('Stopping in order', () => stop(plan));
 }
 
 function readComposeFile(): ComposeFile {
@@ -62,14 +59,14 @@ function readComposeFile(): ComposeFile {
   });
 }
 
-async function sayImageSizes(file: ComposeFile, progress: Progress): Promise<void> {
+async function printImageSizes(file: ComposeFile, progress: Progress): Promise<void> {
   const images = [...new Set(Object.values(file.services).map(({ image }) => image))];
   const { output } = await podman(['image', 'inspect', '--format', '{{.Size}}', ...images]);
   const sizes = output.split('\n').map((bytes, index) => `${images[index]} ${Math.round(Number(bytes) / 1e6)} MB`);
   progress.say(`  ${sizes.join(', ')}`);
 }
 
-async function lookInside(plan: CheckPlan): Promise<void> {
+async function checkInside(plan: CheckPlan): Promise<void> {
   for (const [name, service] of Object.entries(plan.file.services)) {
     if (service.restart !== 'no') await checkConfinement(plan, name, service);
   }
@@ -78,13 +75,12 @@ async function lookInside(plan: CheckPlan): Promise<void> {
 
 async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
   const [api, grpc] = [`http://${publicAddress(plan, 'api')}`, publicAddress(plan, 'grpc')];
-  const secrets = makeSecrets();
-  await progress.phase('Making the first account', () => seedFirstAccount(plan, secrets));
-  const variables = await progress.phase('Pushing one point', () => pushOnePoint(api, secrets));
-  await progress.phase('Reading it back', () => readPushed(api, variables));
-  await progress.phase('Reading what R computed from it', () => readComputed(api, variables));
-  await progress.phase('Reading both over gRPC', () => readOverGrpc(grpc, variables));
-  await progress.phase('Reading it again after a restart of the database', async () => {
+  const secrets = await progress.phase('Creating the first account', () => createFirstAccount(plan));
+  const variables = await progress.phase('Pushing a point', () => pushOnePoint(api, secrets));
+  await progress.phase('Reading the point', () => readPushed(api, variables));
+  await progress.phase('Reading the point that R computed from it', () => readComputed(api, variables));
+  await progress.phase('Reading both points over gRPC', () => readOverGrpc(grpc, variables));
+  await progress.phase('Reading the point after a restart of the database', async () => {
     await podman(['restart', containerName(plan, 'database')]);
     for (const name of ['database', 'api']) await awaitHealthy(plan, name);
     await readPushed(api, variables);
@@ -94,5 +90,5 @@ async function useAsClient(plan: CheckPlan, progress: Progress): Promise<void> {
 async function stop(plan: CheckPlan): Promise<void> {
   const codes = [...(await stopServices(plan))].filter(([, code]) => code !== 0);
   if (codes.length > 0)
-    throw new SetupError(`ended badly: ${codes.map(([name, code]) => `${name} ${code}`).join(', ')}`);
+    throw new SetupError(`exit codes must be 0, got ${codes.map(([name, code]) => `${name} ${code}`).join(', ')}`);
 }

@@ -1,21 +1,26 @@
-/** Uses the running images as a client would: a token, a variable, one point in, the same point and its double out. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Uses the running images as a client does: gets a token, creates variables, pushes a point, reads it and its double. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHECKOUT } from '../paths.ts';
-import type { Secrets } from '../secrets.ts';
-import { DEMO_CLIENT_ID, demoUsers } from '../seed.ts';
 import { SetupError } from '../setup-error.ts';
 import { type CheckPlan, containerName } from './arguments.ts';
 import { readValues } from './grpc.ts';
 import { podman } from './podman.ts';
 
 const ARRIVAL_TIMEOUT_MS = 30_000;
-const ASK_INTERVAL_MS = 50;
+const POLL_MS = 50;
 const POINT = { date: '2026-03-01T00:15:00Z', value: 21 } as const;
+const MANAGER = 'manager@check.example';
+const CLIENT_ID = 'image-check';
+const PASSWORD_BYTES = 18;
 const DOUBLING = 'list(TimeSeries = transform(inputVariables$metered$TimeSeries, Values = Values * 2))';
 
 type Call = <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
+
+/** Secrets of the manager and the client that the probe signs in with. */
+export interface ProbeSignIn {
+  readonly password: string;
+  readonly clientSecret: string;
+}
 
 export interface ProbedVariables {
   readonly token: string;
@@ -23,26 +28,28 @@ export interface ProbedVariables {
   readonly doubledId: number;
 }
 
-/**
- * Makes account, users and client inside the api container, which holds no code for that: `seed.ts` comes over standard
- * input, from a directory beside which its imports are found.
- */
-export async function seedFirstAccount(plan: CheckPlan, secrets: Secrets): Promise<void> {
-  const seed = readFileSync(join(CHECKOUT, 'src/local/seed.ts'), 'utf8');
-  const call = 'await seedIdentity(process.env.DATABASE_URL, JSON.parse(process.env.SEED_SECRETS));';
-  await podman(
+/** Creates an account, its manager and a client, as an operator does: by the admin command line in the api container. */
+export async function createFirstAccount(plan: CheckPlan): Promise<ProbeSignIn> {
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  const { output } = await podman(
     [
-      ...['exec', '--interactive', '--env', 'SEED_SECRETS', '--workdir', '/app/src/accounts'],
-      ...[containerName(plan, 'api'), 'node', '--input-type=module-typescript', '-'],
+      ...['exec', '--interactive', containerName(plan, 'api'), 'node', 'src/main.ts', 'admin', 'create-account'],
+      ...['--name', 'Image check', '--manager', MANAGER, '--client', CLIENT_ID, '--password-stdin'],
     ],
-    { input: `${seed}\n${call}\n`, environment: { SEED_SECRETS: JSON.stringify(secrets) } },
+    { input: `${password}\n` },
   );
+  const clientSecret = /, secret (\S+),/.exec(output)?.[1];
+  if (clientSecret === undefined) throw new SetupError(`create-account printed no client secret:\n${output}`);
+  return { password, clientSecret };
 }
 
-/** Makes a site with a pushed and a calculated variable, and pushes one point. */
-export async function pushOnePoint(api: string, secrets: Secrets): Promise<ProbedVariables> {
+/** Creates a site with a pushed and a calculated variable, and pushes one point. */
+export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<ProbedVariables> {
   const token = await signIn(api, secrets);
   const call = createCall(api, token);
+  // Pushing needs a claim, whatever the role (R-B8).
+  const [manager] = await call<readonly { id: string }[]>('GET', '/account/users');
+  await call('POST', `/account/user/${manager?.id}/claims/add`, { claimType: 'datapusher.standard' });
   const siteId = await call<number>('POST', '/sites', { name: 'Image check', timeZoneId: 'Europe/Brussels' });
   const { id: sourceId } = await call<{ id: number }>('POST', '/sources', { siteId, name: 'Meter' });
   const path = `/variables/source/${sourceId}`;
@@ -62,18 +69,18 @@ export function readPushed(api: string, { token, meteredId }: ProbedVariables): 
   return awaitPoint(createCall(api, token), meteredId, POINT.value);
 }
 
-/** Waits until the point computed from it can be read. */
+/** Waits until the computed point can be read. */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }
 
-/** Reads both over gRPC. @throws SetupError when they are not what REST gave. */
+/** Reads both points over gRPC. @throws {SetupError} when they differ from what REST returned. */
 export async function readOverGrpc(address: string, variables: ProbedVariables): Promise<void> {
   const { token, meteredId, doubledId } = variables;
   const values = [...(await readValues(address, token, meteredId)), ...(await readValues(address, token, doubledId))];
   const expected = [POINT.value, POINT.value * 2];
   if (values.join() !== expected.join()) {
-    throw new SetupError(`${expected.join()} was expected over gRPC, got ${values.join()}`);
+    throw new SetupError(`gRPC must return ${expected.join()}, got ${values.join()}`);
   }
 }
 
@@ -84,25 +91,26 @@ async function awaitPoint(call: Call, variableId: number, expected: number): Pro
     const [row] = rows;
     if (rows.length === 1 && row?.rawValue === expected && Date.parse(row.date) === Date.parse(POINT.date)) return;
     if (rows.length > 0 || performance.now() > deadline) {
-      throw new SetupError(`one point of ${expected} at ${POINT.date} was expected, got ${JSON.stringify(rows)}`);
+      throw new SetupError(
+        `GET /data must return one point of ${expected} at ${POINT.date}, got ${JSON.stringify(rows)}`,
+      );
     }
-    await pause(ASK_INTERVAL_MS);
+    await pause(POLL_MS);
   }
 }
 
-async function signIn(api: string, secrets: Secrets): Promise<string> {
-  const manager = demoUsers(secrets).find(({ role }) => role === 'MANAGER');
+async function signIn(api: string, { password, clientSecret }: ProbeSignIn): Promise<string> {
   const form = new URLSearchParams({
     grant_type: 'password',
-    client_id: DEMO_CLIENT_ID,
-    client_secret: secrets.clientSecret,
+    client_id: CLIENT_ID,
+    client_secret: clientSecret,
     scope: 'datahub-api push-data',
-    username: manager?.userName ?? '',
-    password: manager?.password ?? '',
+    username: MANAGER,
+    password,
   });
   const answer = await fetch(`${api}/realms/tidemark/protocol/openid-connect/token`, { method: 'POST', body: form });
   const text = await answer.text();
-  if (!answer.ok) throw new SetupError(`no token was given: ${answer.status} ${text}`);
+  if (!answer.ok) throw new SetupError(`the token endpoint answered ${answer.status} ${text}`);
   return (JSON.parse(text) as { access_token: string }).access_token;
 }
 

@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { userInfo } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** What the command printed. */
+/** Runs a command as where Keycloak administers passwords. @returns what it printed. */
 async function admin(...argv: readonly string[]): Promise<string> {
   const lines: string[] = [];
   const directory = createEmbeddedDirectory(`${api.origin}/realms/tidemark`);
@@ -26,7 +28,9 @@ async function admin(...argv: readonly string[]): Promise<string> {
     database: api.database,
     directory,
     operatorName: 'olaf',
-    print: (line: string) => lines.push(line),
+    print: (line: string) => void lines.push(line),
+    readLine: async () => '',
+    setPassword: undefined,
     retryBatches: async () => 0,
   };
   await runAdminCommand(services, argv);
@@ -229,12 +233,65 @@ describe('admin: invalid arguments', () => {
   });
 });
 
-describe('admin as a process', () => {
+describe('admin as a process', { timeout: 90_000 }, () => {
   const run = (...argv: readonly string[]) => {
     const { DATABASE_URL, REDIS_URL } = api.parts.config;
     const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };
     return promisify(execFile)(process.execPath, [MAIN, 'admin', ...argv], { env });
   };
+
+  /** Runs a command with a line on standard input. @returns its exit code and what it printed. */
+  const runWithInput = async (input: string, ...argv: readonly string[]) => {
+    const { DATABASE_URL, REDIS_URL } = api.parts.config;
+    const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };
+    const child = spawn(process.execPath, [MAIN, 'admin', ...argv], { env });
+    child.stdin.end(input);
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { code, stdout, stderr };
+  };
+
+  it('--password-stdin sets a password that gets tokens at once and is printed nowhere (§5)', async () => {
+    const words = ['create-account', '--name', 'Read', '--manager', 'meg@read.example', '--client', 'read-client'];
+    const { code, stdout, stderr } = await runWithInput(`${CHOSEN}\nnot read\n`, ...words, '--password-stdin');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^account \d+: Read\nmanager meg@read\.example, password as given\n/);
+    expect(stdout).not.toContain(CHOSEN);
+    const token = await requestToken(api.origin, {
+      ...{ grant_type: 'password', client_id: 'read-client', client_secret: found(/secret (\S+),/, stdout) },
+      ...{ username: 'meg@read.example', password: CHOSEN },
+    });
+    const { body } = await createTestClient(api.origin, token).get('/account');
+    expect(body).toMatchObject({ name: 'Read' });
+    const { rows } = await api.database.query(
+      `select proven_email, must_change_password from app_user where user_name = 'meg@read.example'`,
+    );
+    expect(rows).toEqual([{ proven_email: null, must_change_password: false }]);
+  });
+
+  it.each([
+    ['too short', 'short\n', 'the password on standard input must have at least 10 characters'],
+    [
+      'the mail address',
+      'eve@read.example\n',
+      'the password on standard input must not be the user name or mail address',
+    ],
+    ['too long', `${'x'.repeat(201)}\n`, 'the password on standard input must have at most 200 characters'],
+    ['missing', '', 'the password on standard input must have at least 10 characters'],
+  ])('--password-stdin creates no user when the password is %s (§5, R-B10)', async (_case, input, stderr) => {
+    const words = ['create-user', '--account', String(api.accountId), '--email', 'eve@read.example'];
+    expect(await runWithInput(input, ...words, '--password-stdin')).toEqual({
+      ...{ code: 1, stdout: '', stderr: `${stderr}\n` },
+    });
+    const { rows } = await api.database.query(`select from app_user where user_name = 'eve@read.example'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('--password-stdin is refused where Keycloak administers passwords (R-B2)', async () => {
+    const words = ['create-user', '--account', String(api.accountId), '--email', 'kim@read.example'];
+    await expect(admin(...words, '--password-stdin')).rejects.toMatchObject({
+      ...{ code: 'invalid_input', message: expect.stringContaining('set the password at Keycloak') },
+    });
+  });
 
   it('prints the result only and exits with 0; an error goes to stderr with exit code 1 (§5)', async () => {
     const { stdout } = await run('rotate-keys');

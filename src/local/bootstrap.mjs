@@ -1,7 +1,7 @@
 /**
- * First step of every npm script: plain JavaScript for any Node from 20 on, without packages. It installs what the
- * machine lacks (Debian packages by apt, then `npm ci`) and hands over to `src/local/commands/<command>.ts` under the Node that
- * package-lock.json pins. Signals are passed on and the exit code is kept.
+ * First step of every npm script: plain JavaScript without packages, for Node 20 or newer. It installs missing Debian
+ * packages with apt and npm packages with `npm ci`, then runs `src/local/commands/<command>.ts` under the Node that
+ * package-lock.json pins. It forwards signals and exits with the command's code.
  *
  *   node src/local/bootstrap.mjs start|dev|reset|test|check|db|admin|bench|image-check [arguments]
  */
@@ -13,12 +13,12 @@ import { fileURLToPath } from 'node:url';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const COMMANDS = ['start', 'dev', 'reset', 'test', 'check', 'db', 'admin', 'bench', 'image-check'];
-const NEED_NO_SYSTEM = new Set(['check', 'admin']);
+const WITHOUT_SYSTEM_PACKAGES = new Set(['check', 'admin']);
 const SEARCH_PATH = `${process.env.PATH ?? ''}${delimiter}/usr/sbin${delimiter}/sbin`;
 const IS_ROOT = process.getuid?.() === 0;
 const COMPOSE_HINT = 'use `docker compose up` instead';
 
-/** Debian packages and the file or program that shows each is there. */
+/** Debian packages, each with a file or program that shows that it is installed. */
 const SYSTEM_PACKAGES = [
   { name: 'mmdebstrap', shows: 'mmdebstrap' },
   { name: 'debian-archive-keyring', shows: '/usr/share/keyrings/debian-archive-keyring.gpg' },
@@ -28,10 +28,10 @@ const SYSTEM_PACKAGES = [
   IS_ROOT ? { name: 'mount', shows: 'mount' } : { name: 'uidmap', shows: 'newuidmap' },
 ];
 
-/** The suite opens the pages of the issuer in a browser. */
+/** The tests open the issuer's pages in a browser. */
 const TEST_PACKAGES = [{ name: 'chromium', shows: 'chromium' }];
 
-/** What building and running images takes, besides. */
+/** Additional packages that build and run images. */
 const IMAGE_PACKAGES = [
   { name: 'podman', shows: 'podman' },
   { name: 'buildah', shows: 'buildah' },
@@ -48,11 +48,14 @@ main();
 
 function main() {
   const [command, ...rest] = process.argv.slice(2);
-  if (command === undefined || !COMMANDS.includes(command)) fail(`name one of ${COMMANDS.join(', ')}`);
-  if (Number(process.versions.node.split('.')[0]) < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
-  if (!NEED_NO_SYSTEM.has(command)) ensureSystemPackages([...SYSTEM_PACKAGES, ...(MORE_PACKAGES[command] ?? [])]);
+  if (command === undefined || !COMMANDS.includes(command))
+    fail(`the command must be one of ${COMMANDS.join(', ')}, got ${command ?? 'none'}`);
+  if (Number(process.versions.node.split('.')[0]) < 20)
+    fail(`Node must be version 20 or newer, got ${process.version}`);
+  if (!WITHOUT_SYSTEM_PACKAGES.has(command))
+    ensureSystemPackages([...SYSTEM_PACKAGES, ...(MORE_PACKAGES[command] ?? [])]);
   ensureNodeModules();
-  handOver(command, rest);
+  runCommand(command, rest);
 }
 
 function ensureSystemPackages(packages) {
@@ -60,7 +63,7 @@ function ensureSystemPackages(packages) {
   if (missing.length > 0) {
     if (isPresent('apt-get')) installPackages(missing);
     else if (!usesOwnServices()) {
-      fail(`this machine has no apt and DATABASE_URL and REDIS_URL are not set: ${COMPOSE_HINT}`);
+      fail(`this machine has no apt, and DATABASE_URL and REDIS_URL are not set; ${COMPOSE_HINT}`);
     }
   }
   if (!IS_ROOT) ensureSubordinateIds();
@@ -71,7 +74,7 @@ function usesOwnServices() {
 }
 
 function installPackages(names) {
-  say(`Installing ${names.join(', ')} …`);
+  print(`Installing ${names.join(', ')} …`);
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const isInstalled =
     runAsRoot(['apt-get', 'update', '--quiet'], environment) &&
@@ -79,19 +82,19 @@ function installPackages(names) {
   if (!isInstalled) fail(`apt could not install ${names.join(', ')}; install them by hand, or ${COMPOSE_HINT}`);
 }
 
-/** mmdebstrap without root rights maps a range of subordinate ids; accounts made without adduser have none. */
+/** Without root rights, mmdebstrap needs a range of subordinate ids; users created without adduser have none. */
 function ensureSubordinateIds() {
   const user = process.env.USER ?? spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
-  const lacks = (file) =>
+  const lacksIds = (file) =>
     !readText(file)
       .split('\n')
       .some((line) => line.startsWith(`${user}:`));
-  if (!lacks('/etc/subuid') && !lacks('/etc/subgid')) return;
+  if (!lacksIds('/etc/subuid') && !lacksIds('/etc/subgid')) return;
   const first = firstFreeId();
   const range = `${first}-${first + 65_535}`;
-  say(`Giving ${user} subordinate ids ${range} …`);
-  const isGiven = runAsRoot(['usermod', '--add-subuids', range, '--add-subgids', range, user], process.env);
-  if (!isGiven) fail(`run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`);
+  print(`Adding subordinate ids ${range} to ${user} …`);
+  const isAdded = runAsRoot(['usermod', '--add-subuids', range, '--add-subgids', range, user], process.env);
+  if (!isAdded) fail(`run as root: usermod --add-subuids ${range} --add-subgids ${range} ${user}`);
 }
 
 function firstFreeId() {
@@ -111,8 +114,8 @@ function runAsRoot(argv, env) {
 
 function ensureNodeModules() {
   if (isInstalledAsLocked()) return;
-  say('Installing npm packages …');
-  // Once more, because npm 9 was seen to end in the middle of it without a reason.
+  print('Installing npm packages …');
+  // A second try, because npm 9 was seen to end in the middle without a reason.
   if (!runNpmCi() && !runNpmCi()) fail('`npm ci` failed, see above');
 }
 
@@ -121,7 +124,7 @@ function runNpmCi() {
   return spawnSync('npm', ['ci', '--no-fund', '--no-audit'], options).status === 0;
 }
 
-/** Compares the lock file with the record npm keeps of what it installed; optional packages depend on the platform. */
+/** Compares the lock file with npm's record of installed packages; optional packages depend on the platform. */
 function isInstalledAsLocked() {
   const installed = readJson(join(CHECKOUT, 'node_modules/.package-lock.json'))?.packages;
   if (!installed || !existsSync(pinnedNode())) return false;
@@ -131,9 +134,9 @@ function isInstalledAsLocked() {
   );
 }
 
-function handOver(command, rest) {
+function runCommand(command, rest) {
   const script = [pinnedNode(), join(CHECKOUT, `src/local/commands/${command}.ts`), ...rest];
-  // Should this process be killed, the one that owns the stack still gets to stop it.
+  // When this process is killed, the command still receives SIGTERM and stops the stack.
   const argv = isPresent('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...script] : script;
   const child = spawn(argv[0], argv.slice(1), {
     cwd: process.cwd(),
@@ -171,11 +174,11 @@ function readJson(path) {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
 }
 
-function say(text) {
+function print(text) {
   process.stderr.write(`${text}\n`);
 }
 
 function fail(reason) {
-  say(`Tidemark cannot start: ${reason}.`);
+  print(`Tidemark cannot start: ${reason}.`);
   process.exit(1);
 }

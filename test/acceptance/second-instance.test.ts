@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('npm start: a second instance on one machine', { timeout: 180_000 }, () => {
-  test('chooses free ports, says so, serves, and stops in order while another instance uses the default ports', async () => {
+  test('chooses free ports, prints them, serves, and stops in order while another instance uses the default ports (R-K3)', async () => {
     await Promise.all([occupy(8080), occupy(50_051)]);
     const clone = cloneCheckout();
     const instance = run(clone, ['src/local/commands/start.ts'], ownEnvironment());
@@ -42,7 +42,7 @@ describe('roles: a port that another process uses', () => {
     ['api', 'HTTP_PORT'],
     ['grpc', 'GRPC_PORT'],
     ['deliverer', 'HEALTH_PORT'],
-  ])('ends %s with exit code 1 and one sentence that names port and setting %s', async (role, setting) => {
+  ])('ends %s with exit code 1 and one sentence that names port and setting %s (R-K1)', async (role, setting) => {
     const port = await occupy(0);
     const world = await createWorld();
     cleanUps.push(world.close);
@@ -56,7 +56,7 @@ describe('roles: a port that another process uses', () => {
   });
 });
 
-/** Listens on the port; one that is busy already serves as well. @returns the port. */
+/** Listens on the port, unless another process already does. @returns the port. */
 async function occupy(port: number): Promise<number> {
   const server: Server = createServer().listen(port, '127.0.0.1');
   const isBusy = await once(server, 'listening').then(
@@ -69,7 +69,7 @@ async function occupy(port: number): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/** A copy of the checkout's files with its installed packages, as a second clone would be. */
+/** Creates a second clone: the checkout's files, and its installed packages as a link. */
 function cloneCheckout(): string {
   const clone = mkdtempSync(join(tmpdir(), 'tidemark-clone-'));
   cleanUps.push(() => rmSync(clone, { recursive: true, force: true }));
@@ -82,7 +82,7 @@ function cloneCheckout(): string {
   return clone;
 }
 
-/** Only what a shell gives; no setting of the suite. */
+/** The variables of a shell, without settings of the suite. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return { PATH, HOME, ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) };

@@ -1,4 +1,4 @@
-/** Whatever is wrong with the settings or what they lead to, no secret is printed or logged by any role (R-K1, R-K4). */
+/** No role prints or logs a secret when settings are invalid or their services fail (R-K1, R-K4). */
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -10,22 +10,22 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const MARKER = 'marker-of-a-password';
 const NOWHERE = '127.0.0.1:1';
 
-/** Runs a role until it ends, or has said `until`. @returns everything it printed. */
+/** Runs a role until it ends or has printed `until`. @returns its output. */
 function run(args: readonly string[], environment: Readonly<Record<string, string>>, until?: RegExp): Promise<string> {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...OWN_ENVIRONMENT, ...environment } });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
-      said += String(chunk);
-      if (until?.test(said)) child.kill('SIGKILL');
+      output += String(chunk);
+      if (until?.test(output)) child.kill('SIGKILL');
     });
   }
-  return new Promise((resolve) => child.once('close', () => resolve(said)));
+  return new Promise((resolve) => child.once('close', () => resolve(output)));
 }
 
-describe.concurrent('no secret is printed (R-K1)', () => {
-  test('of settings that are not valid, while each of them is named', async () => {
-    const said = await run(['api'], {
+describe.concurrent('secrets: none is printed (R-K1)', () => {
+  test('when settings are invalid, each of which is named', async () => {
+    const output = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,
       REDIS_URL: `redis://:${MARKER}@host:99999`,
       SMTP_URL: `mail://user:${MARKER}@host`,
@@ -33,8 +33,8 @@ describe.concurrent('no secret is printed (R-K1)', () => {
       METRICS_TOKEN: MARKER.slice(0, 9),
     });
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'TRUSTED_ISSUERS', 'METRICS_TOKEN'])
-      expect(said).toContain(name);
-    expect(said).not.toContain(MARKER.slice(0, 9));
+      expect(output).toContain(name);
+    expect(output).not.toContain(MARKER.slice(0, 9));
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe.concurrent('no secret is printed (R-K1)', () => {
     [['grpc']],
     [['ingester']],
     [['admin', 'create-account', '--name', 'x', '--manager', 'x@x.example', '--client', 'x']],
-  ])('by %s when the database and Redis are not there', async (args) => {
+  ])('by %s when the database and Redis are unreachable', async (args) => {
     const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
     const REDIS_URL = `redis://:${MARKER}@${NOWHERE}`;
     expect(
@@ -53,15 +53,19 @@ describe.concurrent('no secret is printed (R-K1)', () => {
 
   test.each([[['ingester']], [['grpc']]])('by %s when Redis refuses the password', async (args) => {
     const redis = new URL(testRedisUrl());
-    redis.username = 'nobody';
+    redis.username = 'stranger';
     redis.password = MARKER;
     const DATABASE_URL = `postgres://user:${MARKER}@${NOWHERE}/name`;
-    const said = await run(args, { DATABASE_URL, REDIS_URL: redis.href }, /WRONGPASS[^\n]*\n[\s\S]*WRONGPASS[^\n]*\n/);
-    expect(said).toContain('WRONGPASS');
-    expect(said).not.toContain(MARKER);
+    const output = await run(
+      args,
+      { DATABASE_URL, REDIS_URL: redis.href },
+      /WRONGPASS[^\n]*\n[\s\S]*WRONGPASS[^\n]*\n/,
+    );
+    expect(output).toContain('WRONGPASS');
+    expect(output).not.toContain(MARKER);
   });
 
-  test('by the database when it says no', async () => {
+  test('by migrate and api when the database refuses the password', async () => {
     // As PostgreSQL refuses a password: ErrorResponse with code 28P01.
     const text = 'SFATAL\0C28P01\0Mpassword authentication failed for user "user"\0\0';
     const refusal = Buffer.alloc(5 + text.length);
@@ -76,9 +80,9 @@ describe.concurrent('no secret is printed (R-K1)', () => {
     const { port } = server.address() as AddressInfo;
     const DATABASE_URL = `postgres://user:${MARKER}@127.0.0.1:${port}/name`;
     for (const args of [['migrate'], ['api']]) {
-      const said = await run(args, { DATABASE_URL, REDIS_URL: testRedisUrl() });
-      expect(said).toContain('28P01');
-      expect(said).not.toContain(MARKER);
+      const output = await run(args, { DATABASE_URL, REDIS_URL: testRedisUrl() });
+      expect(output).toContain('28P01');
+      expect(output).not.toContain(MARKER);
     }
     server.close();
   });

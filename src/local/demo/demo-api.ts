@@ -1,4 +1,4 @@
-/** The demo uses the product as its users do: tokens and REST over HTTP, results over gRPC with the public proto. */
+/** Client of the demo, which uses the product as its users do: OAuth and REST, and gRPC with the public proto. */
 import { fileURLToPath } from 'node:url';
 import {
   type Client,
@@ -14,9 +14,9 @@ import type { Stack } from '../stack.ts';
 const PROTO = fileURLToPath(new URL('../../../proto/tidemark/v1/data_points.proto', import.meta.url));
 
 export interface DemoApi {
-  /** @throws SetupError with status and body unless it succeeds. */
+  /** Calls a REST route. @throws {SetupError} with status and body when the status is not 2xx. */
   call<Body>(method: string, path: string, body?: unknown): Promise<Body>;
-  /** Reads all points of a variable through gRPC. */
+  /** @returns all points of a variable, read over gRPC. */
   readPoints(variableId: number): Promise<readonly DemoPoint[]>;
   close(): void;
 }
@@ -28,7 +28,7 @@ export interface DemoPoint {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** One message of the stream, as the public proto decodes it. */
+/** One decoded message of the stream; codes are indexes into the lists beside them, from 1. */
 interface Chunk {
   readonly dateMicros: readonly string[];
   readonly values: readonly number[];
@@ -38,7 +38,7 @@ interface Chunk {
   readonly tags: readonly string[];
 }
 
-/** Signs in as the stack's manager. */
+/** Signs in as the stack's manager. @throws {SetupError} when the token request fails. */
 export async function openDemoApi(stack: Stack): Promise<DemoApi> {
   const token = await signIn(stack);
   const client = openClient(stack.grpc);

@@ -1,8 +1,7 @@
 /**
- * The demo, on real input: half-hourly electricity demand of England and Wales in summer 2000 (`taylor` of the R
- * package forecast, after Taylor 2003). It is pushed through the public API as it would have come in: first a forecast
- * (the same half-hour a week before), then what was measured. Two calculated variables follow by themselves, hourly
- * from half-hourly and the daily peak from hourly, and are read back through gRPC.
+ * Loads the demo: half-hourly electricity demand of England and Wales in summer 2000 (`taylor` of the R package forecast,
+ * after Taylor 2003). The demo pushes first a forecast (the same half-hour a week before), then the measurement, through
+ * the public API. Two calculated variables follow, hourly demand and the daily peak, and are read over gRPC.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +12,7 @@ import { type DemoApi, type DemoPoint, openDemoApi } from './demo-api.ts';
 
 export interface DemoOptions {
   readonly progress: Progress;
-  /** CSV of half-hourly electricity demand: a comment line, a heading, then `date,demand_mw`; undefined without R. */
+  /** Path of the CSV of half-hourly demand: a comment, a heading, then `date,demand_mw`; undefined without R. */
   readonly taylorCsv: string | undefined;
 }
 
@@ -22,7 +21,7 @@ const TIME_ZONE = 'Europe/London';
 const SOURCE = { name: 'Electricity demand', serialNumber: 'GB-DEMAND' };
 const FORECAST = 'week-ahead-forecast';
 const MEASURED = 'measured';
-const HALF_HOURS_OF_A_WEEK = 7 * 48;
+const HALF_HOURS_PER_WEEK = 7 * 48;
 const DAYS = 84;
 const FORECAST_DAYS = DAYS - 7;
 const CALCULATION_TIMEOUT_MS = 60_000;
@@ -30,24 +29,24 @@ const POLL_MS = 100;
 const SHOWN_DAYS = 5;
 
 interface Reading {
-  /** On the clock of England, without a zone. */
+  /** Local time of the site, without an offset. */
   readonly date: string;
   readonly value: number;
 }
 
 /**
- * Loads what is missing of the demo: a load that was interrupted is taken up where it ended.
- * @returns lines to show last: computed points as they came back through gRPC; none on a machine without R.
- * @throws SetupError when the product does not do what the demo asks of it.
+ * Loads the missing parts of the demo: an interrupted load continues where it ended.
+ * @returns the closing lines of the start: computed points read over gRPC, or that the demo needs R.
+ * @throws {SetupError} when a request fails or the points are not computed in time.
  */
 export async function loadDemo(stack: Stack, { progress, taylorCsv }: DemoOptions): Promise<readonly string[]> {
-  if (taylorCsv === undefined) return ['The demo is left out: this machine cannot run R.'];
+  if (taylorCsv === undefined) return ['The demo is not loaded: this machine cannot run R.'];
   const api = await openDemoApi(stack);
   try {
     const { peakId, isNew } = await ensureStructure(api);
     if (isNew || countDays(await api.readPoints(peakId), [MEASURED]) < DAYS)
       await progress.phase('Loading the demo', () => pushReadings(api, peakId, taylorCsv));
-    const peaks = await progress.phase('Reading computed points through gRPC', () =>
+    const peaks = await progress.phase('Reading computed points over gRPC', () =>
       awaitPeaks(api, peakId, [MEASURED], DAYS),
     );
     return describe(peaks, peakId);
@@ -92,11 +91,11 @@ async function ensureStructure(api: DemoApi): Promise<{ readonly peakId: number;
   return { peakId, isNew };
 }
 
-/** Pushes the forecast and then the measurement. The operation ids make a push that is repeated the same push (R-D7). */
+/** Pushes the forecast and then the measurement. Their operation ids make repeated pushes idempotent (R-D7). */
 async function pushReadings(api: DemoApi, peakId: number, taylorCsv: string): Promise<void> {
   const measured = parseDemand(await readFile(taylorCsv, 'utf8'));
   await push(api, FORECAST, weekAhead(measured));
-  // A load taken up again may find days that are measured already.
+  // A continued load may find days whose measurement has arrived already.
   await awaitPeaks(api, peakId, [FORECAST, MEASURED], FORECAST_DAYS);
   await push(api, MEASURED, measured);
 }
@@ -127,9 +126,9 @@ function parseDemand(csv: string): readonly Reading[] {
   });
 }
 
-/** The forecast anybody can make: next week is as this week. The first week has none. */
+/** A naive forecast: each week repeats the week before. The first week has no forecast. */
 function weekAhead(measured: readonly Reading[]): readonly Reading[] {
-  return measured.slice(HALF_HOURS_OF_A_WEEK).map(({ date }, index) => ({ date, value: measured[index]?.value ?? 0 }));
+  return measured.slice(HALF_HOURS_PER_WEEK).map(({ date }, index) => ({ date, value: measured[index]?.value ?? 0 }));
 }
 
 async function push(api: DemoApi, version: string, data: readonly Reading[]): Promise<void> {
@@ -137,7 +136,7 @@ async function push(api: DemoApi, version: string, data: readonly Reading[]): Pr
   await api.call('POST', `/api/data?operationId=demo-${version}`, [element]);
 }
 
-/** Waits until that many days have their peak under one of the versions. */
+/** Waits until `days` days have a peak under one of the versions. @returns all peaks. */
 async function awaitPeaks(
   api: DemoApi,
   peakId: number,
@@ -151,7 +150,7 @@ async function awaitPeaks(
     if (Date.now() > deadlineMs) {
       const [run] = await api.call<unknown[]>('GET', `/variables/${peakId}/runs`);
       throw new SetupError(
-        `The demo was not computed in ${CALCULATION_TIMEOUT_MS / 1000} s. Last run: ${JSON.stringify(run)}`,
+        `The demo must be computed within ${CALCULATION_TIMEOUT_MS / 1000} s; its last run: ${JSON.stringify(run)}`,
       );
     }
     await delay(POLL_MS);
@@ -163,6 +162,6 @@ function describe(peaks: readonly DemoPoint[], peakId: number): readonly string[
   const rows = peaks.slice(-SHOWN_DAYS).map(({ date, value, version, tags }) => {
     return `  ${day.format(date)}  ${value.toFixed(1)} MW at ${tags.hour}  (version ${version})`;
   });
-  const heading = `Computed by R and read back through gRPC: daily peak of electricity demand, ${SITE_NAME}`;
+  const heading = `Computed by R and read over gRPC: daily peak of electricity demand, ${SITE_NAME}`;
   return [`${heading} (variable ${peakId}, ${peaks.length} days)`, ...rows];
 }

@@ -1,4 +1,4 @@
-/** Makes the images compose.yaml names, from a base imported out of mmdebstrap: no registry of images is needed. */
+/** Builds the images of compose.yaml on a base image made by mmdebstrap, so that no image registry is needed. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,12 @@ const SUITE = 'trixie';
 const STEP_CHARACTERS = 100;
 const CHECK_LABEL = 'tidemark.image-check=1';
 
-/** Imports the base image unless an earlier run did. */
+/** Builds and imports the base image, unless an earlier run did. @throws {SetupError} when that fails. */
 export async function ensureBaseImage(progress: Progress): Promise<void> {
   if ((await podman(['image', 'exists', BASE_IMAGE], { goodCodes: [0, 1] })).code === 0) {
-    return progress.say(`  Base image ${BASE_IMAGE} is there from an earlier run`);
+    return progress.say(`  Base image ${BASE_IMAGE} exists from an earlier run`);
   }
-  await progress.phase(`Making the base image ${BASE_IMAGE}`, async (step) => {
+  await progress.phase(`Building the base image ${BASE_IMAGE}`, async (step) => {
     const directory = mkdtempSync(join(tmpdir(), 'tidemark-base-'));
     const archive = join(directory, 'base.tar');
     try {
@@ -29,7 +29,7 @@ export async function ensureBaseImage(progress: Progress): Promise<void> {
   });
 }
 
-/** Builds each target once; layers of earlier runs are used. */
+/** Builds each target once, reusing the layers of earlier runs. @throws {SetupError} when a build fails. */
 export async function buildImages(file: ComposeFile, directory: string, progress: Progress): Promise<void> {
   const services = new Map(Object.values(file.services).map((service) => [service.image, service]));
   for (const [image, { build }] of services) {
@@ -44,11 +44,11 @@ export async function buildImages(file: ComposeFile, directory: string, progress
       );
     });
   }
-  // What an earlier run named so; the stages in between carry no label and stay, as a cache.
+  // Removes the images of earlier runs; intermediate stages have no label and stay as a cache.
   await podman(['image', 'prune', '--force', '--filter', `label=${CHECK_LABEL}`]);
 }
 
-/** Where this machine trusts an authority of its own, npm inside the build must too. */
+/** npm inside the build must trust the certificate authority that this machine trusts. */
 function authorityOptions(): readonly string[] {
   const bundle = process.env.NODE_EXTRA_CA_CERTS;
   return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];

@@ -5,7 +5,10 @@ import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 15;
 
-/** Runs a program that dies with us, handing each line it prints to `onLine`. @throws SetupError when it fails. */
+/**
+ * Runs a program that the kernel ends when this process dies. `onLine` receives each line of stdout and stderr.
+ * @throws {SetupError} with its last lines when the exit code is not 0.
+ */
 export async function runTied(argv: readonly string[], onLine: (line: string) => void): Promise<void> {
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
   const lines: string[] = [];

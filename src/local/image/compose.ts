@@ -1,7 +1,7 @@
 /**
- * Reads compose.yaml the way `docker compose` does, as far as this project uses it: variables, merge keys, and a strict
- * schema, so that a key which nothing here knows how to check is an error and not a blind spot. Pure; used by
- * image-check.ts and by the test that states the rules for every service.
+ * Parses compose.yaml as `docker compose` does, for the features this project uses: variables and merge keys. The schema is
+ * strict: a key that image:check cannot check is an error. Pure; used by image-check.ts and by the tests that state the
+ * rules for every service.
  */
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -57,10 +57,11 @@ const file = z.object({
 export type ComposeService = z.output<typeof service>;
 export type ComposeFile = z.output<typeof file>;
 
-/** @throws Error naming a required variable that is not set, or every key that does not belong. */
+/** @throws {Error} naming a required variable that is not set, or every invalid or unknown key. */
 export function parseCompose(text: string, variables: Variables): ComposeFile {
   const { data, error } = file.safeParse(interpolate(parse(text, { merge: true }), variables));
-  if (error) throw new Error(`compose.yaml is not what this understands:\n${z.prettifyError(error)}`);
+  if (error)
+    throw new Error(`compose.yaml does not match the schema in src/local/image/compose.ts:\n${z.prettifyError(error)}`);
   return data;
 }
 
@@ -82,7 +83,7 @@ function resolveVariable(value: string | undefined, name: string, operator?: str
   return rest ?? '';
 }
 
-/** The names of the services, each after all it depends on. @throws Error when they depend on each other in a circle. */
+/** @returns the names of the services, each after its dependencies. @throws {Error} on a circular dependency. */
 export function startOrder(services: ComposeFile['services']): readonly string[] {
   const order: string[] = [];
   const visit = (name: string, path: readonly string[]): void => {

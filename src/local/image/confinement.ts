@@ -1,4 +1,4 @@
-/** Looks into the running containers whether what compose.yaml promises holds there, seen from inside. */
+/** Checks from inside the running containers that they are confined as compose.yaml says. */
 
 import { SetupError } from '../setup-error.ts';
 import { type CheckPlan, containerName } from './arguments.ts';
@@ -7,13 +7,13 @@ import { podman } from './podman.ts';
 
 const UNITS = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 } as const;
 
-/** One `name=value` a line; control groups are where version 2 has them, or where version 1 had. */
-const LOOK_AROUND = `
+/** Prints `name=value` lines. Limits are read from control groups version 2, else version 1. */
+const PRINT_CONFINEMENT = `
 echo "uid=$(id -u)"
 sed -n 's/^\\(CapEff\\|CapPrm\\|CapBnd\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /proc/self/status
-for place in / /app /usr /usr/local/lib /etc /srv /run /var/tmp; do
-  [ -d $place ] || continue
-  if (: > $place/probe) 2> /dev/null; then echo "writable=$place"; fi
+for directory in / /app /usr /usr/local/lib /etc /srv /run /var/tmp; do
+  [ -d $directory ] || continue
+  if (: > $directory/probe) 2> /dev/null; then echo "writable=$directory"; fi
 done
 echo "memory=$(cat /sys/fs/cgroup/memory.max 2> /dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes)"
 echo "pids=$(cat /sys/fs/cgroup/pids.max 2> /dev/null || cat /sys/fs/cgroup/pids/pids.max)"
@@ -22,7 +22,7 @@ echo "cpu=$(cat /sys/fs/cgroup/cpu.max 2> /dev/null ||
 echo "gateways=$(awk '$2 == "00000000"' /proc/net/route | wc -l)"
 `;
 
-/** Tries to connect; prints the addresses that answer. */
+/** Connects to each address given as an argument; prints the addresses that accept. */
 const CONNECT = `
   const { connect } = await import('node:net');
   const reaches = (address) => new Promise((resolve) => {
@@ -35,14 +35,14 @@ const CONNECT = `
   console.log(open.flat().join(' '));
 `;
 
-/** @throws SetupError naming everything that is looser than compose.yaml says. */
+/** @throws {SetupError} naming every property that differs from compose.yaml. */
 export async function checkConfinement(plan: CheckPlan, name: string, service: ComposeService): Promise<void> {
-  const { output } = await podman(['exec', containerName(plan, name), 'sh', '-c', LOOK_AROUND]);
+  const { output } = await podman(['exec', containerName(plan, name), 'sh', '-c', PRINT_CONFINEMENT]);
   const problems = findProblems(plan, service, output.split('\n'));
   if (problems.length > 0) throw new SetupError(`${name} is not confined as compose.yaml says: ${problems.join('; ')}`);
 }
 
-/** Pure part: compares what the look around printed with the promises. */
+/** Compares the output of PRINT_CONFINEMENT with compose.yaml. Pure. @returns a sentence for each difference. */
 export function findProblems(
   { file }: Pick<CheckPlan, 'file'>,
   service: ComposeService,
@@ -58,13 +58,15 @@ export function findProblems(
     ...['CapEff', 'CapPrm', 'CapBnd'].map((set) => [set, Number.parseInt(valuesOf(set)[0] ?? '', 16), 0] as const),
     ['no new privileges', valuesOf('NoNewPrivs')[0], '1'],
     ['system-call filter', valuesOf('Seccomp')[0], '2'],
-    ['writable places', valuesOf('writable').join(' '), ''],
+    ['writable directories', valuesOf('writable').join(' '), ''],
     ['memory', Number(valuesOf('memory')[0]), toBytes(memory)],
     ['processes', Number(valuesOf('pids')[0]), pids],
     ['processors', (quota ?? Number.NaN) / (period ?? Number.NaN), Number(cpus)],
-    ['has no gateway', valuesOf('gateways')[0] === '0', isInternal],
+    ['no gateway', valuesOf('gateways')[0] === '0', isInternal],
   ];
-  return expected.flatMap(([what, got, wanted]) => (got === wanted ? [] : [`${what}: ${wanted} expected, got ${got}`]));
+  return expected.flatMap(([what, got, wanted]) =>
+    got === wanted ? [] : [`${what} must be ${wanted === '' ? 'none' : wanted}, got ${got}`],
+  );
 }
 
 function toBytes(size: string): number {
@@ -72,7 +74,7 @@ function toBytes(size: string): number {
   return Number.parseInt(size, 10) * (unit ?? 1);
 }
 
-/** What the calculator can connect to must be database and Redis alone (R-H7). @throws SetupError otherwise. */
+/** The calculator can connect to the database and Redis only (R-H7). @throws {SetupError} with what it can connect to. */
 export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const servers = { database: 5432, redis: 6379, api: 8080, grpc: 50_051 } as const;
   const named = Object.entries(servers).map(([name, port]) => `${name}:${port}`);
@@ -82,5 +84,6 @@ export async function checkCalculatorNetwork(plan: CheckPlan): Promise<void> {
   const container = containerName(plan, 'calculator');
   const { output } = await podman(['exec', container, 'node', '--eval', CONNECT, '--', ...named, ...numbered]);
   const wanted = 'database:5432 redis:6379';
-  if (output !== wanted) throw new SetupError(`the calculator can connect to ${output}; ${wanted} was expected`);
+  if (output !== wanted)
+    throw new SetupError(`the calculator must be able to connect to ${wanted} only, got ${output}`);
 }

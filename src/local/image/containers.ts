@@ -1,4 +1,4 @@
-/** Starts what compose.yaml describes in the order it asks for, waits for it, and removes every trace of it. */
+/** Starts the services of compose.yaml in dependency order, waits until they are healthy, and removes all they leave. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';
 import { SetupError } from '../setup-error.ts';
@@ -7,11 +7,11 @@ import { type ComposeFile, startOrder } from './compose.ts';
 import { limitOptions, podman } from './podman.ts';
 
 const READY_TIMEOUT_MS = 180_000;
-const ASK_INTERVAL_MS = 250;
+const POLL_MS = 250;
 const FIRST_HOST = 10;
 const LOG_LINES = '40';
 
-/** Makes the networks, as open or closed as compose.yaml says, and deals out their addresses. */
+/** Creates the networks, internal or not as compose.yaml says, and assigns an address to each service. */
 export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
   const networks: Record<string, CheckNetwork> = {};
   for (const [name, { internal }] of Object.entries(file.networks)) {
@@ -19,7 +19,7 @@ export async function prepare(file: ComposeFile, prefix: string, directory: stri
     await podman(['network', 'create', ...(internal ? ['--internal'] : []), podmanName]);
     const { output } = await podman(['network', 'inspect', podmanName]);
     const subnet = /"subnet": "(\d+\.\d+\.\d+)\.0\/24"/.exec(output)?.[1];
-    if (!subnet) throw new SetupError(`podman made network ${podmanName} without a subnet this can read:\n${output}`);
+    if (!subnet) throw new SetupError(`network ${podmanName} must have a subnet of 24 bits, got:\n${output}`);
     const members = Object.entries(file.services).filter(([, service]) => service.networks.includes(name));
     const addresses = members.map(([member], index) => [member, `${subnet}.${FIRST_HOST + index}`]);
     networks[name] = { podmanName, addresses: Object.fromEntries(addresses) };
@@ -28,7 +28,7 @@ export async function prepare(file: ComposeFile, prefix: string, directory: stri
   return { prefix, file, networks, machineOptions, directory };
 }
 
-/** Starts every service once those it waits for are as it wants them. */
+/** Starts every service after its dependencies are healthy or have completed. @throws {SetupError} when one fails. */
 export async function startServices(plan: CheckPlan, progress: Progress): Promise<void> {
   const { services } = plan.file;
   for (const name of startOrder(services)) {
@@ -39,29 +39,29 @@ export async function startServices(plan: CheckPlan, progress: Progress): Promis
       const isOneShot = Object.values(services).some(
         ({ depends_on }) => depends_on[name]?.condition === 'service_completed_successfully',
       );
-      step('waiting for it');
+      step('waiting until it is ready');
       await (isOneShot ? awaitSuccess(plan, name) : awaitHealthy(plan, name));
     });
   }
 }
 
-/** Waits until the health check of `name` passes. @throws SetupError with its log when it ends or never does. */
+/** Waits until the health check of `name` passes. @throws {SetupError} with its log when it ends or READY_TIMEOUT_MS passes. */
 export async function awaitHealthy(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
-    // 125 is podman's word for a container that is not running.
+    // Podman exits with 125 when the container is not running.
     const { code } = await podman(['healthcheck', 'run', container], { goodCodes: [0, 1, 125] });
     if (code === 0) return;
     if (!(await isRunning(container)) || performance.now() > deadline) return giveUp(container, 'is not healthy');
-    await pause(ASK_INTERVAL_MS);
+    await pause(POLL_MS);
   }
 }
 
 async function awaitSuccess(plan: CheckPlan, name: string): Promise<void> {
   const container = containerName(plan, name);
   const { output } = await podman(['wait', container]);
-  if (output !== '0') return giveUp(container, `ended with ${output}`);
+  if (output !== '0') return giveUp(container, `exited with ${output}`);
 }
 
 async function isRunning(container: string): Promise<boolean> {
@@ -74,7 +74,7 @@ async function giveUp(container: string, what: string): Promise<never> {
   throw new SetupError(`${container} ${what}; its log ends:\n${lines.join('\n')}`);
 }
 
-/** Asks the services to stop, last started first. @returns the exit code of each. */
+/** Stops the services in reverse start order. @returns the exit code of each. */
 export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string, number>> {
   const codes = new Map<string, number>();
   for (const name of startOrder(plan.file.services).toReversed()) {
@@ -85,7 +85,7 @@ export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string,
   return codes;
 }
 
-/** Removes containers, volumes and networks whose names start with `prefix`, however far their making got. */
+/** Removes containers, volumes and networks whose names start with `prefix`, also those of an incomplete run. */
 export async function removeAll(prefix: string): Promise<void> {
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
     const { output } = await podman([...args, '--filter', `name=${prefix}`]);

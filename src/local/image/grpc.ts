@@ -1,4 +1,4 @@
-/** Reads a point over gRPC, as a client made from the public proto does. */
+/** Reads points over gRPC with the public proto, as a client does. */
 import { Client, credentials, Metadata, type MethodDefinition, type ServiceDefinition } from '@grpc/grpc-js';
 import { loadPublicPackage } from '../../grpc/load-proto.ts';
 
@@ -13,7 +13,7 @@ interface Chunk {
   readonly values: readonly number[];
 }
 
-/** @returns the values of the variable, by date. @throws the gRPC status when the server refuses. */
+/** @returns the values of the variable in order of date. @throws {ServiceError} when the server refuses. */
 export async function readValues(address: string, token: string, variableId: number): Promise<readonly number[]> {
   const service = loadPublicPackage()[SERVICE] as ServiceDefinition;
   const { path, requestSerialize, responseDeserialize } = service.ReadPoints as MethodDefinition<Request, Chunk>;

@@ -1,4 +1,4 @@
-/** Runs podman, as root because only then it has networks of its own, and with what this machine allows. */
+/** Runs podman as root, which may create networks, within the resource limits of this machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,17 +7,18 @@ import { isRoot } from '../services/launcher.ts';
 import { SetupError } from '../setup-error.ts';
 
 const KEPT_ERROR_LINES = 30;
-/** Podman asks for more unless told otherwise, and fails where a hard limit may not be raised. */
+/** Podman raises these limits by default and fails where the hard limit is lower. */
 const WANTED_LIMITS = { nofile: ['Max open files', 65_536], nproc: ['Max processes', 4096] } as const;
 const SOFT_FILES = 1024;
 
 export interface PodmanOptions {
-  /** Added to the environment of podman itself; `--env NAME` passes a value on without showing it. */
+  /** Added to podman's own environment; `--env NAME` passes a value on without showing it in process lists. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Standard input. */
   readonly input?: string;
-  /** Called for every line of output, of both streams. */
+  /** Receives every line of stdout and stderr. */
   readonly onLine?: (line: string) => void;
-  /** Exit codes that are an answer; default: 0 alone. */
+  /** Exit codes that are no failure; default: 0. */
   readonly goodCodes?: readonly number[];
 }
 
@@ -26,7 +27,7 @@ export interface PodmanResult {
   readonly output: string;
 }
 
-/** @returns standard output, trimmed. @throws SetupError with the last lines when podman fails. */
+/** @returns exit code and trimmed standard output. @throws {SetupError} with the last lines of output when podman fails. */
 export async function podman(args: readonly string[], options: PodmanOptions = {}): Promise<PodmanResult> {
   const [program = '', ...rest] = [...asRoot(options.environment ?? {}), 'podman', '--runtime', 'runc', ...args];
   const child = spawn(program, rest, {
@@ -53,7 +54,7 @@ function asRoot(environment: Readonly<Record<string, string>>): readonly string[
   return ['sudo', `--preserve-env=PATH,${Object.keys(environment).join(',')}`];
 }
 
-/** Options of `build` and `run` that keep their limits below those of this process. */
+/** @returns options of `build` and `run` that keep their limits within those of this process. */
 export function limitOptions(limits = readFileSync('/proc/self/limits', 'utf8')): readonly string[] {
   return Object.entries(WANTED_LIMITS).flatMap(([name, [label, wanted]]) => {
     const hard = Number(new RegExp(`^${label}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? wanted);

@@ -1,8 +1,8 @@
 /**
- * The working directory of a root build, below the system's temporary directory: mmdebstrap's packages are read by an
- * unprivileged user, who cannot walk into a private home. Its name carries the id of the process that owns it, so that a
- * later build removes what an interrupted one left, mounts first: a removal that walks into a mounted /proc or /dev would
- * reach the machine's own.
+ * The working directory of a root build. It is in the system's temporary directory, because mmdebstrap reads packages as an
+ * unprivileged user who cannot enter a private home. Its name contains the process id of its build, so that a later build
+ * can remove the directories of interrupted ones. Mounts are removed first: a removal that enters a mounted /proc or /dev
+ * would delete the machine's own files.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { join } from 'node:path';
 
 const NAME = /^tidemark-build-(\d+)-/;
 
-/** Makes a directory that other users may walk into. The caller removes it with `removeBuildDirectory`. */
+/** Creates a directory that other users can enter. The caller removes it with `removeBuildDirectory`. */
 export function makeBuildDirectory(parent = tmpdir()): string {
   const directory = mkdtempSync(join(parent, `tidemark-build-${process.pid}-`));
   chmodSync(directory, 0o755);
   return directory;
 }
 
-/** Removes the directories of builds whose process is gone. @returns their paths. */
+/** Removes the directories of builds whose process has ended. @returns their paths. */
 export function sweepBuildDirectories(parent = tmpdir()): readonly string[] {
   const left = readdirSync(parent).filter((name) => {
     const pid = NAME.exec(name)?.[1];
@@ -30,8 +30,8 @@ export function sweepBuildDirectories(parent = tmpdir()): readonly string[] {
 }
 
 /**
- * Unmounts what is mounted below the directory, then removes it.
- * @throws Error when something stays mounted; nothing is removed then.
+ * Unmounts every mount below the directory, then removes it.
+ * @throws {Error} when a mount remains; nothing is removed then.
  */
 export function removeBuildDirectory(directory: string): void {
   if (!existsSync(directory)) return;
@@ -41,7 +41,7 @@ export function removeBuildDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Mount points below the directory, the deepest first. */
+/** @returns mount points below the directory, longest path first. */
 export function findMounts(directory: string): readonly string[] {
   const prefix = `${realpathSync(directory)}/`;
   return readFileSync('/proc/self/mountinfo', 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A build
- * happens beside the final place and is renamed into it, so what is there is complete. Older ones are left alone: other
- * checkouts may use them, and under chroot they hold data.
+ * Builds root file systems with mmdebstrap and keeps them in the user's cache, one directory per recipe hash. A build is
+ * renamed to its final path at its end, so that a directory there is complete. Older root file systems stay: other
+ * checkouts may use them, and under chroot they contain data.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const KEPT_ERROR_LINES = 15;
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LEFT_OUT = ['doc', 'man', 'info', 'locale', 'lintian'].map((name) => `/usr/share/${name}/*`);
 
-/** The cached root file system of `recipe`, built first if need be. @throws SetupError when it cannot be built. */
+/** @returns the path of the root file system of `recipe`, which is built if it is missing. @throws {SetupError} when the build fails. */
 export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promise<string> {
   const root = rootDirectory(recipe);
   if (existsSync(root)) return root;
@@ -31,20 +31,23 @@ export async function ensureRoot(recipe: RootRecipe, progress: Progress): Promis
   mkdirSync(cache, { recursive: true });
   await progress.phase(`Building the ${recipe.label}, once`, async (step) => {
     using lock = tryLock(join(cache, `${recipe.name}.lock`), BUILD_WAIT_SEC);
-    if (!lock) throw new SetupError(`Another build of the ${recipe.label} has not ended in ${BUILD_WAIT_SEC} s.`);
+    if (!lock)
+      throw new SetupError(
+        `Another build of the ${recipe.label} has not ended after ${BUILD_WAIT_SEC} s; try again when it has.`,
+      );
     if (!existsSync(root)) await build(recipe, cache, root, step);
   });
   return root;
 }
 
-/** Where the root file system of `recipe` is, or will be. */
+/** @returns the path of the root file system of `recipe`, built or not. */
 export function rootDirectory(recipe: RootRecipe): string {
   return join(cacheDirectory(process.env), `${recipe.name}-${recipe.hash}`);
 }
 
 async function build(recipe: RootRecipe, cache: string, root: string, step: Step): Promise<void> {
   const prefix = `.building-${recipe.name}-`;
-  // Left by interrupted builds: this process holds the lock of the recipe.
+  // Interrupted builds left these directories: this process holds the lock of the recipe.
   for (const name of readdirSync(cache).filter((entry) => entry.startsWith(prefix))) removeTree(join(cache, name));
   sweepBuildDirectories();
   const unfinished = mkdtempSync(join(cache, prefix));
@@ -62,7 +65,7 @@ async function build(recipe: RootRecipe, cache: string, root: string, step: Step
   }
 }
 
-/** A tar in between, since without root rights mmdebstrap's own files belong to ids that are not ours. */
+/** Pipes a tar from mmdebstrap: without root rights, files it writes itself belong to subordinate ids. */
 async function unpack(
   recipe: RootRecipe,
   target: string,
@@ -77,9 +80,9 @@ async function unpack(
   const ownership = isRoot() ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
   const tar = spawnTied(['tar', '--extract', '--directory', target, '--exclude', './dev/*', ...ownership], process.env);
   if (!debootstrap.stdout || !tar.stdin) throw new Error('mmdebstrap and tar need pipes');
-  const [messages, complaints] = [followMessages(debootstrap, step), followMessages(tar, step)];
-  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes tell more');
-  // A signal ends the children first, so that they and this process remove what they made.
+  const [messages, errors] = [followMessages(debootstrap, step), followMessages(tar, step)];
+  const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
+  // A signal ends the children first, so that they and this process remove their files.
   const interrupt = (): void => {
     for (const child of [debootstrap, tar]) child.kill('SIGTERM');
   };
@@ -87,14 +90,14 @@ async function unpack(
   const [[builtCode], [unpackedCode]] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
   for (const signal of INTERRUPTS) process.off(signal, interrupt);
   if (builtCode !== 0 || unpackedCode !== 0) {
-    const tail = [...messages, ...complaints].slice(-KEPT_ERROR_LINES).join('\n');
+    const tail = [...messages, ...errors].slice(-KEPT_ERROR_LINES).join('\n');
     throw new SetupError(`The ${recipe.label} could not be built:\n${tail}`);
   }
 }
 
 /**
- * As root, mmdebstrap mounts /proc, /sys and /dev into the new root: in a mount namespace of its own, they end with it.
- * Without root rights it makes its own namespace.
+ * As root, mmdebstrap mounts /proc, /sys and /dev into the new root; in a mount namespace of its own, these mounts end with
+ * it. Without root rights mmdebstrap creates that namespace itself.
  */
 function privateMounts(): readonly string[] {
   const command = ['unshare', '--mount', '--propagation', 'private', '--'];
@@ -120,7 +123,7 @@ function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): Chi
   });
 }
 
-/** Shows what mmdebstrap says it is at, and keeps all lines for the case that it fails. */
+/** Shows the steps that mmdebstrap prints. @returns all its lines, for an error message. */
 function followMessages(child: ChildProcess, step: Step): readonly string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;

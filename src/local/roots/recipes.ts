@@ -1,6 +1,6 @@
 /**
- * What the two root file systems are made of: Debian suite, packages, and what is done to them before they are packed.
- * Everything named here is hashed, so a changed list or script gives a new root file system.
+ * Recipes of the two root file systems: Debian suite, packages, and the hooks that finish them. A recipe is hashed with the
+ * contents of its files, so that a changed list or script gives a new root file system.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -20,11 +20,11 @@ export interface RootRecipe {
   readonly label: string;
   readonly suite: string;
   readonly packages: readonly string[];
-  /** Shell lines run with the root file system as `$1` once all packages are in. */
+  /** Shell lines that run with the root file system as `$1` after all packages are installed. */
   readonly hooks: readonly string[];
-  /** Files of the checkout the hooks need, by relative path; the hooks find a readable copy in `$TIDEMARK_STAGE`. */
+  /** Files of the checkout that the hooks need, by relative path; the hooks find copies in `$TIDEMARK_STAGE`. */
   readonly stagedFiles: readonly string[];
-  /** Twelve hexadecimal digits over all of the above, the contents of staged files included. */
+  /** Twelve hexadecimal digits over the recipe and the contents of its staged files. */
   readonly hash: string;
 }
 
@@ -42,7 +42,7 @@ export function databaseRecipe(): RootRecipe {
     packages: readPackages(join(CHECKOUT, DATABASE_PACKAGES)),
     hooks: [
       ...ADD_SERVICE_USER,
-      // The cluster the package makes on installation is never used, and /data is where ours is bound.
+      // Removes the cluster that the package creates on installation; the stack's own cluster is mounted at /data.
       'rm -rf "$1"/var/lib/postgresql/17 "$1"/etc/postgresql/17',
       'mkdir -m 755 "$1/data"',
     ],
@@ -50,7 +50,7 @@ export function databaseRecipe(): RootRecipe {
   });
 }
 
-/** R with the packages scripts may use, the runner, and the data of the demo. */
+/** R with the packages that scripts may use, the runner, and the demo's data. */
 export function rRecipe(): RootRecipe {
   return withHash({
     name: 'r',
@@ -74,7 +74,7 @@ function listFiles(directory: string): readonly string[] {
     .sort();
 }
 
-/** One package name a line; `#` starts a comment. */
+/** Reads a list of one package name a line; `#` starts a comment. */
 function readPackages(path: string): readonly string[] {
   return readFileSync(path, 'utf8')
     .split('\n')

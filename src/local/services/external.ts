@@ -1,22 +1,22 @@
 /**
- * Services somebody else runs: when DATABASE_URL and REDIS_URL are set they are used, after a look that they will do.
- * Every problem is one sentence that says what to change.
+ * External services: the database and Redis of DATABASE_URL and REDIS_URL, checked for reachability, version and
+ * TimescaleDB. Every problem is one sentence that says what to change.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { SetupError } from '../setup-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-const OLDEST_POSTGRES = 15;
-const OLDEST_TIMESCALE = [2, 15] as const;
-const OLDEST_REDIS = [6, 2] as const;
+const MIN_POSTGRES = 15;
+const MIN_TIMESCALE = [2, 15] as const;
+const MIN_REDIS = [6, 2] as const;
 
 export interface ExternalServices {
   readonly databaseUrl: string;
   readonly redisUrl: string;
 }
 
-/** The services the environment names; undefined when it names none. @throws SetupError when it names only one. */
+/** @returns the services the environment names; undefined without both URLs. @throws {SetupError} when one URL is missing. */
 export function readExternalServices(
   environment: Readonly<Record<string, string | undefined>>,
 ): ExternalServices | undefined {
@@ -27,7 +27,7 @@ export function readExternalServices(
   throw new SetupError(`${present} is set and ${absent} is not; set both to use your own services, or neither.`);
 }
 
-/** @throws SetupError when one cannot be reached, is too old, or lacks TimescaleDB. */
+/** @throws {SetupError} when a service is unreachable or too old, or the database lacks TimescaleDB. */
 export async function checkExternalServices({ databaseUrl, redisUrl }: ExternalServices): Promise<void> {
   await checkPostgres(databaseUrl);
   await checkRedis(redisUrl);
@@ -40,8 +40,8 @@ async function checkPostgres(url: string): Promise<void> {
       `select current_setting('server_version') version`,
     );
     const version = versions[0]?.version ?? 'unknown';
-    if (Number.parseInt(version, 10) < OLDEST_POSTGRES) {
-      throw new SetupError(`DATABASE_URL leads to PostgreSQL ${version}; ${OLDEST_POSTGRES} or newer is needed.`);
+    if (Number.parseInt(version, 10) < MIN_POSTGRES) {
+      throw new SetupError(`The PostgreSQL at DATABASE_URL must be version ${MIN_POSTGRES} or newer, got ${version}.`);
     }
     const { rows: extensions } = await client.query<{ version: string }>(
       `select coalesce(installed_version, default_version) as version
@@ -60,33 +60,33 @@ async function connectPostgres(url: string): Promise<pg.Client> {
     await client.connect();
     return client;
   } catch (error) {
-    throw new SetupError(`DATABASE_URL leads to ${addressOf(url)}, which cannot be used: ${reasonOf(error)}.`);
+    throw new SetupError(`Cannot connect to DATABASE_URL (${addressOf(url)}): ${reasonOf(error)}.`);
   }
 }
 
 function assertTimescale(version: string | undefined): void {
-  const wanted = OLDEST_TIMESCALE.join('.');
+  const wanted = MIN_TIMESCALE.join('.');
   if (version === undefined) {
     throw new SetupError(
       `The PostgreSQL at DATABASE_URL has no TimescaleDB; install ${wanted} or newer on its server.`,
     );
   }
-  if (isOlder(version, OLDEST_TIMESCALE)) {
-    throw new SetupError(`The PostgreSQL at DATABASE_URL has TimescaleDB ${version}; ${wanted} or newer is needed.`);
+  if (isOlder(version, MIN_TIMESCALE)) {
+    throw new SetupError(`The TimescaleDB at DATABASE_URL must be version ${wanted} or newer, got ${version}.`);
   }
 }
 
 async function checkRedis(url: string): Promise<void> {
   const info = await readRedisInfo(url);
   const version = /^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown';
-  if (isOlder(version, OLDEST_REDIS)) {
-    throw new SetupError(`REDIS_URL leads to Redis ${version}; ${OLDEST_REDIS.join('.')} or newer is needed.`);
+  if (isOlder(version, MIN_REDIS)) {
+    throw new SetupError(`The Redis at REDIS_URL must be version ${MIN_REDIS.join('.')} or newer, got ${version}.`);
   }
 }
 
 async function readRedisInfo(url: string): Promise<string> {
   let client: Redis | undefined;
-  // ioredis tells the caller only that the connection was closed; why comes as an event.
+  // ioredis rejects with "Connection is closed"; the reason is in the `error` event before it.
   const seen: { error?: unknown } = {};
   try {
     client = new Redis(url, {
@@ -101,24 +101,22 @@ async function readRedisInfo(url: string): Promise<string> {
     await client.connect();
     return await client.info('server');
   } catch (error) {
-    throw new SetupError(
-      `REDIS_URL leads to ${addressOf(url)}, which cannot be used: ${reasonOf(seen.error ?? error)}.`,
-    );
+    throw new SetupError(`Cannot connect to REDIS_URL (${addressOf(url)}): ${reasonOf(seen.error ?? error)}.`);
   } finally {
     client?.disconnect();
   }
 }
 
-/** Whether `version` ("7.0.15") is before `oldest` by its first two numbers; what is no version counts as old. */
+/** Whether `version` ("7.0.15") is lower than `oldest` in its first two numbers; a text without a number is. */
 export function isOlder(version: string, oldest: readonly [number, number]): boolean {
   const [major = Number.NaN, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
   if (Number.isNaN(major)) return true;
   return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
 }
 
-/** Host and port, never the password. */
+/** Host and port, without the password. */
 function addressOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'something that is not an address';
+  return URL.canParse(url) ? new URL(url).host : 'not a URL';
 }
 
 function reasonOf(error: unknown): string {

@@ -1,7 +1,7 @@
 /**
- * Runs a program inside a root file system: by `bwrap` in namespaces of its own, or, where the kernel refuses user
- * namespaces and we are root, by `chroot`. Either way it runs without rights under an unprivileged id, sees one
- * writable directory, and is killed by the kernel when this process dies.
+ * Runs a program inside a root file system: with `bwrap` in namespaces of its own or, where the kernel refuses user
+ * namespaces and this process is root, with `chroot`. The program runs under an unprivileged user id, has one writable
+ * directory, and is killed by the kernel when this process dies.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
 import { SetupError } from '../setup-error.ts';
 
-/** Numeric id, and its name in the root file systems' passwd, under which services run. */
+/** User and group id of the services; the root file systems' passwd names it. */
 export const SERVICE_ID = 26_001;
 
 const INNER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LANG: 'C.UTF-8', HOME: '/tmp' };
@@ -27,7 +27,7 @@ type StdioEntry = 'inherit' | 'ignore' | 'pipe' | number;
 
 export type LauncherKind = 'bwrap' | 'chroot';
 
-/** A directory that outlives the program: where it is for us, and where the program sees it. */
+/** The writable directory of a program, which outlives it: its path on the host and inside the root file system. */
 export interface State {
   readonly hostPath: string;
   readonly innerPath: string;
@@ -38,23 +38,23 @@ export interface RootProgram {
   readonly state: State;
   readonly argv: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where its output goes: a descriptor, a pipe to read, or this terminal (input included). */
+  /** Destination of its output: a descriptor, a pipe, or this terminal, which then is its input too. */
   readonly output: number | 'pipe' | 'inherit';
-  /** Descriptor of a lock the program shall hold for as long as any of its processes lives. */
+  /** Descriptor of a lock that the program holds as long as any of its processes lives. */
   readonly lock?: number;
 }
 
 export interface RunningProgram {
-  /** The process to watch; it ends when the program does. */
+  /** The launcher's process, which ends when the program ends. */
   readonly child: ChildProcess;
-  /** Process id, as seen here, of the program itself: signals go there. */
+  /** Process id of the program in this PID namespace, for signals. */
   readonly pid: Promise<number>;
 }
 
 /**
- * Which launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment forces the way without user
- * namespaces, to try what happens on such kernels.
- * @throws SetupError where neither works.
+ * @returns the launcher this machine allows. `TIDEMARK_NO_USERNS=1` in the environment excludes user namespaces, to try
+ * kernels that refuse them.
+ * @throws {SetupError} when neither works.
  */
 export function chooseLauncher(environment: Readonly<Record<string, string | undefined>>): LauncherKind {
   const refusal = findNamespaceRefusal(environment);
@@ -65,7 +65,7 @@ export function chooseLauncher(environment: Readonly<Record<string, string | und
   );
 }
 
-/** Why programs cannot be run in namespaces of their own; undefined when they can. */
+/** @returns why user namespaces are refused; undefined when they are allowed. */
 export function findNamespaceRefusal(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   if (environment.TIDEMARK_NO_USERNS === '1') return 'TIDEMARK_NO_USERNS is set';
   const [program = '', ...rest] = confine('/', '/tmp', () => ['bwrap', '--ro-bind', '/', '/', ...NAMESPACES, 'true']);
@@ -77,7 +77,7 @@ export function findNamespaceRefusal(environment: Readonly<Record<string, string
   }
 }
 
-/** The command line `commandFor` gives for the two directories, run without rights where it can reach them. */
+/** @returns the command of `commandFor`; as root, run under SERVICE_ID with both directories mounted where that user can reach them. */
 function confine(
   root: string,
   state: string,
@@ -91,7 +91,7 @@ function confine(
   });
 }
 
-/** Creates, if need be, the writable directory that belongs to `localPath`, owned by whom the program runs as. */
+/** Creates the writable directory of `localPath` if it is missing, owned by the program's user. */
 export function prepareState(kind: LauncherKind, root: string, localPath: string): State {
   const state = locateState(kind, root, localPath);
   mkdirSync(state.hostPath, { recursive: true, mode: 0o700 });
@@ -99,7 +99,7 @@ export function prepareState(kind: LauncherKind, root: string, localPath: string
   return state;
 }
 
-/** Under chroot nothing outside the root file system can be seen, so the directory lies inside it. */
+/** Under chroot, only the root file system is visible, so the directory is inside it. */
 export function locateState(kind: LauncherKind, root: string, localPath: string): State {
   if (kind === 'bwrap') return { hostPath: localPath, innerPath: '/data' };
   const innerPath = `/data/${createHash('sha256').update(localPath).digest('hex').slice(0, 16)}`;
@@ -111,7 +111,7 @@ export function launch(kind: LauncherKind, program: RootProgram): RunningProgram
   return kind === 'bwrap' ? launchInNamespaces(program) : launchInChroot(program);
 }
 
-/** Runs `program` to its end. @returns its output. @throws Error with the output when it fails. */
+/** Runs `program` to its end. @returns its output. @throws {Error} with the output when the exit code is not 0. */
 export async function runToEnd(kind: LauncherKind, program: Omit<RootProgram, 'output'>): Promise<string> {
   const { child } = launch(kind, { ...program, output: 'pipe' });
   const exit = new Promise<number | null>((resolve, reject) => child.on('exit', resolve).on('error', reject));
@@ -139,9 +139,9 @@ function launchInNamespaces(program: RootProgram): RunningProgram {
 
 async function readChildPid(child: ChildProcess): Promise<number> {
   const info = child.stdio[3];
-  if (!info || !('readable' in info)) throw new Error('bwrap has no descriptor to report on');
+  if (!info || !('readable' in info)) throw new Error('bwrap must have a pipe as descriptor 3');
   const match = /"child-pid": *(\d+)/.exec(await text(info));
-  if (!match) throw new Error('bwrap ended before it could start its program');
+  if (!match) throw new Error('bwrap ended before it started its program');
   return Number(match[1]);
 }
 
@@ -153,11 +153,11 @@ function launchInChroot(program: RootProgram): RunningProgram {
     stdio: [...terminal(program), 'ignore', lockOf(program)],
   });
   const pid =
-    child.pid === undefined ? Promise.reject(new Error('chroot could not be run')) : Promise.resolve(child.pid);
+    child.pid === undefined ? Promise.reject(new Error('chroot could not be started')) : Promise.resolve(child.pid);
   return { child, pid };
 }
 
-/** A session of its own, so that Ctrl-C reaches only whoever stops things in good order. */
+/** A session of its own: Ctrl-C reaches only this process, which stops the program in order. */
 function spawnOptions(program: RootProgram) {
   return { env: { ...INNER_ENVIRONMENT, ...program.environment }, cwd: '/', detached: program.output !== 'inherit' };
 }
@@ -170,7 +170,7 @@ function lockOf({ lock }: RootProgram): StdioEntry {
   return lock ?? 'ignore';
 }
 
-/** Device files are not unpacked with a root file system, as only root may make them; under chroot programs miss them. */
+/** Creates the device files a chroot needs: they are not unpacked with a root file system, since only root may create them. */
 export function makeDevices(root: string): void {
   for (const device of DEVICES) {
     const path = join(root, 'dev', device);

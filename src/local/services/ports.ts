@@ -9,7 +9,7 @@ export async function findFreePort(wanted = 0): Promise<number> {
   const server = await listen(wanted).catch(() => listen(0));
   const address = server.address();
   server.close();
-  if (typeof address !== 'object' || address === null) throw new Error('no free port on loopback');
+  if (typeof address !== 'object' || address === null) throw new Error('loopback must have a free port');
   return address.port;
 }
 

@@ -1,7 +1,7 @@
 /**
- * TimescaleDB of one stack: initialised on first use, kept across starts, in a directory locked by its own processes
- * (see lock.ts). Inside its PID namespace the server is process 1, so a `postmaster.pid` left by a killed one names
- * itself and is taken over; the lock is what keeps two servers apart.
+ * TimescaleDB of one stack: initialised on first use and kept across starts, in a directory that its own processes lock
+ * (see lock.ts). In its PID namespace the server is process 1, so it takes the `postmaster.pid` of a killed server for its
+ * own; only the lock prevents two servers on one directory.
  */
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const MEBIBYTE = 1 << 20;
 const READY_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Starts the server. @returns the service; its url leads to the database `postgres`. */
+/** Starts the server. @returns the service, with the URL of the database `postgres`. @throws {SetupError} when it fails. */
 export async function startPostgres(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   await initialise(options, state);
@@ -43,7 +43,7 @@ export async function startPostgres(options: StackServiceOptions): Promise<Servi
   });
 }
 
-/** The cluster is made beside its place and renamed, so an interrupted initdb is not taken for one. */
+/** Creates the cluster under another name and renames it, so that an interrupted initdb leaves no cluster. */
 async function initialise(options: StackServiceOptions, state: State): Promise<void> {
   const cluster = join(state.hostPath, 'cluster');
   if (existsSync(cluster)) return;
@@ -80,7 +80,7 @@ function serverArguments(options: StackServiceOptions, state: State, port: numbe
   ];
 }
 
-/** Sized for a developer's machine: a sixteenth of its memory is shared buffers, at most 1 GiB. */
+/** Sized for a developer's machine: shared buffers are a sixteenth of its memory, 128 MiB to 1 GiB. */
 function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<string, string>> {
   const sharedMebibytes = Math.max(128, Math.min(1024, Math.floor(totalmem() / MEBIBYTE / 16)));
   return {
@@ -88,11 +88,11 @@ function commonSettings(launcher: LauncherKind, port: number): Readonly<Record<s
     port: String(port),
     unix_socket_directories: '',
     max_connections: '200',
-    // A write locks every chunk it touches, and their indexes: thousands when its dates are far apart.
+    // A write locks every chunk it touches and their indexes: thousands when its dates span many chunks.
     max_locks_per_transaction: '512',
     shared_preload_libraries: 'timescaledb',
     'timescaledb.telemetry_level': 'off',
-    // The Apache edition has no jobs of use, and a worker connected to a template would keep it from being cloned.
+    // The Apache edition has no background jobs that Tidemark uses, and a worker's connection would block cloning a template.
     'timescaledb.max_background_workers': '0',
     shared_buffers: `${sharedMebibytes}MB`,
     work_mem: '32MB',
@@ -124,7 +124,7 @@ const VOLATILE = {
   autovacuum_naptime: '10min',
 } as const;
 
-/** Creates `database` on the server of `serverUrl` unless it is there. @returns its url. */
+/** Creates `database` on the server of `serverUrl` if it is missing. @returns its URL. */
 export async function ensureDatabase(serverUrl: string, database: string): Promise<string> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -137,7 +137,7 @@ export async function ensureDatabase(serverUrl: string, database: string): Promi
   return withDatabase(serverUrl, database);
 }
 
-/** The same server, another database. */
+/** @returns the URL of another database on the same server. */
 export function withDatabase(url: string, database: string): string {
   return Object.assign(new URL(url), { pathname: `/${database}` }).toString();
 }
@@ -150,6 +150,6 @@ async function probe(url: string): Promise<void> {
     await client.end();
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
-    throw new SetupError('its data were made with another password; `npm run reset` starts empty.');
+    throw new SetupError('its data have another password; `npm run reset` starts empty.');
   }
 }

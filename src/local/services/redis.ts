@@ -1,4 +1,4 @@
-/** Redis of one stack, from the database root file system: for BullMQ, so nothing may be evicted. */
+/** Redis of one stack, from the database root file system. Eviction is off, as BullMQ requires. */
 import { Redis } from 'ioredis';
 import { launch, prepareState } from './launcher.ts';
 import { findFreePort } from './ports.ts';
@@ -7,7 +7,7 @@ import { awaitService, type Service, type StackServiceOptions, withLog } from '.
 const READY_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts the server on loopback, asking for `password`. */
+/** Starts the server on loopback, protected by `password`. @throws {SetupError} when it fails. */
 export async function startRedis(options: StackServiceOptions): Promise<Service> {
   const state = prepareState(options.launcher, options.root, options.directory);
   const port = await findFreePort(options.wantedPort);

@@ -1,4 +1,4 @@
-/** A database or Redis under way: waits until it answers, notices when it ends by itself, stops it within a deadline. */
+/** Life cycle of a database or Redis process: waits until it answers, reports its end, stops it within a deadline. */
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,29 +7,32 @@ import type { LauncherKind, RunningProgram } from './launcher.ts';
 
 const POLL_MS = 50;
 const SHOWN_LOG_LINES = 12;
-const LARGEST_LOG_BYTES = 32 << 20;
+const MAX_LOG_BYTES = 32 << 20;
 
 /** A started service. */
 export interface Service {
   readonly name: string;
   readonly url: string;
-  /** Resolves when the service has ended, whoever wanted it. */
+  /** Resolves when the service has ended, by itself or by `stop`. */
   readonly ended: Promise<void>;
-  /** Asks it to stop in good order, and kills it after `timeoutMs`. */
+  /** Sends the stop signal, and kills the service when it has not ended after `stopTimeoutMs`. */
   stop(): Promise<void>;
 }
 
-/** What the services of a stack are started with. */
+/** Options of both services of a stack. */
 export interface StackServiceOptions {
   readonly launcher: LauncherKind;
+  /** Root file system of the database. */
   readonly root: string;
-  /** Directory of this stack's own. */
+  /** Directory of the service's data. */
   readonly directory: string;
   readonly logFile: string;
   readonly password: string;
+  /** Descriptor of the stack's lock. */
   readonly lock: number;
+  /** Port of the last start, used again if it is free. */
   readonly wantedPort: number | undefined;
-  /** Whether what it holds must survive a crash; tests trade that for speed. */
+  /** Whether data survive a crash; tests set false for speed. */
   readonly isDurable: boolean;
 }
 
@@ -41,11 +44,11 @@ export interface ServiceOptions {
   readonly stopSignal: 'SIGINT' | 'SIGTERM';
   readonly stopTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** Throws until the service answers; a SetupError when it never will. */
+  /** Rejects until the service answers; with a SetupError when waiting longer is useless. */
   readonly probe: () => Promise<void>;
 }
 
-/** Waits until the service answers. @throws SetupError with the end of its log when it ends first or takes too long. */
+/** Waits until the service answers. @throws {SetupError} with the end of its log when it ends first or `readyTimeoutMs` passes. */
 export async function awaitService(options: ServiceOptions): Promise<Service> {
   const { child } = options.program;
   const ended = new Promise<void>((resolve) => {
@@ -59,7 +62,7 @@ export async function awaitService(options: ServiceOptions): Promise<Service> {
     state.hasEnded = true;
   });
   for (;;) {
-    if (state.hasEnded) throw new SetupError(`${options.name} ended at once:\n${readLogEnd(options.logFile)}`);
+    if (state.hasEnded) throw new SetupError(`${options.name} ended during its start:\n${readLogEnd(options.logFile)}`);
     const problem = await options.probe().then(() => undefined, toError);
     if (problem === undefined) return service;
     if (problem instanceof SetupError || Date.now() > deadlineMs) {
@@ -88,18 +91,18 @@ function signal(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }
 
-/** Opens a log to append to; one that has grown large is put aside first, replacing the one put aside before. */
+/** Opens a log to append to. A log above MAX_LOG_BYTES is first renamed to `.1`, replacing the previous `.1`. */
 export function openLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
-  if (existsSync(path) && statSync(path).size > LARGEST_LOG_BYTES) renameSync(path, `${path}.1`);
+  if (existsSync(path) && statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
   return openSync(path, 'a', 0o600);
 }
 
-/** Runs `work` with the log open. */
+/** Runs `work` with a descriptor of the log, and closes it. */
 export function withLog<T>(path: string, work: (descriptor: number) => T): T {
   const descriptor = openLog(path);
   try {
@@ -109,8 +112,8 @@ export function withLog<T>(path: string, work: (descriptor: number) => T): T {
   }
 }
 
-/** The last lines of a log, and where it is. */
+/** @returns the last lines of a log, and its path. */
 export function readLogEnd(path: string): string {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [];
-  return [...lines.slice(-SHOWN_LOG_LINES), `(all of it: ${path})`].join('\n');
+  return [...lines.slice(-SHOWN_LOG_LINES), `(full log: ${path})`].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * Services that live as long as one run of the tests or the benchmark, in a directory of their own under `.local/`, which
- * is removed at the end; those of runs that were killed are removed by the next one.
+ * Services of one run of the tests or the benchmark, in a directory of their own under `.local/`. The run removes the
+ * directory at its end; the next run removes the directories of killed runs.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,16 +13,16 @@ import { chooseLauncher, locateState } from './launcher.ts';
 import { type Lock, tryLock } from './lock.ts';
 import { type Services, startServices, takeLock } from './services.ts';
 
-const MAKING_WAIT_SEC = 60;
+const CREATE_WAIT_SEC = 60;
 
 export interface TemporaryStackOptions {
-  /** What it is for; part of the directory's name. */
+  /** Start of the directory's name. */
   readonly purpose: 'test' | 'bench';
   readonly isDurable: boolean;
   readonly progress: Progress;
 }
 
-/** Starts TimescaleDB and Redis on fresh data; `stop` removes the data. */
+/** Starts TimescaleDB and Redis with empty data; `stop` removes the data. @throws {SetupError} when they cannot start. */
 export async function startTemporaryStack(options: TemporaryStackOptions): Promise<Services> {
   const { directory, lock } = makeDirectory(`${options.purpose}-`);
   const logDirectory = join(LOG_DIRECTORY, options.purpose);
@@ -34,15 +34,15 @@ export async function startTemporaryStack(options: TemporaryStackOptions): Promi
   return { ...services, stop };
 }
 
-/** Under one lock for all, since between being made and being locked a directory looks abandoned. */
+/** Holds one lock for all runs meanwhile, because a directory looks abandoned until it is locked. */
 function makeDirectory(prefix: string): { readonly directory: string; readonly lock: Lock } {
-  using _turn = takeLock(LOCAL_DIRECTORY, MAKING_WAIT_SEC);
+  using _creation = takeLock(LOCAL_DIRECTORY, CREATE_WAIT_SEC);
   removeAbandoned(prefix);
   const directory = mkdtempSync(join(LOCAL_DIRECTORY, prefix));
   return { directory, lock: takeLock(directory) };
 }
 
-/** Whoever left a directory without holding its lock was killed. */
+/** Removes directories whose lock is free: their runs were killed. */
 function removeAbandoned(prefix: string): void {
   for (const name of readdirSync(LOCAL_DIRECTORY).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(LOCAL_DIRECTORY, name);

@@ -1,4 +1,4 @@
-/** What an interrupted build of a root file system leaves below the temporary directory. */
+/** Directories that interrupted builds of a root file system leave in the temporary directory. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ test('build directories: the next build removes those of dead processes and keep
 const mounted = leaveBuild(makeParent(), DEAD_PID);
 const canMount = spawnSync('mount', ['-t', 'tmpfs', 'none', join(mounted, 'root', 'proc')]).status === 0;
 
-test.skipIf(!canMount)('build directories: mounts are taken off before anything is removed', () => {
+test.skipIf(!canMount)('build directories: mounts are removed before files', () => {
   const inside = join(mounted, 'root', 'proc');
   writeFileSync(join(inside, 'of-the-mount'), '');
   expect(findMounts(mounted)).toEqual([inside]);

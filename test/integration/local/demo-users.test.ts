@@ -1,10 +1,10 @@
-/** The users of the local stack, as its first start makes them. */
+/** The users that the first start of the local stack creates. */
 import { expect, it } from 'vitest';
 import { makeSecrets } from '../../../src/local/secrets.ts';
 import { demoUsers, seedIdentity } from '../../../src/local/seed.ts';
 import { createStoredWorld } from '../../support/fixtures/world.ts';
 
-it('users of the demo can be written to, so that they are found by mail address and get reset links (R-B11, §4.3)', async () => {
+it('npm start: demo users have a mail address, so that search finds them and reset links reach them (R-B11, §4.3)', async () => {
   const world = await createStoredWorld();
   try {
     const secrets = makeSecrets();

@@ -18,7 +18,7 @@ interface Addresses {
   readonly redisUrl: string;
 }
 
-describe('services of a stack', { timeout: 120_000 }, () => {
+describe('npm start: TimescaleDB and Redis', { timeout: 120_000 }, () => {
   let directory: string;
   let processes: ChildProcess[];
 
@@ -41,7 +41,7 @@ describe('services of a stack', { timeout: 120_000 }, () => {
     return child;
   }
 
-  it('die with the process that started them, and start again with what was committed (R-K3)', async () => {
+  it('end with the process that started them, and restart with the committed data (R-K3)', async () => {
     const first = start();
     const addresses = await readAddresses(first);
     await withClient(addresses.serverUrl, (client) => client.query('create table kept as select 42 as value'));
@@ -59,7 +59,7 @@ describe('services of a stack', { timeout: 120_000 }, () => {
     expect(await withRedis(again.redisUrl, (redis) => redis.ping())).toBe('PONG');
   });
 
-  it('refuse a second start in the same directory and leave the first alone (R-K3)', async () => {
+  it('a second start in the same directory is refused and the first continues (R-K3)', async () => {
     const addresses = await readAddresses(start());
     const second = start();
     const errors = collect(second);
@@ -69,32 +69,32 @@ describe('services of a stack', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a look at services somebody else runs', () => {
-  it('accepts those of this run (R-K1)', async () => {
+describe('npm start: services of DATABASE_URL and REDIS_URL', () => {
+  it('a supported database and Redis are accepted (R-K1)', async () => {
     const services = { databaseUrl: inject('serverUrl'), redisUrl: testRedisUrl() };
     await expect(checkExternalServices(services)).resolves.toBeUndefined();
   });
 
-  it('says in a sentence which one cannot be reached, without its password (R-K1)', async () => {
+  it('an unreachable service is refused with a sentence that names its setting but not its password (R-K1)', async () => {
     const port = await findFreePort();
     const databaseUrl = `postgres://someone:hidden@127.0.0.1:${port}/x`;
     const noDatabase = await failureOf(checkExternalServices({ databaseUrl, redisUrl: testRedisUrl() }));
-    expect(noDatabase).toMatch(/^DATABASE_URL leads to 127\.0\.0\.1:\d+, which cannot be used: .*ECONNREFUSED/);
+    expect(noDatabase).toMatch(/^Cannot connect to DATABASE_URL \(127\.0\.0\.1:\d+\): .*ECONNREFUSED/);
     expect(noDatabase).not.toContain('hidden');
     const redisUrl = `redis://:hidden@127.0.0.1:${port}`;
     const noRedis = await failureOf(checkExternalServices({ databaseUrl: inject('serverUrl'), redisUrl }));
-    expect(noRedis).toMatch(/^REDIS_URL leads to 127\.0\.0\.1:\d+, which cannot be used: .*ECONNREFUSED/);
+    expect(noRedis).toMatch(/^Cannot connect to REDIS_URL \(127\.0\.0\.1:\d+\): .*ECONNREFUSED/);
   });
 
-  it('says that a password is wrong (R-K1)', async () => {
+  it('a wrong database password is refused with the reason (R-K1)', async () => {
     const url = Object.assign(new URL(inject('serverUrl')), { password: 'wrong' }).toString();
     const sentence = await failureOf(checkExternalServices({ databaseUrl: url, redisUrl: testRedisUrl() }));
     expect(sentence).toContain('password authentication failed');
   });
 });
 
-describe('a test database', () => {
-  it('is migrated, empty and nobody else’s', async () => {
+describe('test support: a test database', () => {
+  it('is migrated, empty and separate from others', async () => {
     const [one, two] = [await createTestDatabase(), await createTestDatabase()];
     await withClient(one.url, (client) => client.query(`insert into account (name) values ('only here')`));
     const { rows } = await withClient(two.url, (client) => client.query('select count(*)::int as count from account'));

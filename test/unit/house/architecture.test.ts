@@ -53,11 +53,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['platform', 'identity'],
 };
 
-test('the imports are found', () => {
+test('architecture: the scan finds imports', () => {
   expect(imports.length).toBeGreaterThan(SOURCES.length);
 });
 
-test('a room imports only the rooms it may', () => {
+test('architecture: a room imports only the rooms it may', () => {
   const broken = imports.filter(({ from, to }) => {
     const allowed = ALLOWED[roomOf(from)];
     return (
@@ -67,7 +67,7 @@ test('a room imports only the rooms it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('of the root, rooms import the settings alone', () => {
+test('architecture: rooms import only config.ts of the files in src', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';
@@ -75,7 +75,7 @@ test('of the root, rooms import the settings alone', () => {
   expect(broken).toEqual([]);
 });
 
-test('settings import nothing but settings and platform', () => {
+test('architecture: settings files import only settings files and platform', () => {
   const settings = ['src/config.ts', 'src/setting-types.ts', 'src/setting-conflicts.ts'];
   const broken = imports.filter(
     ({ from, to }) =>
@@ -84,7 +84,7 @@ test('settings import nothing but settings and platform', () => {
   expect(broken).toEqual([]);
 });
 
-test('only the wiring knows the roles and the local stack', () => {
+test('architecture: only main.ts, roles and local import roles and local', () => {
   const broken = imports.filter(({ from, to }) => {
     const isWiring = ['root', 'roles', 'local'].includes(roomOf(from));
     return !isWiring && ['roles', 'local'].includes(roomOf(to));
@@ -92,14 +92,14 @@ test('only the wiring knows the roles and the local stack', () => {
   expect(broken).toEqual([]);
 });
 
-test('the product does not import src/local, which the images do not contain', () => {
+test('architecture: the product does not import src/local, which the images do not contain', () => {
   const broken = imports.filter(({ from, to }) => roomOf(from) !== 'local' && roomOf(to) === 'local');
   expect(broken).toEqual([]);
   expect(read('.dockerignore').split('\n')).toContain('src/local');
   expect(read('Dockerfile')).not.toContain('src/local');
 });
 
-test('files import each other in no circle', () => {
+test('architecture: imports have no cycle', () => {
   const graph = new Map<string, string[]>();
   for (const { from, to } of imports) if (to.startsWith('src/')) graph.set(from, [...(graph.get(from) ?? []), to]);
   const done = new Set<string>();
@@ -116,14 +116,14 @@ test('files import each other in no circle', () => {
   expect(SOURCES.flatMap((file) => findCircle(file, []) ?? [])).toEqual([]);
 });
 
-describe('files named *-rules.ts', () => {
+describe('architecture: files named *-rules.ts', () => {
   const rules = SOURCES.filter((file) => file.endsWith('-rules.ts'));
 
-  test('there are some', () => {
+  test('the scan finds such files', () => {
     expect(rules.length).toBeGreaterThan(5);
   });
 
-  test.each(rules)('%s is pure: no package, no I/O, no clock, no environment, nor anything it is built on', (file) => {
+  test.each(rules)('%s and its imports are pure: no package, I/O, clock or environment', (file) => {
     const reached = new Set([file]);
     for (const reachedFile of reached) {
       for (const { from, to, isType } of imports) if (from === reachedFile && !isType) reached.add(to);
@@ -135,7 +135,7 @@ describe('files named *-rules.ts', () => {
   });
 });
 
-test('files stay within 400 lines, tests within 500', () => {
+test('architecture: files have at most 400 lines, tests 500', () => {
   const lines = (file: string) => read(file).split('\n').length - 1;
   expect([...SOURCES.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
@@ -155,12 +155,12 @@ test('architecture: a route reads its query through its declaration only, which 
   expect(offenders).toEqual([]);
 });
 
-test('the environment is read in the wiring alone, settings are passed on (R-K1)', () => {
+test('architecture: only main.ts and src/local read the environment; settings are passed on (R-K1)', () => {
   const readers = SOURCES.filter((file) => /process\.env\b/.test(read(file)) && !file.startsWith('src/local/'));
   expect(readers).toEqual(['src/main.ts']);
 });
 
-test('acceptance tests reach the database through the product alone, so that they could test a rewrite', () => {
+test('architecture: acceptance tests reach the database through the product only, so that they could test a rewrite', () => {
   const reaching = TESTS.filter((file) => {
     return (
       file.startsWith('test/acceptance/') &&
@@ -170,7 +170,7 @@ test('acceptance tests reach the database through the product alone, so that the
   expect(reaching, 'a test whose subject is the database belongs in test/integration').toEqual([]);
 });
 
-test('no folder holds more than 15 code files: give it folders by what one does there', () => {
+test('architecture: a folder has at most 15 code files', () => {
   const counts = new Map<string, number>();
   const isCounted = (file: string) => !file.startsWith('test/fixtures/');
   for (const file of [...SOURCES, ...TESTS].filter(isCounted)) {

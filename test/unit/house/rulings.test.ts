@@ -40,11 +40,11 @@ for (const file of globSync('**/*.test.ts', { cwd: TESTS }).sort()) {
   for (const ruling of new Set(citationsOf(file))) citations.set(ruling, [...(citations.get(ruling) ?? []), file]);
 }
 
-test('every ruling is cited by a test', () => {
+test('rulings: every ruling is cited by a test', () => {
   expect(RULINGS.filter((ruling) => !citations.has(ruling))).toEqual([]);
 });
 
-test('test/rulings.md tells which tests cite which ruling', async () => {
+test('rulings: test/rulings.md lists the tests that cite each ruling', async () => {
   const order = (ruling: string) => (ruling.codePointAt(0) ?? 0) * 1000 + Number(ruling.slice(1));
   const rows = [...citations].sort(([a], [b]) => order(a) - order(b));
   const table = rows.map(([ruling, files]) => `- R-${ruling}: ${files.join(', ')}`).join('\n');

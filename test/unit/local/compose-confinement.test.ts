@@ -31,31 +31,31 @@ function problemsWith(difference: Readonly<Record<string, string>>): readonly st
   return findProblems({ file }, calculator, lines);
 }
 
-describe('the look around', () => {
-  test('finds nothing where all is as promised', () => {
+describe('image:check: confinement seen from inside a container', () => {
+  test('a container that matches compose.yaml has no problem', () => {
     expect(problemsWith({})).toEqual([]);
   });
 
   test.each([
-    ['root', { uid: '0' }, 'user: 26002 expected, got 0'],
-    ['a capability', { CapEff: '0000000000200000' }, 'CapEff: 0 expected, got 2097152'],
-    ['a way to gain privileges', { NoNewPrivs: '0' }, 'no new privileges: 1 expected, got 0'],
-    ['no filter', { Seccomp: '0' }, 'system-call filter: 2 expected, got 0'],
-    ['a writable place', { writable: '/app' }, 'writable places:  expected, got /app'],
-    ['no memory limit', { memory: 'max' }, 'memory: 4294967296 expected, got NaN'],
-    ['no limit of processes', { pids: 'max' }, 'processes: 500 expected, got NaN'],
-    ['no processor limit', { cpu: 'max 100000' }, 'processors: 2 expected, got NaN'],
-    ['a gateway', { gateways: '1' }, 'has no gateway: true expected, got false'],
-  ])('finds %s', (_, difference, problem) => {
+    ['the user root', { uid: '0' }, 'user must be 26002, got 0'],
+    ['a capability', { CapEff: '0000000000200000' }, 'CapEff must be 0, got 2097152'],
+    ['a way to gain privileges', { NoNewPrivs: '0' }, 'no new privileges must be 1, got 0'],
+    ['no system-call filter', { Seccomp: '0' }, 'system-call filter must be 2, got 0'],
+    ['a writable directory', { writable: '/app' }, 'writable directories must be none, got /app'],
+    ['no memory limit', { memory: 'max' }, 'memory must be 4294967296, got NaN'],
+    ['no limit of processes', { pids: 'max' }, 'processes must be 500, got NaN'],
+    ['no processor limit', { cpu: 'max 100000' }, 'processors must be 2, got NaN'],
+    ['a gateway', { gateways: '1' }, 'no gateway must be true, got false'],
+  ])('%s is a problem with expected and actual value (R-H7)', (_, difference, problem) => {
     expect(problemsWith(difference)).toEqual([problem]);
   });
 });
 
-describe('limits of containers', () => {
+describe('image:check: resource limits of containers', () => {
   const limits = (files: string, processes: string) =>
     `Limit Soft Hard Units\nMax processes   ${processes} ${processes} processes\nMax open files  1024 ${files} files\n`;
 
-  test('stay below the hard limits of this process', () => {
+  test('stay within the hard limits of this process', () => {
     expect(limitOptions(limits('4096', '1000'))).toEqual([
       '--ulimit',
       'nofile=1024:4096',
@@ -64,7 +64,7 @@ describe('limits of containers', () => {
     ]);
   });
 
-  test('are ours where there are none', () => {
+  test('are 65536 files and 4096 processes where this process has no limits', () => {
     expect(limitOptions(limits('unlimited', 'unlimited'))).toEqual([
       ...['--ulimit', 'nofile=1024:65536'],
       ...['--ulimit', 'nproc=4096:4096'],

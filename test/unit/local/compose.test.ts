@@ -25,25 +25,25 @@ describe('compose.yaml', () => {
     for (const role of [...ROLES, 'migrate']) expect(get(role).command).toEqual([role]);
   });
 
-  test.each(services)('%s runs read-only, without root, capabilities, or a way to gain any', (_, service) => {
+  test.each(services)('%s has a read-only root, no root user, no capability and no new privileges', (_, service) => {
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(service.security_opt).toContain('no-new-privileges=true');
   });
 
-  test.each(services)('%s has limits of processor, memory and processes', (_, { deploy }) => {
+  test.each(services)('%s has limits of processors, memory and processes', (_, { deploy }) => {
     const { cpus, memory, pids } = deploy.resources.limits;
     expect(Number(cpus)).toBeGreaterThan(0);
     expect(memory).toMatch(/^\d+[mg]$/);
     expect(pids).toBeGreaterThan(0);
   });
 
-  test('every service that stays up has a health check', () => {
+  test('every long-running service has a health check', () => {
     const unchecked = services.filter(([, { healthcheck }]) => 'disable' in healthcheck).map(([name]) => name);
     expect(unchecked).toEqual(['migrate']);
   });
 
-  test('roles wait for a healthy database and Redis and a finished migration', () => {
+  test('roles start after a healthy database, a healthy Redis and a completed migration', () => {
     for (const role of ROLES) {
       expect(get(role).depends_on).toEqual({
         database: { condition: 'service_healthy' },
@@ -53,58 +53,58 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('database, Redis, calculator and the other roles are different users', () => {
+  test('database, Redis, calculator and the other roles have different user ids', () => {
     const users = ['database', 'redis', 'calculator', 'api'].map((name) => get(name).user);
     expect(new Set(users).size).toBe(users.length);
   });
 
-  test('the calculator meets database and Redis alone, and has no way out (R-H7)', () => {
+  test('the calculator shares networks with the database and Redis only, none with a gateway (R-H7)', () => {
     const { networks } = get('calculator');
     const met = services.filter(([, service]) => service.networks.some((network) => networks.includes(network)));
     expect(met.map(([name]) => name)).toEqual(['database', 'redis', 'calculator']);
     expect(networks.map((network) => file.networks[network]?.internal)).toEqual([true]);
   });
 
-  test('only what clients talk to has a port, on loopback unless told otherwise; it and the deliverer have a way out', () => {
+  test('only api and grpc publish a port, on loopback by default; they and the deliverer have a gateway', () => {
     const open = services.filter(([, { networks }]) => networks.some((network) => !file.networks[network]?.internal));
     expect(open.map(([name]) => name)).toEqual(['api', 'grpc', 'deliverer']);
     expect(services.filter(([, { ports }]) => ports.length > 0).map(([name]) => name)).toEqual(['api', 'grpc']);
     for (const [, { ports }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  test('on its way out the deliverer meets no other service (R-I4)', () => {
+  test('the network with the deliverer’s gateway has no other service (R-I4)', () => {
     const outside = get('deliverer').networks.filter((network) => !file.networks[network]?.internal);
     const met = services.filter(([, { networks }]) => networks.some((network) => outside.includes(network)));
     expect(met.map(([name]) => name)).toEqual(['deliverer']);
   });
 
-  test('only the calculator has looser options, and has its own list of system calls', () => {
+  test('only the calculator has looser security options, with its own list of system calls', () => {
     const others = services.filter(([name]) => name !== 'calculator').map(([, { security_opt }]) => security_opt);
     expect(new Set(others.flat())).toEqual(new Set(['no-new-privileges=true']));
     expect(get('calculator').security_opt).toContain('seccomp=src/container/calculator-seccomp.json');
   });
 
-  test('passwords have no default and stand in no file (R-K1)', () => {
+  test('passwords are required variables without a default (R-K1)', () => {
     for (const name of Object.keys(SECRETS)) {
       expect(() => parseCompose(TEXT, { ...SECRETS, [name]: '' })).toThrow(`${name} is required`);
     }
   });
 
-  test('roles get only settings that exist (R-K1)', () => {
+  test('the environment of roles has only known settings (R-K1)', () => {
     const known = new Set([...envExample().matchAll(/^(?:# )?([A-Z_]+)=/gm)].map(([, name]) => name));
     const given = ROLES.flatMap((role) => Object.keys(get(role).environment));
     expect(given.filter((name) => !known.has(name))).toEqual([]);
   });
 });
 
-describe('the list of system calls of the calculator', () => {
+describe('calculator-seccomp.json: system calls of the calculator (R-H7)', () => {
   interface Profile {
     readonly defaultAction: string;
     readonly syscalls: readonly { readonly names: readonly string[]; readonly action: string }[];
   }
   const profile: Profile = JSON.parse(readFileSync(join(CHECKOUT, 'src/container/calculator-seccomp.json'), 'utf8'));
 
-  test('refuses what it does not name', () => {
+  test('the default action refuses a system call', () => {
     expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
     expect(new Set(profile.syscalls.map(({ action }) => action))).toEqual(new Set(['SCMP_ACT_ALLOW']));
   });
@@ -112,44 +112,44 @@ describe('the list of system calls of the calculator', () => {
   test.each([
     ...['bpf', 'ptrace', 'keyctl', 'add_key', 'perf_event_open', 'userfaultfd', 'io_uring_setup', 'process_vm_writev'],
     ...['init_module', 'kexec_load', 'setns', 'open_by_handle_at', 'mknodat', 'chroot', 'quotactl', 'swapon', 'reboot'],
-  ])('does not name %s', (call) => {
+  ])('%s is not allowed', (call) => {
     expect(profile.syscalls.flatMap(({ names }) => names)).not.toContain(call);
   });
 });
 
-describe('reading', () => {
-  test('variables are replaced as docker compose does', () => {
+describe('image:check: parsing compose.yaml', () => {
+  test('variables are replaced as by docker compose', () => {
     const text = [`$\{A} $\{B:-b} $\{C:-} $$\{A}`, { x: `$\{B:-b}` }, 5];
     expect(interpolate(text, { A: 'a', B: '' })).toEqual([`a b  $\{A}`, { x: 'b' }, 5]);
   });
 
-  test('a key that nothing checks is refused, by name', () => {
+  test('an unknown key is refused by name', () => {
     const text = TEXT.replace('  redis:\n', '  redis:\n    privileged: true\n');
     expect(() => parseCompose(text, SECRETS)).toThrow(/privileged/);
   });
 
-  test('services start after what they wait for', () => {
+  test('services start after their dependencies', () => {
     const order = startOrder(file.services);
     expect(order.indexOf('migrate')).toBeGreaterThan(order.indexOf('database'));
     expect(order.indexOf('api')).toBeGreaterThan(order.indexOf('migrate'));
     expect(order.toSorted()).toEqual(services.map(([name]) => name).toSorted());
   });
 
-  test('services that wait for each other are refused', () => {
+  test('a circular dependency is refused', () => {
     const waiting = { ...get('redis'), depends_on: { redis: { condition: 'service_healthy' as const } } };
     expect(() => startOrder({ redis: waiting })).toThrow('redis → redis');
   });
 });
 
-test('what is published is reached on the network that is not internal', () => {
+test('image:check: a published port is reached on the network that is not internal', () => {
   const frontend = { podmanName: 'p-frontend', addresses: { api: '10.0.1.10' } };
   const backend = { podmanName: 'p-backend', addresses: { api: '10.0.2.10', ingester: '10.0.2.11' } };
   const plan = { prefix: 'p', file, networks: { frontend, backend }, machineOptions: [], directory: '/checkout' };
   expect(publicAddress(plan, 'api')).toBe('10.0.1.10:8080');
-  expect(() => publicAddress(plan, 'ingester')).toThrow('publishes nothing of ingester');
+  expect(() => publicAddress(plan, 'ingester')).toThrow('publishes no port of ingester');
 });
 
-describe('the command line of a container', () => {
+describe('image:check: arguments of podman run', () => {
   const addresses = { database: '10.0.0.10', redis: '10.0.0.11', calculator: '10.0.0.12' };
   const networks = { calculation: { podmanName: 'p-calculation', addresses } };
   const plan = { prefix: 'p', file, networks, machineOptions: [], directory: '/checkout' };
@@ -166,11 +166,11 @@ describe('the command line of a container', () => {
     ['--network p-calculation:ip=10.0.0.12,mac=02:42:0a:00:00:0c'],
     ['--add-host database:10.0.0.10'],
     ['tidemark-server:local calculator'],
-  ])('has %s', (part) => {
+  ])('contain %s', (part) => {
     expect(line).toContain(part);
   });
 
-  test('names variables without showing their values (R-K1)', () => {
+  test('name environment variables without their values (R-K1)', () => {
     expect(line).toContain('--env DATABASE_URL');
     expect(line).not.toContain('database-secret');
   });

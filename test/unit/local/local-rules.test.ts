@@ -29,8 +29,8 @@ const STACK: Stack = {
   users: [{ userName: 'max', password: 'max-password', role: 'MANAGER', account: 'Demo' }],
 };
 
-describe('services somebody else runs', () => {
-  it('are used when both addresses are set, and not looked for when neither is (R-K1)', () => {
+describe('npm start: DATABASE_URL and REDIS_URL', () => {
+  it('external services are used when both are set, own services when neither is (R-K1)', () => {
     const services = { databaseUrl: 'postgres://a/b', redisUrl: 'redis://c' };
     expect(readExternalServices({ DATABASE_URL: 'postgres://a/b', REDIS_URL: 'redis://c' })).toEqual(services);
     expect(readExternalServices({ DATABASE_URL: '', REDIS_URL: '' })).toBeUndefined();
@@ -39,7 +39,7 @@ describe('services somebody else runs', () => {
   it.each([
     [{ DATABASE_URL: 'postgres://a/b' }, 'DATABASE_URL is set and REDIS_URL is not'],
     [{ REDIS_URL: 'redis://c' }, 'REDIS_URL is set and DATABASE_URL is not'],
-  ])('are refused when only one is set: %o (R-K1)', (environment, sentence) => {
+  ])('only one of them is refused: %o (R-K1)', (environment, sentence) => {
     expect(() => readExternalServices(environment)).toThrow(sentence);
   });
 
@@ -49,13 +49,13 @@ describe('services somebody else runs', () => {
     ['7.0', false],
     ['10.1.2', false],
     ['unknown', true],
-  ])('Redis %s is too old: %s (R-K1)', (version, expected) => {
+  ])('Redis %s is older than required: %s (R-K1)', (version, expected) => {
     expect(isOlder(version, [6, 2])).toBe(expected);
   });
 });
 
-describe('the state of a checkout', () => {
-  it('has secrets that are made once and are for the owner alone', () => {
+describe('npm start: state of a checkout', () => {
+  it('secrets are generated once and readable by the owner only', () => {
     const path = join(directory, 'secrets.json');
     const secrets = readOrMakeSecrets(path);
     expect(readOrMakeSecrets(path)).toEqual(secrets);
@@ -63,7 +63,7 @@ describe('the state of a checkout', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('tells scripts how to reach the stack, in a file for the owner alone', () => {
+  it('stack.json has the addresses of the stack and is readable by the owner only', () => {
     const path = join(directory, 'stack.json');
     writeStackFile(STACK, path);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(STACK);
@@ -71,7 +71,7 @@ describe('the state of a checkout', () => {
     expect(existsSync(`${path}.new`)).toBe(false);
   });
 
-  it('is locked by one at a time, until the last holder lets go (R-K3)', () => {
+  it('a lock has one holder, and is free after the last copy of its descriptor closes (R-K3)', () => {
     const path = join(directory, 'lock');
     const first = tryLock(path);
     expect(first).toBeDefined();
@@ -82,7 +82,7 @@ describe('the state of a checkout', () => {
     second?.[Symbol.dispose]();
   });
 
-  it('keeps a port that is free and leaves one that is not', async () => {
+  it('a wanted port is used if it is free, else another', async () => {
     const port = await findFreePort();
     expect(await findFreePort(port)).toBe(port);
     const taken = createServer();
@@ -91,20 +91,20 @@ describe('the state of a checkout', () => {
     await new Promise((resolve) => taken.close(resolve));
   });
 
-  it('puts root file systems where XDG_CACHE_HOME says', () => {
+  it('root file systems are cached below XDG_CACHE_HOME', () => {
     expect(cacheDirectory({ XDG_CACHE_HOME: '/somewhere' })).toBe('/somewhere/tidemark');
     expect(cacheDirectory({})).toMatch(/\/\.cache\/tidemark$/);
   });
 });
 
-describe('recipes of the root file systems', () => {
-  it('have a hash of their own that stays while nothing changes', () => {
+describe('npm start: recipes of the root file systems', () => {
+  it('each has its own hash, the same for the same content', () => {
     expect(databaseRecipe().hash).toMatch(/^[0-9a-f]{12}$/);
     expect(databaseRecipe().hash).toBe(databaseRecipe().hash);
     expect(rRecipe().hash).not.toBe(databaseRecipe().hash);
   });
 
-  it('name what the engine stands on, and comments are not packages', () => {
+  it('packages include TimescaleDB, Redis and R, and no comments', () => {
     expect(databaseRecipe().packages).toContain('postgresql-17-timescaledb');
     const scripts = ['dplyr', 'lubridate', 'zoo', 'xts', 'data.table', 'purrr', 'jsonlite'];
     expect(rRecipe().packages).toEqual(expect.arrayContaining(scripts.map((name) => `r-cran-${name}`)));
@@ -112,8 +112,8 @@ describe('recipes of the root file systems', () => {
   });
 });
 
-describe('what npm start says at the end', () => {
-  it('names every address and user, three commands, and that it is ready', () => {
+describe('npm start: the closing text', () => {
+  it('lists every address and user, three commands, and that Tidemark is ready', () => {
     const text = announce(STACK);
     for (const part of [STACK.api, STACK.grpc, STACK.clientSecret, 'max-password']) expect(text).toContain(part);
     expect(text.match(/curl/g)).toHaveLength(3);
@@ -121,6 +121,6 @@ describe('what npm start says at the end', () => {
   });
 });
 
-it('another database of the same server keeps user, password and port', () => {
+it('npm start: the URL of another database keeps user, password and port', () => {
   expect(withDatabase('postgres://u:p%2F@127.0.0.1:5433/postgres', 'x')).toBe('postgres://u:p%2F@127.0.0.1:5433/x');
 });

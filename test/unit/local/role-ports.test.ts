@@ -63,7 +63,7 @@ describe('npm start: ports of the roles', () => {
       '127.0.0.1 is not an address of this machine. Set HTTP_HOST',
     ],
     ['listen EMFILE', 'listen EMFILE'],
-  ])('the failure "%s" is explained by "%s"', (failure, sentence) => {
+  ])('"%s" is reported as "%s"', (failure, sentence) => {
     const error = toListenError(new Error(failure), { host: '127.0.0.1', port: 80, prefix: 'HTTP' });
     expect(error.message).toContain(sentence);
   });

@@ -16,6 +16,7 @@ export interface CalculationMetrics {
   runEnded(run: EndedRunFigures): void;
 }
 
+/** Registers the metrics of runs. */
 export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   const runs = metrics.counter({
     name: 'tidemark_calculation_runs_total',
@@ -58,6 +59,7 @@ export interface ZygoteMetrics {
   watch(isAlive: () => boolean): void;
 }
 
+/** Registers the metrics of the zygotes that run scripts. */
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {

@@ -40,6 +40,7 @@ const VARIABLES_OF = {
   Variable: 'select id from variable where id = $1',
 } as const;
 
+/** Routes of runs and forced updates (R-H5, R-H8). */
 export function calculationRoutes(services: CalculationRouteServices): Hono<CallerEnv & RequestIdEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

@@ -44,6 +44,7 @@ function toWholeMs(durations: Readonly<Record<string, number>>): Readonly<Record
   return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
 }
 
+/** Starts the worker, the sweeper of requests and schedules, and the purge of old runs. */
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);

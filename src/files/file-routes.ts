@@ -26,6 +26,7 @@ export interface FileServices {
   readonly log: Log;
 }
 
+/** Routes below `/storage` (R-E1): upload, state, row errors, progress, content and template. */
 export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, maxBytes, wakeFileIngester, log } = services;
   const routes = new Hono<CallerEnv & RequestIdEnv>();

@@ -43,6 +43,7 @@ export interface Ingester {
   stop(): Promise<void>;
 }
 
+/** Starts the worker, the sweeper and the purge; returns at once. */
 export function startIngester(services: IngesterServices): Ingester {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   const metrics = createIngestMetrics(services.metrics);

@@ -21,6 +21,7 @@ export interface BackOffOptions {
   readonly random: () => number;
 }
 
+/** @returns delays without failures; every key is due. */
 export function createBackOff({ baseMs, maxMs, nowMs, random }: BackOffOptions): BackOff {
   const failures = new Map<string, { readonly count: number; readonly dueMs: number }>();
   return {

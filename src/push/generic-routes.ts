@@ -13,6 +13,7 @@ import { makeLabel } from './store/operation-label.ts';
 
 type Env = CallerEnv & RequestIdEnv;
 
+/** `POST /generic/{guid}` (R-D9). Needs the permission `datapusher.custom`; an unknown GUID is 404. */
 export function genericRoutes({ database, admission, acceptPush, mapperRunner, maxBodyBytes }: PushService): Hono<Env> {
   return new Hono<Env>().post('/generic/:guid', requirePermission('datapusher.custom'), async (c) => {
     const { caller, requestId } = c.var;

@@ -21,6 +21,7 @@ export interface PushMetrics {
   readonly memoryFull: Count;
 }
 
+/** Registers the metrics of pushes. */
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',

@@ -12,6 +12,7 @@ import { parsePushQuery } from './push-query.ts';
 import type { PushService } from './push-service.ts';
 import { makeLabel } from './store/operation-label.ts';
 
+/** `POST /data` (§4.5, R-D1). Needs the permission `datapusher.standard`. */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
   const { admission, acceptPush, maxBodyBytes } = service;
   const routes = new Hono<CallerEnv & RequestIdEnv>().post(

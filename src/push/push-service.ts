@@ -46,6 +46,7 @@ export interface PushService {
   close(): Promise<void>;
 }
 
+/** Opens the readers, caches and writers of pushes; `close()` waits for what they accepted. */
 export function openPushService(options: PushServiceOptions): PushService {
   const { database, dictionary, limits, threads, directWrites, wakeIngester, log } = options;
   const metrics = createPushMetrics(options.metrics);

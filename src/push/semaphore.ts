@@ -6,6 +6,9 @@ export interface Semaphore {
   leave(): void;
 }
 
+/**
+ * FIFO semaphore. @param count number of permits. @param maxWaitMs longest wait; `enter()` resolves to false after it.
+ */
 export function openSemaphore(count: number, maxWaitMs: number): Semaphore {
   let free = count;
   const waiting: ((hasEntered: boolean) => void)[] = [];

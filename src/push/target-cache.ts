@@ -30,6 +30,7 @@ const MAX_REMEMBERED = 20_000;
 
 const FIND_VERSION = 'select coalesce((select version from structure_version where account_id = $1), 0) as version';
 
+/** Opens an empty cache. Entries hold as long as the structure version of their account (R-D2). */
 export function openTargetCache(database: Database): TargetCache {
   const versions = new LRUCache<number, number>({ max: MAX_ACCOUNTS });
   const remembered = new LRUCache<string, Target | Unresolved>({ max: MAX_TARGETS });

@@ -33,6 +33,7 @@ export interface AccountRole {
   readonly mail: MailSender;
 }
 
+/** Opens the user directory, starts the sender of mails, and builds the routes of accounts and users. */
 export function startAccounts(parts: Parts): AccountRole {
   const { config, database, log, accessInvalidation } = parts;
   const issuer = issuerUrl(config);

@@ -33,6 +33,7 @@ export interface ApiRole extends Role {
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
+/** Starts the api role on a listener that already has its port. @throws when the issuer cannot load its keys. */
 export async function startApi(parts: Parts, listener: HttpListener): Promise<ApiRole> {
   const { config, database, dictionary, metrics, log, ingestQueue } = parts;
   const accounts = startAccounts(parts);

@@ -6,6 +6,7 @@ import { startTrialSender } from '../webhooks/trial-sends/trial-sender.ts';
 import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 
+/** Starts the delivery of webhooks and their trial sends (R-I3, R-I7). */
 export function startDelivererRole(parts: Parts): Role {
   const { config, database, log, metrics, outbox, queueOptions, webhookQueue, trialQueue } = parts;
   const sender = openSender({

@@ -11,6 +11,7 @@ import type { Parts, Role } from './parts.ts';
 const PURGE_INTERVAL_MS = 600_000;
 const STALLED_SESSION_INTERVAL_MS = 5000;
 
+/** Starts the ingest of pushes and files, the purges, and the end of stalled database sessions. */
 export function startIngesterRole(parts: Parts): Role {
   const { config, database, log } = parts;
   const purgeOperations = async (): Promise<void> => {

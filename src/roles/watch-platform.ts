@@ -15,6 +15,7 @@ export interface Watched {
   readonly queues: Readonly<Record<string, WakeQueue>>;
 }
 
+/** Registers the gauges of pools, queues and backlogs. */
 export function watchPlatform(metrics: Metrics, { database, pools, queues }: Watched): void {
   watchPools(metrics, pools);
   watchQueues(metrics, queues);

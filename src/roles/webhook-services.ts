@@ -7,6 +7,7 @@ import { historyRoutes } from '../webhooks/history/history-routes.ts';
 import { trialRoutes } from '../webhooks/trial-sends/trial-routes.ts';
 import type { Parts } from './parts.ts';
 
+/** Builds the routes of webhooks, their history and their trial sends (§4.4). */
 export function webhookServices(
   { config, database, webhookQueue, trialQueue, log }: Parts,
   limiter: RateLimiter,

@@ -53,6 +53,7 @@ interface Parts {
 
 const manager = requireRole('MANAGER');
 
+/** Routes of sites, sources and variables (R-A6, R-C4–C7). Reading is for all users, changing for managers. */
 export function structureRoutes(parts: Parts): Hono<Env> {
   return new Hono<Env>()
     .route('/sites', sitesRoutes(parts))

@@ -31,6 +31,7 @@ export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema
 /** These listings have no query of their own (§4.3) but paging. */
 export const USER_MAPPING_LIST = declareQuery(PAGING);
 
+/** Routes that list and search users, and their saved views (§4.3). */
 export function listingRoutes(database: Database): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');
   const listing = (c: Context<AccountEnv>) => answerListing(c, database);

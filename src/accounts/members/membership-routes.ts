@@ -29,6 +29,7 @@ type ChangeMembership = (
   target: TargetUser,
 ) => Promise<boolean>;
 
+/** Routes that add users to an account and remove them (§4.3). */
 export function membershipRoutes(services: AccountServices): Hono<AccountEnv> {
   const manager = requireRole('MANAGER');
   return new Hono<AccountEnv>()

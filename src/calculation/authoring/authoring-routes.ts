@@ -40,6 +40,7 @@ export const previewSchema = lenientObject({
 const sampleDate = textParameter('Date of the run whose inputs are wanted.', instantSchema);
 export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
 
+/** Routes for authors: validate, evaluate, sampleData (R-H9). */
 export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
   const manager = requireRole('MANAGER');
   return new Hono<CallerEnv>()

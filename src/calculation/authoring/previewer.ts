@@ -11,6 +11,7 @@ export interface Previewer {
   findWaiting(): Promise<readonly string[]>;
 }
 
+/** @param maxAtOnce previews answered at the same time. @param signal aborts those in progress on a stop. */
 export function createPreviewer(
   services: RunServices & { readonly queue: WakeQueue },
   maxAtOnce: number,

@@ -14,6 +14,7 @@ const READ = `list(
   Errors = unique(tidemark:::names_read(tidemark:::parse_script(inputConstants$script)))
 )`;
 
+/** Parses scripts in the sandbox without running them (R-H9). @param scripts null: a formula without a script. */
 export async function readScripts(
   sandbox: SandboxPool,
   scripts: readonly (string | null)[],

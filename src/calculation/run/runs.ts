@@ -38,6 +38,7 @@ export async function listRuns(
   return narrowRuns(queryable, caller, rows);
 }
 
+/** @returns the number of recorded runs of the variable (R-A7, R-H8). */
 export async function countRuns(queryable: Queryable, accountId: number, variableId: number): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     'select count(*) as count from calculation_run where variable_id = $1 and account_id = $2',

@@ -60,6 +60,7 @@ export interface CoalescingSemaphore<Result> {
   run(key: string | undefined, work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
+/** Lets callers with the same key that wait for a permit share one run and its result. */
 export function coalesceRuns<Result>(semaphore: Semaphore): CoalescingSemaphore<Result> {
   const waiting = new Map<string, Promise<Result>>();
   const begin = (key: string, work: () => Promise<Result>): Promise<Result> => {

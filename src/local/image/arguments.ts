@@ -47,6 +47,7 @@ export function runArguments(plan: CheckPlan, name: string, service: ComposeServ
   ];
 }
 
+/** @returns the name of the container that runs a service of compose.yaml during the check. */
 export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string): string {
   return `${plan.prefix}-${service}`;
 }

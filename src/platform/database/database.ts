@@ -8,7 +8,11 @@ import type { Log } from '../log.ts';
 import { watchConnections } from './connection-watch.ts';
 import { type ReadLimits, watchRead } from './read-watch.ts';
 
-export type Database = pg.Pool;
+/** A pool of sessions. */
+export interface Database extends pg.Pool {
+  /** Limits of `streamInSnapshot`. */
+  readonly readLimits: ReadLimits;
+}
 /** One session of the pool. */
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
@@ -60,8 +64,6 @@ const SESSION_OPTIONS = [
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 
-const limitsOf = new WeakMap<Database, ReadLimits>();
-
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [INT8_OID]: Number,
   [TIMESTAMPTZ_OID]: parseInstant,
@@ -93,8 +95,7 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
-  limitsOf.set(pool, { ...DEFAULT_READ_LIMITS, ...readLimits });
-  return pool;
+  return Object.assign(pool, { readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits } });
 }
 
 /**
@@ -165,7 +166,7 @@ export async function* streamInSnapshot<Item>(
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
-  const limits = limitsOf.get(database) ?? DEFAULT_READ_LIMITS;
+  const limits = database.readLimits;
   const watch = watchRead(watched, limits, signal);
   // The watch ends the read of a slow reader; the server's time-out is for a process that is stopped or gone.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;

@@ -19,6 +19,7 @@ export function doubleLiteral(value: number): string {
   return `float8 '${value}'`;
 }
 
+/** @returns an SQL literal of type text; quotes are doubled. */
 export function textLiteral(text: string): string {
   return pg.escapeLiteral(text);
 }
@@ -28,6 +29,7 @@ export function instantLiteral(micros: Micros): string {
   return `timestamptz '${instantBound(micros)}'`;
 }
 
+/** @param instants microseconds since 1970, UTC. @returns an SQL literal of type timestamptz[]. */
 export function instantArrayLiteral(instants: readonly Micros[]): string {
   return `'{${instants.map(instantBound).join(',')}}'::timestamptz[]`;
 }
@@ -43,6 +45,7 @@ export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
 }
 
+/** @returns an SQL literal of an integer array. @throws Error for a value that is not an integer. */
 export function integerArrayLiteral(values: readonly number[]): string {
   return `'{${values.map((value) => integerLiteral(value).replace(/[()]/g, '')).join(',')}}'::int[]`;
 }

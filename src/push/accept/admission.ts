@@ -36,6 +36,7 @@ const MAX_AGE_MS = 500;
 const QUEUE_BYTES = `
   select coalesce(sum(length(rows)), 0)::int8 as bytes from push_batch where set_aside_date is null`;
 
+/** Opens the admission control of this process (R-D10). @param metrics count what is turned away. */
 export function openAdmission(
   database: Database,
   { maxMemoryBytes, maxQueueBytes }: AdmissionLimits,

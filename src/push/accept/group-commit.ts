@@ -34,6 +34,7 @@ const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
+/** Opens the group commit: pushes that arrive during a commit share the next one. */
 export function openGroupCommit(database: Database): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();

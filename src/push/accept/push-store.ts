@@ -23,6 +23,7 @@ export interface PushStoreParts {
   readonly wake: (accountId: number) => void;
 }
 
+/** @returns the store that chooses between direct write and queue for each push. */
 export function openPushStore({ group, directWriter, admission, wake }: PushStoreParts): PushStore {
   return {
     submit: async (submission) => {

@@ -38,6 +38,7 @@ export interface PushReaderOptions {
 // About 1 ms of the event loop. Transferring a body to a thread costs 0.2 ms plus latency.
 const MAX_INLINE_BYTES = 128 * 1024;
 
+/** Opens the readers of bodies. Large bodies are parsed in `threads` worker threads, off the event loop. */
 export function openPushReaders({ limits, threads, log }: PushReaderOptions): PushReaders {
   const pool = Array.from({ length: threads }, () => new PushThread(log));
   return {

@@ -51,6 +51,7 @@ type Services = SmallPushServices & SmallPushOptions;
 
 const MAX_BYTES = 16 * 1024;
 
+/** Wraps the app: answers small plain pushes of cached callers itself, and passes every other request on. */
 export function smallPushHandler(services: Services, app: RawHandler): RawHandler {
   return (incoming, outgoing) => {
     const caller = admit(services, incoming);

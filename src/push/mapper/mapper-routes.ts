@@ -35,6 +35,7 @@ export interface MapperServices {
 
 const MAX_SAMPLE_BYTES = 1 << 20;
 
+/** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
 export function mapperRoutes({ database, runner, limits, audit }: MapperServices): Hono<Env> {
   /** @throws {DomainError} invalid_input with the position in the expression. */
   const parseFields = async (request: Request): Promise<MapperFields> => {

@@ -34,6 +34,7 @@ export type MapperFields = z.output<typeof mapperSchema>;
 const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as "isEnabled",
   created_date as "createdDate", modified_date as "modifiedDate"`;
 
+/** @returns the mappers of the account, in the order of their names. */
 export async function listMappers(queryable: Queryable, accountId: number): Promise<readonly Mapper[]> {
   const { rows } = await queryable.query<Mapper>(
     `select ${COLUMNS} from mapper where account_id = $1 order by name, id`,
@@ -52,6 +53,7 @@ export async function getMapper(queryable: Queryable, accountId: number, id: str
   return rows[0] ?? fail();
 }
 
+/** Creates a mapper; its id is the GUID that clients push to. */
 export async function insertMapper(queryable: Queryable, accountId: number, fields: MapperFields): Promise<Mapper> {
   const { rows } = await queryable.query<Mapper>(
     `insert into mapper (account_id, name, expression, has_header, is_enabled) values ($1, $2, $3, $4, $5)

@@ -24,6 +24,7 @@ type Env = CallerEnv & RequestIdEnv;
 // Page size of a listing without paging parameters.
 const MAX_ITEMS = 1000;
 
+/** Routes below `/operations/{operationId}`: state, rejected elements, replay (R-D7, R-D8). */
 export function operationRoutes({ database, admission, replay }: PushService): Hono<Env> {
   return new Hono<Env>()
     .get('/operations/:label', async (c) => {

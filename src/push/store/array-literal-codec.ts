@@ -2,6 +2,7 @@
 
 const QUOTED = /["\\]/g;
 
+/** @returns a PostgreSQL array literal of type text[]; null becomes NULL. */
 export function textArray(texts: readonly (string | null)[]): string {
   return `{${texts.map((text) => (text === null ? 'null' : `"${text.replace(QUOTED, '\\$&')}"`)).join()}}`;
 }

@@ -52,6 +52,7 @@ export async function deleteRejections(queryable: Queryable, rejections: readonl
   return rowCount ?? 0;
 }
 
+/** @returns the number of rejected elements of the operations together (R-D8). */
 export async function countRejections(queryable: Queryable, operationIds: readonly number[]): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     'select count(*) as count from push_rejection where operation_id = any($1::int8[])',

@@ -66,6 +66,7 @@ export function readBatchRows(transaction: Transaction, ids: readonly number[]) 
   return readBytea(transaction, text);
 }
 
+/** Removes batches whose points the same transaction writes. Requires `lockQueue`. */
 export async function deleteBatches(transaction: Transaction, ids: readonly number[]): Promise<void> {
   await transaction.query('delete from push_batch where id = any($1::int8[])', [ids]);
 }

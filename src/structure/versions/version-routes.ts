@@ -26,6 +26,7 @@ export interface VersionRouteParts {
   readonly audit: WriteAuditEntry<'VersionsPurged'>;
 }
 
+/** `GET /variables/{id}/versions` and the purge of versions beyond the limit (R-F7, R-F8). */
 export function versionRoutes(parts: VersionRouteParts): Hono<Env> {
   const { database } = parts;
   const admin = requireRole('ADMIN');

@@ -14,6 +14,10 @@ interface Account {
   readonly refused: Set<string>;
 }
 
+/**
+ * @param permitsPerAccount maximum number of webhooks of one account that are worked on at the same time in this
+ * process.
+ */
 export function openAccountSemaphore(permitsPerAccount: number): AccountSemaphore {
   const accounts = new Map<number, Account>();
   return {

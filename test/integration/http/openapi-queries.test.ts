@@ -1,0 +1,90 @@
+/**
+ * The query an operation documents is the declaration its route parses (R-A9). Both refer to one object made by
+ * `declareQuery`, so each request is compared by identity: `parse` of every declaration is recorded while the route runs.
+ */
+import { glob, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { DescribedQuery, Operation } from '../../../src/platform/openapi/operation.ts';
+import { describeApi } from '../../../src/roles/api-description.ts';
+import { fillPath } from '../../support/answers/fill-path.ts';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../support/fixtures/secret-structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const MARK = 'QUERIED';
+const SOURCES = new URL('../../../src/', import.meta.url);
+/** Its only parameter is documented as accepted and ignored, so the route reads no query. */
+const IGNORES_ITS_QUERY = 'listMyAccounts';
+/** Server-sent events do not end; R runs in the calculator role only; the issuer routes by itself. */
+const isCallable = ({ path, operationId }: Operation) =>
+  !path.startsWith('/realms/') && operationId !== 'followFile' && operationId !== 'getSampleData';
+
+let api: TestApi;
+let admin: TestClient;
+let ids: Ids;
+let operations: readonly Operation[];
+beforeAll(async () => {
+  api = await startTestApi({ API_RATE_PER_MINUTE: '0', TOKEN_RATE_PER_MINUTE: '0' });
+  admin = await api.signIn('ada', 'ADMIN');
+  const structure = await addSecretStructure(api, api.manager, api.accountId, MARK);
+  const people = await addSecretPeople(api, api.manager, api.accountId, MARK);
+  const mapper = await api.manager.post<{ id: string }>('/account/mappers', { name: 'A mapper', expression: '[]' });
+  ids = { ...NO_IDS, ...structure, ...people, mapper: mapper.body.id };
+  operations = describeApi(api.parts.config).operations.filter(isCallable);
+});
+afterAll(() => api.close());
+
+/** Calls the operation; a write sends an empty list. @returns the declarations its route parsed. */
+async function parsedBy(
+  { method, path }: Operation,
+  declared: readonly DescribedQuery[],
+): Promise<readonly DescribedQuery[]> {
+  const spies = declared.map((query) => vi.spyOn(query, 'parse'));
+  try {
+    const isWrite = method !== 'get';
+    const response = await fetch(api.origin + (fillPath(path, ids) ?? path), {
+      method: method.toUpperCase(),
+      headers: {
+        authorization: `Bearer ${admin.token}`,
+        ...(isWrite && { 'content-type': path === '/storage' ? 'text/csv' : 'application/json' }),
+      },
+      ...(isWrite && { body: '[]' }),
+    });
+    await response.arrayBuffer();
+    return declared.filter((_, index) => (spies[index]?.mock.calls.length ?? 0) > 0);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+it('openapi: each operation with a query, and each GET, parses exactly the declaration it documents (R-A9)', async () => {
+  const declared = [...new Set(operations.flatMap(({ query }) => query ?? []))];
+  const nameOf = (query: DescribedQuery) => Object.keys(query.parameters).join();
+  // Deletes come last, because they end what other operations read.
+  const called = operations
+    .filter(({ method, query }) => method === 'get' || query)
+    .sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'));
+  const wrong: unknown[] = [];
+  for (const operation of called) {
+    const { operationId, query } = operation;
+    const expected = query && operationId !== IGNORES_ITS_QUERY ? [query] : [];
+    const parsed = await parsedBy(operation, declared);
+    if (parsed.length === expected.length && parsed[0] === expected[0]) continue;
+    wrong.push({ operationId, parsed: parsed.map(nameOf), documented: expected.map(nameOf) });
+  }
+  expect(wrong).toEqual([]);
+  expect(called.filter(({ query }) => query).length).toBeGreaterThan(35);
+});
+
+it('openapi: every declared query is documented by an operation (R-A9)', async () => {
+  const documented: string[] = [];
+  const declared: string[] = [];
+  for await (const file of glob('**/*.ts', { cwd: SOURCES })) {
+    const text = await readFile(new URL(file, SOURCES), 'utf8');
+    const names = (pattern: RegExp) => [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []);
+    if (file.endsWith('-docs.ts')) documented.push(...names(/query: ([A-Z_]+)\b/g));
+    else declared.push(...names(/^(?:export )?const (\w+) = declareQuery\(/gm));
+  }
+  expect(declared.length).toBeGreaterThan(25);
+  expect(declared.filter((name) => !documented.includes(name))).toEqual([]);
+});

@@ -65,8 +65,8 @@ function ifThere<Result>(ask: () => Result): Result | undefined {
 const signalAll = (processes: readonly number[], signal: NodeJS.Signals): number =>
   processes.filter((pid) => ifThere(() => process.kill(pid, signal))).length;
 
-describe('readiness (R-A9)', () => {
-  test('names what the role needs: R for a calculator alone', async () => {
+describe('health: readiness (R-A9)', () => {
+  test('lists the parts the role needs; only a calculator needs R', async () => {
     expect(await ready(calculator)).toMatchObject({
       ...{ status: 200, type: 'application/json', retryAfter: null },
       body: { status: 'up', checks: { database: 'up', queue: 'up', r: 'up' } },
@@ -77,7 +77,7 @@ describe('readiness (R-A9)', () => {
     });
   });
 
-  test('of a calculator whose R hangs is 503 and says so, until it goes on', async () => {
+  test('of a calculator answers 503 and names R while R hangs', async () => {
     const processes = descendantsOf(calculator.pid);
     try {
       expect(signalAll(processes, 'SIGSTOP')).toBeGreaterThan(0);

@@ -64,8 +64,8 @@ const isCounted = (name: string, value: number, labels: Readonly<Record<string, 
     return true;
   });
 
-describe('what is counted (R-A9)', () => {
-  test('pushes, their elements, readings and bytes, by every way, and their way into points', async () => {
+describe('metrics: counters (R-A9)', () => {
+  test('count pushes, elements, readings and bytes of every way, and their ingestion', async () => {
     const readings = (hour: number, count: number) =>
       Array.from({ length: count }, (_, minute) => ({ date: new Date(Date.UTC(2026, 2, 1, hour, minute)), value: 1 }));
     const bodies = [
@@ -108,7 +108,7 @@ describe('what is counted (R-A9)', () => {
     expect(lag / transactions).toBeLessThan(10);
   });
 
-  test('runs by outcome with the time of their phases, and the warm R they come from', async () => {
+  test('count runs by outcome, the time of their phases, and zygotes', async () => {
     const script = (text: string) => calculated(text, [{ alias: 'a', variableId: input, periodType: 'RelativeDate' }]);
     const good = 'list(TimeSeries = data.frame(Dates = c(0L, 60L), Values = c(1, 2)))';
     for (const text of [good, 'stop("no")']) {
@@ -126,7 +126,7 @@ describe('what is counted (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_zygote_deaths_total')).toBe(0);
   });
 
-  test('points read over REST and calls over gRPC, refused ones too', async () => {
+  test('count points read over REST and gRPC calls, including refused ones', async () => {
     const rows = await api.call<unknown[]>('GET', `/data?variableId=${input}`);
     const text = JSON.stringify(rows);
     await isCounted('tidemark_read_points_total', rows.length);
@@ -144,7 +144,7 @@ describe('what is counted (R-A9)', () => {
     stranger.close();
   });
 
-  test('rows of files, ingested and rejected', async () => {
+  test('count ingested and rejected rows of files', async () => {
     const csv = `date;value;variable_id\n2026-04-01T00:00:00Z;1;${input}\n2026-04-01T00:01:00Z;oops;${input}\n`;
     const headers = { 'content-type': 'text/csv' };
     await api.call('POST', '/storage?filename=a.csv', undefined, { raw: csv, headers });
@@ -156,8 +156,8 @@ describe('what is counted (R-A9)', () => {
   });
 });
 
-describe('names and labels (R-A9)', () => {
-  test('follow the conventions, and hold no path, no id and nothing else a client chose', async () => {
+describe('metrics: names and labels (R-A9)', () => {
+  test('follow the conventions of Prometheus and contain no client input', async () => {
     await api.get('/secret-marker-path/4711');
     await api.get(`/sources/${sourceId}?secret-marker=1`);
     await api.get(`/realms/secret-marker/.well-known/openid-configuration`);
@@ -178,14 +178,14 @@ describe('names and labels (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_http_request_seconds_count', { route: 'none', method: 'GET' })).toBe(2);
   });
 
-  test('a series is there from the start, so that its first event is an increase', async () => {
+  test('a series starts at 0, so that its first event is an increase', async () => {
     expect(sampleOf(await scrape(), 'tidemark_pushes_turned_away_total', { full: 'queue' })).toBe(0);
     expect(sampleOf(await scrape(), 'tidemark_ingest_set_aside_total')).toBe(0);
   });
 });
 
-describe('who may read it (R-A9)', () => {
-  test('on the port of the API: the scraper and an ADMIN, nobody else, from wherever they come', async () => {
+describe('metrics: access (R-A9)', () => {
+  test('on the API port, only the scraper and an ADMIN may read, from any address', async () => {
     await world.addUser('root@example.test', { role: 'ADMIN' });
     const adminToken = await requestToken(roles.http, passwordGrant('root@example.test', { scopes: ['datahub-api'] }));
     expect((await ask(roles.http)).status).toBe(401);
@@ -197,21 +197,21 @@ describe('who may read it (R-A9)', () => {
     expect((await ask(roles.http, TOKEN)).status).toBe(200);
   });
 
-  test('on the health port: the scraper alone, where it has a token', async () => {
+  test('on the health port with METRICS_TOKEN, only the scraper may read', async () => {
     expect((await ask(roles.health)).status).toBe(401);
     expect((await ask(roles.health, api.token)).status).toBe(401);
     expect(sampleOf(await scrape(roles.health), 'tidemark_push_readings_total')).toBe(7);
   });
 });
 
-describe.concurrent('while something is down (R-A9)', () => {
+describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
   const dependency = async (name: string, address = roles.http) =>
     sampleOf(await scrape(address), 'tidemark_dependency_up', { dependency: name });
   const isGone = (name: string) =>
     eventually(`the end of ${name}`, async () => sampleOf(await scrape(), name) === undefined);
   const isBack = (name: string) => eventually(name, async () => sampleOf(await scrape(), name) !== undefined);
 
-  test('of Redis: its gauges are left out, all others stay', async () => {
+  test('without Redis, only its gauges are omitted', async () => {
     const jobs = async () =>
       sampleOf(await scrape(cutOff.health), 'tidemark_queue_jobs', { queue: 'ingest', state: 'waiting' });
     expect(await dependency('queue', cutOff.health)).toBe(1);
@@ -224,7 +224,7 @@ describe.concurrent('while something is down (R-A9)', () => {
     await eventually('the gauge', async () => (await jobs()) === 0 && (await dependency('queue', cutOff.health)) === 1);
   }, 60_000);
 
-  test('of the database: what it would have to be asked for is left out, counters stay, and it is quick', async () => {
+  test('without the database, its gauges are omitted, counters stay, and the scrape is fast', async () => {
     await isBack('tidemark_outbox_events');
     await databaseGate.shut();
     await eventually('it to be noticed', async () => (await dependency('database')) === 0);

@@ -59,8 +59,8 @@ async function down(): Promise<readonly string[]> {
   return Object.entries(body.checks).flatMap(([name, state]) => (state === 'down' ? [name] : []));
 }
 
-describe('everything goes on', () => {
-  test('after Redis was away: what was accepted meanwhile is ingested and calculated (R-K3)', async () => {
+describe('outage: the service recovers', () => {
+  test('after an outage of Redis, pushes accepted during it are ingested and calculated (R-K3)', async () => {
     await push(1);
     await isComputed(2);
     await redisGate.shut();
@@ -70,7 +70,7 @@ describe('everything goes on', () => {
     await isComputed(2, 4);
   }, 60_000);
 
-  test('after the database was away: meanwhile 503 with Retry-After, live but not ready (R-A5, R-A9, R-K3)', async () => {
+  test('after an outage of the database, during which requests answer 503 and the service is live but not ready (R-A5, R-A9, R-K3)', async () => {
     await databaseGate.shut();
     await eventually('readiness to name it', async () => (await down()).includes('database'));
     const refused = await push(3);

@@ -57,9 +57,9 @@ const lineOf = (requestId: string, msg: string, fields: Line = {}) =>
 
 const withId = (requestId: string) => ({ headers: { 'x-request-id': requestId } });
 
-describe('the id of a request (R-A10, R-K4)', () => {
+describe('request ids: the id of a request (R-A10, R-K4)', () => {
   test.each([1, 2_000])(
-    'that pushes %i readings is in the lines of the push, and of all runs it leads to',
+    'that pushes %i readings is in the log lines of the push and of every run it causes',
     async (count) => {
       const requestId = `push-of-${count}`;
       const start = Date.UTC(2026, 2, count % 28);
@@ -84,12 +84,12 @@ describe('the id of a request (R-A10, R-K4)', () => {
     },
   );
 
-  test('that forces an update is in the line of the run', async () => {
+  test('that forces an update is in the log line of the run', async () => {
     await api.call('POST', `/variables/${doubled}/forceUpdate`, {}, withId('force'));
     await lineOf('force', 'calculation ended', { variableId: doubled });
   });
 
-  test('that sends a file is in the line of the file, and of the runs it leads to', async () => {
+  test('that uploads a file is in the log lines of the file and of the runs it causes', async () => {
     const raw = `date;value;variable_id\n2026-05-01T00:00:00Z;${VALUE};${input}\n`;
     const headers = { 'content-type': 'text/csv', ...withId('file').headers };
     const fileId = await api.call<string>('POST', '/storage?filename=a.csv', undefined, { raw, headers });
@@ -98,7 +98,7 @@ describe('the id of a request (R-A10, R-K4)', () => {
     await lineOf('file', 'calculation ended', { variableId: doubled });
   });
 
-  test('of gRPC is in the line of the call, refused ones too, with account and duration', async () => {
+  test('of a gRPC call is in its log line with account and duration, also when it is refused', async () => {
     const reader = createGrpcReader(roles.grpc, api.token);
     await reader.readPoints({ variableIds: [input] });
     const line = await lineOf('grpc-test', 'call', { method: 'ReadPoints', accountId: world.accountId });
@@ -108,13 +108,13 @@ describe('the id of a request (R-A10, R-K4)', () => {
     reader.close();
   });
 
-  test('that ends in an error is in the line and in the body', async () => {
+  test('that ends in an error is in the log line and the error body', async () => {
     const answer = await api.send<{ requestId: string }>('GET', '/sites/987654', undefined, withId('wrong'));
     expect(answer.body.requestId).toBe('wrong');
     await lineOf('wrong', 'request', { status: 404, accountId: world.accountId });
   });
 
-  test('no line holds a value, a script, a token or a password (R-K4)', () => {
+  test('no log line contains a value, a script, a token or a password (R-K4)', () => {
     for (const secret of [String(VALUE), 'inputVariables', api.token ?? 'no token', CLIENT.secret, PASSWORD]) {
       expect(roles.log()).not.toContain(secret);
     }

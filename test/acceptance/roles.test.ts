@@ -31,14 +31,14 @@ afterAll(async () => {
   await world?.close();
 });
 
-test('the public address of the issuer is a setting of its own: tokens and discovery name it (R-A1, R-B2)', async () => {
+test('roles: tokens and discovery name the public issuer address of its setting (R-A1, R-B2)', async () => {
   const claims = JSON.parse(Buffer.from(client.token?.split('.')[1] ?? '', 'base64url').toString()) as { iss: string };
   expect(claims.iss).toBe('https://id.example.test/realms/tidemark');
   const { body } = await client.get<{ token_endpoint: string }>('/realms/tidemark/.well-known/openid-configuration');
   expect(body.token_endpoint).toBe('https://id.example.test/realms/tidemark/protocol/openid-connect/token');
 });
 
-test('a push accepted by one process is ingested by another and read from the first (R-A1)', async () => {
+test('roles: a push accepted by one process is ingested by another and readable from the first (R-A1)', async () => {
   const data = [{ date: '2026-03-01T00:00:00Z', value: SECRET_VALUE }];
   await client.call('POST', '/api/data', [{ variableId, data }], { headers: { 'x-request-id': REQUEST_ID } });
   const rows = await eventually('the point', async () => {
@@ -48,7 +48,7 @@ test('a push accepted by one process is ingested by another and read from the fi
   expect(rows).toMatchObject([{ rawValue: SECRET_VALUE }]);
 });
 
-test('logs are JSON lines with request id, account and duration, and hold no secret and no body (R-K4, R-A10)', async () => {
+test('roles: log lines are JSON with request id, account and duration, without secrets and bodies (R-K4, R-A10)', async () => {
   const line = await eventually('the line of the push', async () =>
     api
       .log()

@@ -42,8 +42,8 @@ async function stop(roles: RoleProcess) {
 
 const STOPPED = { code: 0, last: { msg: 'stopped' } };
 
-describe.concurrent('SIGTERM (R-K2)', () => {
-  test('ends an API whose clients follow a file and keep connections open', async () => {
+describe.concurrent('stop: SIGTERM (R-K2)', () => {
+  test('ends an API with open connections and clients that follow a file', async () => {
     const api = await start(['api']);
     const client: ApiClient = await signIn(api.http);
     const { sourceId } = await createSiteAndSource(client);
@@ -65,7 +65,7 @@ describe.concurrent('SIGTERM (R-K2)', () => {
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 
-  test('ends gRPC while somebody watches', async () => {
+  test('ends gRPC while a client watches', async () => {
     const grpc = await start(['api', 'grpc']);
     const client = await signIn(grpc.http);
     const { sourceId } = await createSiteAndSource(client);
@@ -77,7 +77,7 @@ describe.concurrent('SIGTERM (R-K2)', () => {
   }, 60_000);
 
   test.each([[['api', 'grpc']], [['ingester']], [['deliverer']], [['calculator']]])(
-    'ends %s while Redis is away, with what is under way in the database',
+    'ends %s while Redis is unavailable, after finishing work in the database',
     async (roles) => {
       const redis = await openTcpGate(world.environment.REDIS_URL ?? '');
       const running = await start(roles, { REDIS_URL: redis.url, R_ROOT: testRRoot() });
@@ -89,7 +89,7 @@ describe.concurrent('SIGTERM (R-K2)', () => {
   );
 
   test.each([[['api', 'grpc']], [['ingester', 'deliverer']], [['calculator']]])(
-    'ends %s while the database is away',
+    'ends %s while the database is unavailable',
     async (roles) => {
       const database = await openTcpGate(world.environment.DATABASE_URL ?? '');
       const running = await start(roles, { DATABASE_URL: database.url, R_ROOT: testRRoot() });

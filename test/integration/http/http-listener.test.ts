@@ -41,8 +41,8 @@ async function stall(): Promise<void> {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
 }
 
-describe('a stop', () => {
-  test('ends although a client keeps sending on its connection', async () => {
+describe('http listener: stop', () => {
+  test('ends even when a client keeps sending on its connection (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     listener.serve(ok);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -64,7 +64,7 @@ describe('a stop', () => {
     expect(answers).toBeGreaterThan(10);
   }, 10_000);
 
-  test('cuts off an answer that nobody reads, when its time is over', async () => {
+  test('cuts an answer that the client does not read when the shutdown time is over (R-K2)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const isCancelled = serveEndless();
     await stall();
@@ -73,32 +73,35 @@ describe('a stop', () => {
   }, 10_000);
 });
 
-test('a connection on which nothing moves any more is given up', async () => {
+test('http listener: a stalled connection is closed after its timeout', async () => {
   listener = await listenHttp('127.0.0.1', 0, 500);
   const isCancelled = serveEndless();
   await stall();
   await eventually('the end of the answer', async () => isCancelled());
 }, 25_000);
 
-describe('what is no request', () => {
+describe('http listener: malformed requests', () => {
   test.each([
-    ['characters beyond ASCII in its address', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
-    ['no HTTP', 'hello\r\n\r\n', '400', /HTTP\/1\.1/],
-    ['endless headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
-  ])('%s: is refused in the words of the service (R-A2, R-A5, R-A10)', async (_, sent, status, message) => {
-    listener = await listenHttp('127.0.0.1', 0);
-    listener.serve(ok);
-    const socket = connect(listener.port, '127.0.0.1');
-    socket.end(sent);
-    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
-    expect(head).toContain(`HTTP/1.1 ${status}`);
-    expect(head).toContain('Api-Version: 1.7');
-    const { requestId } = JSON.parse(body);
-    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) });
-    expect(head).toContain(`X-Request-Id: ${requestId}`);
-  });
+    ['a URL with characters beyond ASCII', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
+    ['text that is not HTTP', 'hello\r\n\r\n', '400', /HTTP\/1\.1/],
+    ['headers of 70 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
+  ])(
+    '%s: answered with the error body and headers of the service (R-A2, R-A5, R-A10)',
+    async (_, sent, status, message) => {
+      listener = await listenHttp('127.0.0.1', 0);
+      listener.serve(ok);
+      const socket = connect(listener.port, '127.0.0.1');
+      socket.end(sent);
+      const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+      expect(head).toContain(`HTTP/1.1 ${status}`);
+      expect(head).toContain('Api-Version: 1.7');
+      const { requestId } = JSON.parse(body);
+      expect(JSON.parse(body)).toMatchObject({ code: 'invalid_input', message: expect.stringMatching(message) });
+      expect(head).toContain(`X-Request-Id: ${requestId}`);
+    },
+  );
 
-  test('behind one that is being answered: cuts off, and says nothing into that answer', async () => {
+  test('malformed input during another answer closes the connection without an error inside that answer (R-A5)', async () => {
     listener = await listenHttp('127.0.0.1', 0);
     const gate = Promise.withResolvers<Response>();
     listener.serve(() => gate.promise);

@@ -17,31 +17,31 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('Api-Version', () => {
+describe('http: Api-Version', () => {
   it.each([
     ['absent', {}, 200],
     ['1.7', { 'api-version': '1.7' }, 200],
     ['2.0', { 'api-version': '2.0' }, 400],
     ['empty', { 'api-version': '' }, 400],
     ['the old header, whatever it says', { 'x-opisense-api-version': '1.1' }, 200],
-  ])('%s is answered as R-A2 says (§9.1)', async (_what, headers, status) => {
+  ])('header %s (R-A2, §9.1)', async (_what, headers, status) => {
     const answer = await api.manager.get('/sites', headers);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('api-version')).toBe('1.7');
     if (status === 400) expect(answer.body).toMatchObject({ code: 'api_version_unsupported' });
   });
 
-  it('is on refusals and on what does not exist too (R-A2)', async () => {
+  it('is on errors and on 404 answers too (R-A2)', async () => {
     const nobody = createTestClient(api.origin);
     expect((await nobody.get('/sites')).headers.get('api-version')).toBe('1.7');
     expect((await api.manager.get('/nowhere')).headers.get('api-version')).toBe('1.7');
   });
 });
 
-describe('what is read leniently', () => {
+describe('http: lenient reading', () => {
   const push = (path: string) => api.manager.post(path, [{ variableId: ids.variableId, ...READING }]);
   it.each(['/api/data/', '//api//data', '/api/data//', '///api/data/?operationId=x'])(
-    'the path %s is pushed to, without a redirect (R-A3)',
+    'a push to the path %s is accepted without a redirect (R-A3)',
     async (path) => {
       expect(await push(path)).toMatchObject({ status: 200, body: { accepted: { readings: 1 } } });
     },
@@ -55,12 +55,12 @@ describe('what is read leniently', () => {
     ['?%ZZ=%&operationId=op%20+4', 'op  4'],
     ['?operationId=', undefined],
     ['?&&=&?', undefined],
-  ])('the query %s of a push is no reason to refuse (R-A3)', async (query, operationId) => {
+  ])('a push with the query %s is accepted (R-A3)', async (query, operationId) => {
     const answer = await push(`/api/data${query}`);
     expect(answer).toMatchObject({ status: 200, body: { operationId: operationId ?? expect.stringMatching(/./) } });
   });
 
-  it('a label beyond 200 characters is 400 (R-D7)', async () => {
+  it('a label longer than 200 characters answers 400 (R-D7)', async () => {
     expect((await push(`/api/data?operationId=${'x'.repeat(200)}`)).status).toBe(200);
     expect(await push(`/api/data?operationId=${'x'.repeat(201)}`)).toMatchObject({
       status: 400,
@@ -75,20 +75,20 @@ describe('what is read leniently', () => {
     'sourcesFilter.SiteIds=ID,ID',
     'siteIds=ID&siteIds=ID',
     'siteIds=ID&unknown=1',
-  ])('names in any case and with any prefix: %s (R-A3)', async (query) => {
+  ])('a query name matches in any case and with any prefix: %s (R-A3)', async (query) => {
     const answer = await api.manager.get<unknown[]>(`/sites?${query.replaceAll('ID', String(ids.siteId))}`);
     expect(answer).toMatchObject({ status: 200, body: [{ id: ids.siteId }] });
     expect(answer.body).toHaveLength(1);
   });
 
-  it.each(['True', 'TRUE', 'true', '1'])('%s is true (R-A3)', async (text) => {
+  it.each(['True', 'TRUE', 'true', '1'])('a flag of value %s is true (R-A3)', async (text) => {
     const path = `/data?variableId=${ids.variableId}&from=${DATE}&to=${DATE}&includeToBoundary=${text}`;
     await api.ingest();
     expect((await api.manager.get(path)).body).toHaveLength(1);
   });
 });
 
-describe('a body', () => {
+describe('http: request body', () => {
   const push = (contentType: string | undefined, encoding?: string) => {
     const text = JSON.stringify([{ variableId: ids.variableId, ...READING }]);
     const raw = encoding === 'gzip' ? new Uint8Array(gzipSync(text)) : new TextEncoder().encode(text);
@@ -109,13 +109,13 @@ describe('a body', () => {
     ['application/x-www-form-urlencoded', undefined, 415],
     [undefined, undefined, 415],
     ['application/json', 'br', 415],
-  ])('of type %s, encoded %s, is %i (§2, R-A4)', async (contentType, encoding, status) => {
+  ])('media type %s with encoding %s answers %i (§2, R-A4)', async (contentType, encoding, status) => {
     const answer = await push(contentType, encoding);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('that says gzip and is not, or is cut off, is 400 (R-A4)', async () => {
+  it('invalid or truncated gzip answers 400 (R-A4)', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const whole = gzipSync(JSON.stringify([READING]));
     for (const raw of [new TextEncoder().encode('[]'), new Uint8Array(whole.subarray(0, 20))]) {
@@ -126,7 +126,7 @@ describe('a body', () => {
     }
   });
 
-  it('beyond 1 MiB is 413 where large bodies have no business (R-A5)', async () => {
+  it('more than 1 MiB answers 413, except on routes for large bodies (R-A5)', async () => {
     const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
   });
@@ -136,12 +136,12 @@ describe('a body', () => {
     ['PUT', '/sites/ID', `{"clientData":${deep(5000)}}`],
     ['POST', '/sites', `{"name":"x","clientData":${deep(100_000)}}`],
     ['POST', '/data', deep(100_000)],
-  ])('%s %s nested endlessly is 400 (R-A5)', async (method, path, raw) => {
+  ])('%s %s with a deeply nested body answers 400 (R-A5)', async (method, path, raw) => {
     const answer = await api.manager.send(method, path.replace('ID', String(ids.siteId)), undefined, { raw });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
   });
 
-  it('of many ids is read in time that grows no faster than they do (R-A5)', async () => {
+  it('a list of ids is read in linear time (R-A5)', async () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
     const startMs = performance.now();
     await api.manager.send('POST', '/data', undefined, { raw });
@@ -154,8 +154,8 @@ describe('a body', () => {
   }
 });
 
-describe('answers', () => {
-  it('larger than 1 KiB are compressed when asked for (R-A4)', async () => {
+describe('http: responses', () => {
+  it('larger than 1 KiB are compressed when the client accepts gzip (R-A4)', async () => {
     for (let index = 0; index < 20; index++) await createStructure(api.manager);
     const encoding = async (path: string, accepted: string) => {
       const headers = { authorization: `Bearer ${api.manager.token}`, 'accept-encoding': accepted };
@@ -187,11 +187,11 @@ describe('answers', () => {
     ['GET', '/sites/%ZZ', 404, 'not_found'],
     ['GET', '/sites/99999999999', 404, 'not_found'],
     ['GET', '/data', 400, 'invalid_input'],
-  ])('%s %s is %i %s, as JSON (R-A5)', async (method, path, status, code) => {
+  ])('%s %s answers %i %s as JSON (R-A5)', async (method, path, status, code) => {
     expect(await api.manager.send(method, path)).toMatchObject({ status, body: { code, message: expect.any(String) } });
   });
 
-  it('without a token are 401 with a challenge, with the wrong scope 403 (R-A5, R-B6)', async () => {
+  it('without a token answer 401 with a challenge, with the wrong scope 403 (R-A5, R-B6)', async () => {
     const nobody = createTestClient(api.origin);
     for (const path of ['/api/data', '/sites']) {
       const answer = await nobody.post(path, []);
@@ -218,8 +218,8 @@ describe('answers', () => {
   }
 });
 
-describe('while a part is down', () => {
-  it('health names what is down; requests are 503 with Retry-After, and work again after (R-A9, R-A5, R-K3)', async () => {
+describe('http: while a dependency is unavailable', () => {
+  it('without the database, health names it and requests answer 503 with Retry-After until it is back (R-A9, R-A5, R-K3)', async () => {
     const nobody = createTestClient(api.origin);
     const up = { status: 200, body: { status: 'up', checks: { database: 'up', queue: 'up' } } };
     expect(await nobody.get('/health/ready')).toMatchObject(up);
@@ -242,7 +242,7 @@ describe('while a part is down', () => {
     expect((await api.manager.get('/sites')).status).toBe(200);
   });
 
-  it('a push is accepted without Redis, in reasonable time, and health says so (R-D1, R-A9, R-K3)', async () => {
+  it('without Redis, a push is accepted within 8 s and readiness is degraded (R-D1, R-A9, R-K3)', async () => {
     const lonely = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const { variableId } = await createStructure(lonely.manager);

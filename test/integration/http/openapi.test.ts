@@ -1,4 +1,4 @@
-/** The API describes itself (R-A9): every route and nothing else, in valid OpenAPI 3.1, and who may call what. */
+/** The OpenAPI document (R-A9): it has every route and nothing else, is valid OpenAPI 3.1, and names who may call what. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -26,28 +26,28 @@ afterAll(async () => {
 });
 
 /** Served by oidc-provider, which routes by itself. */
-const OF_THE_ISSUER = /^\/realms\//;
+const ISSUER_PATH = /^\/realms\//;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
   `${method.toUpperCase()} ${path}`;
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
-/** The greatest whole number a parameter takes. */
-function mostOf(schema: z.ZodType): number | undefined {
+/** The maximum of an integer parameter. */
+function maximumOf(schema: z.ZodType): number | undefined {
   const { type, maximum } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return type === 'integer' ? maximum : undefined;
 }
 
-describe('the description', () => {
-  it('has every route, and nothing that is no route (R-A9)', () => {
+describe('openapi: the document', () => {
+  it('describes every route and nothing else (R-A9)', () => {
     const routes = role.routes.filter(({ method, path }) => METHODS.includes(method) && !path.includes('*'));
     const own = new Set(routes.map(({ path }) => path));
-    // What answers any method alike; the rest of these is middleware.
+    // Routes for any method; the other entries are middleware.
     const anyMethod = role.routes.filter(
       ({ method, path }) => method === 'ALL' && !path.includes('*') && !own.has(path),
     );
     const anyPaths = new Set(anyMethod.map(({ path }) => path));
-    const described = operations.filter(({ path }) => !OF_THE_ISSUER.test(path));
+    const described = operations.filter(({ path }) => !ISSUER_PATH.test(path));
     expect(sorted(described.filter(({ path }) => !anyPaths.has(path)).map(nameOf))).toEqual(sorted(routes.map(nameOf)));
     expect(sorted(anyPaths)).toEqual(
       sorted(described.filter(({ path }) => anyPaths.has(path)).map(({ path }) => path)),
@@ -60,10 +60,10 @@ describe('the description', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('tells the greatest number a parameter of a listing takes: that one is taken, one more is not (R-A9)', async () => {
+  it('documents the maximum of each paging parameter: it is accepted, one more is refused (R-A9)', async () => {
     const numbers = operations.flatMap(({ method, path, query }) =>
       method === 'get' && !path.includes(':') && !path.includes('{')
-        ? Object.entries(query?.parameters ?? {}).map(([name, { schema }]) => ({ path, name, most: mostOf(schema) }))
+        ? Object.entries(query?.parameters ?? {}).map(([name, { schema }]) => ({ path, name, most: maximumOf(schema) }))
         : [],
     );
     const known = numbers.filter(({ name, most }) => most !== undefined && /pageNumber|itemsPerPage/i.test(name));
@@ -81,11 +81,11 @@ describe('the description', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('tells of no default that is null, which clients made of it would have to send (R-A9)', () => {
+  it('has no default null, which generated clients would send (R-A9)', () => {
     expect(JSON.stringify(document).includes('"default":null')).toBe(false);
   });
 
-  it('leads nowhere in no reference, and has no part that nothing refers to (R-A9)', () => {
+  it('has no dangling reference and no unused component (R-A9)', () => {
     const references = new Set(
       [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name),
     );
@@ -96,14 +96,14 @@ describe('the description', () => {
     expect(sorted(references as Iterable<string>)).toEqual(sorted(parts));
   });
 
-  it('names every operation once, in camelCase, under a tag that is explained (R-A9)', () => {
+  it('gives every operation a unique id in camelCase and a described tag (R-A9)', () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(ids).toEqual([...new Set(ids)]);
     expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
     expect(sorted(operations.map(({ tag }) => tag))).toEqual(sorted(document.tags.map(({ name }) => name)));
   });
 
-  it('says what every parameter means (R-A9)', () => {
+  it('describes every parameter (R-A9)', () => {
     const silent = operations.flatMap(({ operationId, query, inPath = {} }) =>
       Object.entries({ ...query?.parameters, ...inPath }).flatMap(([name, { description }]) =>
         description.endsWith('.') ? [] : [`${operationId} ${name}`],
@@ -112,7 +112,7 @@ describe('the description', () => {
     expect(silent).toEqual([]);
   });
 
-  it('says where this installation gives tokens (R-A9, §5)', () => {
+  it('names the token URL and the scopes of the installation (R-A9, §5)', () => {
     const { oauth2 } = document.components.securitySchemes as {
       oauth2: { flows: { password: { tokenUrl: string; scopes: object } } };
     };
@@ -123,10 +123,10 @@ describe('the description', () => {
   });
 });
 
-describe('GET /openapi.json', () => {
+describe('openapi: GET /openapi.json', () => {
   const get = (headers: Record<string, string> = {}) => fetch(`${api.origin}/openapi.json`, { headers });
 
-  it('needs no token and may be kept: the same ETag is answered 304 (R-A9)', async () => {
+  it('needs no token and answers 304 to its ETag (R-A9)', async () => {
     const first = await get();
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const etag = first.headers.get('etag') ?? '';
@@ -135,13 +135,13 @@ describe('GET /openapi.json', () => {
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('is compressed when asked for (R-A4)', async () => {
+  it('is compressed when the client accepts gzip (R-A4)', async () => {
     expect((await get({ 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe('gzip');
   });
 });
 
-describe('who may call an operation is as described', () => {
-  /** What a call gets before anything else is looked at: it names nothing and sends nothing. */
+describe('openapi: documented access', () => {
+  /** Error code or status of a call without a body to ids that do not exist: access is checked before both. */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {
       method: method.toUpperCase(),
@@ -153,7 +153,7 @@ describe('who may call an operation is as described', () => {
     return code ?? String(response.status);
   }
   const askAll = async (client: TestClient, among: (operation: Operation) => boolean) => {
-    const asked = operations.filter((operation) => !OF_THE_ISSUER.test(operation.path) && among(operation));
+    const asked = operations.filter((operation) => !ISSUER_PATH.test(operation.path) && among(operation));
     const answers: [string, string][] = [];
     for (const operation of asked) answers.push([operation.operationId, await ask(client, operation)]);
     expect(answers.length).toBeGreaterThan(3);
@@ -162,15 +162,15 @@ describe('who may call an operation is as described', () => {
   const idsWith = (answers: ReadonlyMap<string, string>, code: string) =>
     [...answers].flatMap(([id, answer]) => (answer === code ? [id] : [])).sort();
   const idsOf = (among: (operation: Operation) => boolean) =>
-    operations.flatMap((it) => (among(it) && !OF_THE_ISSUER.test(it.path) ? [it.operationId] : [])).sort();
+    operations.flatMap((it) => (among(it) && !ISSUER_PATH.test(it.path) ? [it.operationId] : [])).sort();
 
-  it('without a token those that need none, and no others (R-B1)', async () => {
+  it('without a token, exactly the open operations are allowed (R-B1)', async () => {
     const answers = await askAll(createTestClient(api.origin), () => true);
     expect(idsWith(answers, 'invalid_token')).toEqual(idsOf(({ access }) => access.kind === 'caller'));
   });
 
   it.each(['datahub-api', 'push-data'] as const)(
-    'with the scope %s alone those of that scope (R-B6)',
+    'with only the scope %s, operations of other scopes are refused (R-B6)',
     async (scope) => {
       const client = await api.signIn(`only-${scope}`, 'ADMIN', { scopes: [scope] });
       const answers = await askAll(client, ({ access }) => access.kind === 'caller');
@@ -180,7 +180,7 @@ describe('who may call an operation is as described', () => {
   );
 
   it.each(['USER', 'MANAGER', 'ADMIN'] as const)(
-    'as %s all but those of a higher role or a permission (R-B8)',
+    'role %s without permissions: exactly the operations of higher roles or with a permission are refused (R-B8)',
     async (own) => {
       const ranks = { USER: 0, MANAGER: 1, ADMIN: 2 };
       const client = await api.signIn(`plain-${own}`, own, { mayPush: false });

@@ -61,8 +61,8 @@ async function gauges(): Promise<ReadonlyMap<string, number | undefined>> {
   return new Map([...found.keys()].map((name) => [name, sampleOf(found, name)]));
 }
 
-describe('the gauges of what waits (R-A9)', () => {
-  test('count what waits, of pushes without those set aside, and leave out what is not due', async () => {
+describe('metrics: backlog gauges (R-A9)', () => {
+  test('count waiting work, without pushes set aside and work that is not due', async () => {
     expect(Object.fromEntries(await gauges())).toMatchObject({
       ...{ tidemark_push_waiting_batches: 2, tidemark_push_waiting_bytes: 10, tidemark_push_set_aside_batches: 3 },
       ...{ tidemark_outbox_events: DONE, tidemark_calculation_due: 2, tidemark_calculation_running: 1 },
@@ -76,7 +76,7 @@ describe('the gauges of what waits (R-A9)', () => {
     'tidemark_outbox_age_seconds',
     'tidemark_calculation_due_age_seconds',
     'tidemark_webhook_due_age_seconds',
-  ])('%s is that of the one that waits longest', async (name) => {
+  ])('%s is the age of the oldest waiting item', async (name) => {
     const age = (await gauges()).get(name) ?? 0;
     expect(age).toBeGreaterThanOrEqual(120);
     expect(age).toBeLessThan(240);
@@ -84,14 +84,14 @@ describe('the gauges of what waits (R-A9)', () => {
 
   // Of push_batch there is no more than what waits, and every row of it is added up.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
-    'the query of %s reads no table from one end to the other',
+    'the query of %s scans no whole table',
     async (_name, { sql }) => {
       const { rows } = await store.database.query<{ 'QUERY PLAN': unknown }>(`explain (format json) ${sql}`);
       expect(JSON.stringify(rows)).not.toContain('Seq Scan');
     },
   );
 
-  test('are left out one query at a time: a table that cannot be read keeps nobody else from being told', async () => {
+  test('a failing query omits its own gauges and no others', async () => {
     const broken: BacklogQuery = {
       sql: 'select 1 / 0 as no',
       gauges: [{ column: 'no', name: 'tidemark_no', help: 'no' }],
@@ -110,7 +110,7 @@ describe('the gauges of what waits (R-A9)', () => {
     expect(sampleOf(found, 'tidemark_mails_due')).toBe(2);
   });
 
-  test('are looked for once, however many ask at the same time, and not again for a while', async () => {
+  test('concurrent scrapes share one query, and its result is kept for a while', async () => {
     const metrics = createMetrics();
     const clock: BacklogQuery = {
       sql: 'select extract(epoch from clock_timestamp())::float8 as instant',

@@ -20,8 +20,8 @@ afterAll(async () => {
 
 const history = async () => (await client.query('select name, hash from schema_migration order by name')).rows;
 
-describe('migrations', () => {
-  it('that are applied are not applied again (architecture, SQL)', async () => {
+describe('migrate: schema history', () => {
+  it('an applied migration does not run again (architecture, SQL)', async () => {
     const before = await history();
     expect(before.length).toBeGreaterThan(5);
     await migrate(test.url, LOG);
@@ -29,9 +29,9 @@ describe('migrations', () => {
   });
 
   it.each([
-    ['must not change after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
-    ['is of a newer version', `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`],
-  ])('one that %s is refused, and nothing is changed', async (_what, forgery) => {
+    ['was edited after it was applied', `update schema_migration set hash = 'x' where name like '0004%'`],
+    ['belongs to a newer version', `insert into schema_migration (name, hash) values ('9999_future.sql', 'x')`],
+  ])('an applied migration that %s is an error, and the schema stays unchanged', async (_what, forgery) => {
     await client.query('begin; create table kept as select * from schema_migration; commit');
     await client.query(forgery);
     const forged = await history();
@@ -41,7 +41,7 @@ describe('migrations', () => {
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();
   });
 
-  it('run from several processes at once are applied once, functions whenever they change', async () => {
+  it('concurrent processes apply each migration once, and functions whenever they change', async () => {
     const name = `${test.database}_empty`;
     const url = new URL(test.url);
     url.pathname = `/${name}`;

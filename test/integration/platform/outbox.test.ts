@@ -52,8 +52,8 @@ function recorder(
   return { seen, consume };
 }
 
-describe('an event (R-I8)', () => {
-  test('of a transaction that is rolled back was never there', async () => {
+describe('outbox: an event (R-I8)', () => {
+  test('of a rolled back transaction is not relayed', async () => {
     const failing = withTransaction(database, async (transaction) => {
       await appendEvents(transaction, [{ accountId: 1, type: 'SiteCreated', payload: {} }]);
       throw new Error('rolled back');
@@ -62,7 +62,7 @@ describe('an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('reaches every consumer, in order, and is gone afterwards', async () => {
+  test('reaches every consumer in order and is deleted', async () => {
     await append('a', 'b', 'c');
     const [first, second] = [recorder(), recorder()];
     await createOutboxRelay(database, [first.consume, second.consume], LOG).relay();
@@ -73,7 +73,7 @@ describe('an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('whose consumer fails stays, with nothing of what the consumers did, and comes again', async () => {
+  test('whose consumer fails is relayed again; the writes of all consumers are rolled back', async () => {
     await append('a');
     let attempts = 0;
     const writing: EventConsumer = async (transaction) => {
@@ -92,7 +92,7 @@ describe('an event (R-I8)', () => {
     expect(failing.seen).toEqual(['a']);
   });
 
-  test('is handled once by relays of several processes at the same time', async () => {
+  test('is handled once when relays of several processes run concurrently', async () => {
     const names = Array.from({ length: 1200 }, (_, index) => `event ${index}`);
     await append(...names);
     const shared = recorder();
@@ -102,7 +102,7 @@ describe('an event (R-I8)', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('that arrives while a pass is under way is taken by the same relay', async () => {
+  test('that is appended during a pass is handled by the same relay call', async () => {
     await append('a');
     const events = recorder(async (taken) => {
       if (taken.some(({ payload }) => (payload as { name: string }).name === 'a')) await append('b');
@@ -113,7 +113,7 @@ describe('an event (R-I8)', () => {
     expect(events.seen).toEqual(['a', 'b']);
   });
 
-  test('is done with even when what was to follow its commit fails: a sweeper repeats that', async () => {
+  test('stays handled when the effect after the commit fails; a sweeper repeats the effect', async () => {
     await append('a');
     const events = recorder(async () => async () => {
       throw new Error('Redis is away');

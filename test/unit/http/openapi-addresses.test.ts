@@ -12,7 +12,7 @@ const flowsOf = ({ components }: Awaited<ReturnType<typeof describeWith>>) =>
     Record<string, { tokenUrl: string; authorizationUrl?: string }>
   >;
 
-test('API, push and issuer may be at addresses of their own (R-A1)', async () => {
+test('openapi: API, push and issuer may have different addresses (R-A1)', async () => {
   const document = await describeWith({
     API_URL: 'https://api.example/',
     PUSH_URL: 'https://push.example/',
@@ -26,7 +26,7 @@ test('API, push and issuer may be at addresses of their own (R-A1)', async () =>
   expect(flowsOf(document).password?.tokenUrl).toBe(`https://auth.example${tokenPath}`);
 });
 
-test('with Keycloak tokens are its own, and no issuer is described (R-B2)', async () => {
+test('openapi: with Keycloak, its token URL is named and the issuer is not described (R-B2)', async () => {
   const document = await describeWith({
     USER_DIRECTORY: 'keycloak',
     KEYCLOAK_URL: 'https://keycloak.example/',

@@ -1,4 +1,4 @@
-/** What is shown as an example is what the service takes (R-A9). */
+/** The example of every request body is valid input (R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { collectSchemas } from '../../../src/http/openapi/json-schemas.ts';
@@ -13,7 +13,7 @@ const bodies = operations.flatMap(({ operationId, body }) => {
   return schema ? [{ operationId, schema }] : [];
 });
 
-test.each(bodies)('the example of $operationId is valid (R-A9)', ({ schema }) => {
+test.each(bodies)('openapi: the example body of $operationId is valid (R-A9)', ({ schema }) => {
   const { toJsonSchema, components } = collectSchemas();
   const example = exampleOf(toJsonSchema(schema, 'input'), components);
   expect(schema.safeParse(example), JSON.stringify(example)).toMatchObject({ success: true });

@@ -1,4 +1,4 @@
-/** An example of what a schema describes: what must be there, and where nothing must, what may be. */
+/** Builds an example of a JSON Schema: required members; optional ones where none is required. */
 import type { JsonSchema } from '../../../src/http/openapi/json-schemas.ts';
 
 const COMPONENT = '#/components/schemas/';
@@ -9,7 +9,7 @@ function componentOf({ $ref }: JsonSchema): string | undefined {
 
 type Components = Readonly<Record<string, JsonSchema>>;
 
-// Deeper is said by the schema; an example is to be read at a glance.
+// Keeps examples short; the schema has the rest.
 const MAX_DEPTH = 6;
 const MAX_OPTIONAL = 4;
 
@@ -18,9 +18,9 @@ export function exampleOf(schema: JsonSchema, components: Components, depth = 0)
   const component = componentOf(schema);
   if (component !== undefined) return exampleOf(components[component] ?? {}, components, depth);
   if (depth > MAX_DEPTH) return null;
-  const { default: otherwise, examples, const: only, enum: names, anyOf, oneOf, allOf } = schema;
+  const { default: fallback, examples, const: only, enum: names, anyOf, oneOf, allOf } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
-  if (otherwise !== undefined) return otherwise;
+  if (fallback !== undefined) return fallback;
   if (only !== undefined) return only;
   if (Array.isArray(names)) return names[0];
   const either = anyOf ?? oneOf;

@@ -41,8 +41,8 @@ const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8
   ['of unknown length', (sent) => readBytes(requestOf(sent, {}), MAX_BYTES)],
 ];
 
-describe.each(WAYS)('a body %s', (_, read) => {
-  it('is put together as it was sent, whatever its pieces (R-A4)', async () => {
+describe.each(WAYS)('http body: %s', (_, read) => {
+  it('is concatenated unchanged from chunks of any size (R-A4)', async () => {
     const size = fc.oneof(fc.nat(100), fc.integer({ min: 1 << 18, max: 1 << 20 }));
     await fc.assert(
       fc.asyncProperty(size, fc.array(fc.nat()), async (length, places) => {
@@ -54,20 +54,20 @@ describe.each(WAYS)('a body %s', (_, read) => {
     );
   });
 
-  it('that breaks off is no fault of a dependency (R-A5)', async () => {
+  it('that is truncated is invalid_input, not dependency_unavailable (R-A5)', async () => {
     const bytes = new Uint8Array(1 << 19);
     await expect(read({ bytes, cuts: [100], breaksOff: true })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });
 
-describe('an inflated body', () => {
-  it('is put together as it was sent (R-A4)', async () => {
+describe('http body: gzip', () => {
+  it('is inflated to the bytes that were compressed (R-A4)', async () => {
     const bytes = new Uint8Array(3 << 20).map((_byte, index) => index % 251);
     const packed = new Uint8Array(gzipSync(bytes));
     expect(Buffer.compare(await readBytes(requestOf({ bytes: packed, cuts: [9] }, GZIP), MAX_BYTES), bytes)).toBe(0);
   });
 
-  it('is refused as soon as it is too large, and told of while it grows (R-A4, R-D10)', async () => {
+  it('is refused as soon as it exceeds the limit, and its size is reported while it grows (R-A4, R-D10)', async () => {
     const packed = new Uint8Array(gzipSync(new Uint8Array(MAX_BYTES + 1)));
     let told = 0;
     const reading = readBytes(requestOf({ bytes: packed, cuts: [] }, GZIP), MAX_BYTES, (count) => {

@@ -20,7 +20,7 @@ function refusalOf(document: object, ...operations: readonly unknown[]) {
 
 const json = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.boolean(), fc.constant(null)] });
 
-it('what another library found to differ between two documents makes the one into the other (R-I6)', () => {
+it('json patch: a patch computed by rfc6902 between two documents turns one into the other (R-I6)', () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
       // Paths through these are refused.
@@ -33,7 +33,7 @@ it('what another library found to differ between two documents makes the one int
 
 const DOCUMENT = { name: 'x', list: ['a', 'b'], inner: { toString: 1 } };
 
-describe('an operation', () => {
+describe('json patch: an operation', () => {
   it.each([
     ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
     ['adds under what is not there', { op: 'add', path: '/none/x', value: 1 }],
@@ -47,12 +47,12 @@ describe('an operation', () => {
     ['removes the whole', { op: 'remove', path: '' }],
     ['moves something into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
     ['copies what all objects have', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
-  ])('that %s is refused, and nothing is changed (R-I6)', (_what, operation) => {
+  ])('that %s is refused and changes nothing (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
     expect(refusalOf(DOCUMENT, first, operation)).toEqual({ code: 'invalid_input', paths: ['$[1].path'] });
   });
 
-  it('that is none is refused with its place, all of them at once (R-I6, R-A5)', () => {
+  it('that is malformed is refused with its path; the error lists all of them (R-I6, R-A5)', () => {
     const operations = [
       { op: 'add', path: 'name', value: 1 },
       { op: 'add', path: '/name' },
@@ -68,7 +68,7 @@ describe('an operation', () => {
   });
 });
 
-describe('a test', () => {
+describe('json patch: op test', () => {
   it.each([
     ['another value', '/name', 'z'],
     ['what is not there', '/none', null],
@@ -78,7 +78,7 @@ describe('a test', () => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
   });
 
-  it('of the same value in another order of members holds, also of null and of the whole (R-I6)', () => {
+  it('holds for equal values in another member order, for null and for the whole document (R-I6)', () => {
     const document = { a: { b: 1, c: [null] }, d: null };
     const tests = [
       { op: 'test', path: '/a', value: { c: [null], b: 1 } },
@@ -88,19 +88,19 @@ describe('a test', () => {
     expect(apply(document, tests)).toEqual(document);
   });
 
-  it('of long lists takes no time: a difference needs no finding (R-I6)', () => {
+  it('compares long lists in linear time (R-I6)', () => {
     const list = (length: number, sign: number) => Array.from({ length }, (_, index) => sign * index);
     const operation = { op: 'test', path: '/list', value: list(100_000, -1) };
     expect(refusalOf({ list: list(20_000, 1) }, operation).code).toBe('conflict');
   });
 });
 
-it('copies of a document into itself end before they fill the memory (R-I6)', () => {
+it('json patch: repeated copies of a document into itself are refused at the size limit (R-I6)', () => {
   const copies = Array.from({ length: 1000 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/k${index}` }));
   expect(refusalOf({ a: { x: 1 } }, ...copies)).toEqual({ code: 'invalid_input', paths: ['$[16].from'] });
 });
 
-it('names of members are read in any case, further ones as they are (R-A3)', () => {
+it('json patch: declared member names match in any case, nested ones exactly (R-A3)', () => {
   const operations = parseOperations([{ op: 'move', path: '/NAME/A', from: '/List/0' }]);
   const [renamed] = withMemberNames(operations, ['name', 'list']);
   expect(renamed).toEqual({ op: 'move', path: '/name/A', from: '/list/0' });

@@ -7,7 +7,7 @@ import { declareQuery } from '../../../src/platform/http/query.ts';
 import { idsParameter, textParameter } from '../../../src/platform/http/query-parameters.ts';
 import { findTimeZone, localClock, zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
 
-describe('paths', () => {
+describe('lenient reading: paths', () => {
   it.each([
     ['http://h/api/data', '/api/data'],
     ['http://h/api/data/', '/api/data'],
@@ -22,11 +22,11 @@ describe('paths', () => {
   });
 });
 
-describe('query strings', () => {
+describe('lenient reading: query strings', () => {
   const TEXT = declareQuery({ x: textParameter('Any text.') });
   const IDS = declareQuery({ siteIds: idsParameter('Sites.') });
 
-  it('never fail, whatever they are (R-A3)', () => {
+  it('any query string parses without an exception (R-A3)', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => TEXT.parse(`http://h/p?${text}`)).not.toThrow();
@@ -34,7 +34,7 @@ describe('query strings', () => {
     );
   });
 
-  it('give a value under its name in any case, behind any prefix (R-A3)', () => {
+  it('a name matches in any case and behind any prefix (R-A3)', () => {
     const name = fc.constantFrom('siteIds', 'SITEIDS', 'filter.siteids', 'a.b.SiteIds');
     fc.assert(
       fc.property(name, fc.array(fc.integer({ min: 1, max: 2 ** 31 - 1 }), { minLength: 1 }), (spelling, ids) => {
@@ -46,8 +46,8 @@ describe('query strings', () => {
   });
 });
 
-describe('storable text', () => {
-  it('is what survives UTF-8 and has no U+0000 (R-D1)', () => {
+describe('storable text: PostgreSQL', () => {
+  it('a text is storable when it survives UTF-8 and has no U+0000 (R-D1)', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const survives = Buffer.from(text, 'utf8').toString('utf8') === text;
@@ -65,7 +65,7 @@ describe('civil time', () => {
   );
   const seconds = fc.integer({ min: Date.UTC(1700, 0, 1) / 1000, max: Date.UTC(2199, 0, 1) / 1000 });
 
-  it('of a local date is the later instant, or past the gap, as Temporal has it (R-D4)', () => {
+  it('an ambiguous local date is the later instant, one in a gap moves past it, as in Temporal (R-D4)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, local) => {
         const plain = Temporal.Instant.fromEpochMilliseconds(local * 1000)
@@ -77,7 +77,7 @@ describe('civil time', () => {
     );
   });
 
-  it('and the offset of an instant lead back to it, but for the earlier of two (R-A8)', () => {
+  it('local time and offset lead back to the instant, except for the earlier of two (R-A8)', () => {
     fc.assert(
       fc.property(zone, seconds, (timeZoneId, second) => {
         const instant = second * 1_000_000;
@@ -93,7 +93,7 @@ describe('civil time', () => {
     ['Europe/Amsterdam', '1880-01-01T00:00:00Z', '1950-07-01T00:00:00Z', [1050, 3600]],
     ['America/St_Johns', '2006-04-02T03:30:59Z', '2006-04-02T03:31:00Z', [-12_600, -9000]],
     ['America/Moncton', '1999-10-31T03:00:59Z', '1999-10-31T03:01:00Z', [-10_800, -14_400]],
-  ])('of %s changed its offset between quarters of an hour (R-A8)', (timeZoneId, before, after, found) => {
+  ])('the offset of %s changed between quarters of an hour (R-A8)', (timeZoneId, before, after, found) => {
     const offsetAt = (text: string) => zoneOffset(timeZoneId)(Date.parse(text) * 1000) / 1_000_000;
     expect([offsetAt(before), offsetAt(after)]).toEqual(found);
     const local = (Date.parse(before) + (found[0] ?? 0) * 1000) * 1000;
@@ -111,7 +111,7 @@ describe('civil time', () => {
     ['+01:00', undefined],
     ['Mars/Base', undefined],
     ['', undefined],
-  ])('knows the zone %s as %s (R-C9)', (name, found) => {
+  ])('the zone name %s resolves to %s (R-C9)', (name, found) => {
     expect(findTimeZone(name)).toBe(found);
   });
 });

@@ -4,7 +4,7 @@ import { describeError } from '../../../src/platform/log.ts';
 
 const SECRET = 'marker-of-a-secret';
 
-describe('an error in the log (R-K1, R-K4)', () => {
+describe('log: an error (R-K1, R-K4)', () => {
   test.each([
     ['the command Redis refused', { command: { name: 'auth', args: ['default', SECRET] } }],
     [
@@ -13,14 +13,14 @@ describe('an error in the log (R-K1, R-K4)', () => {
     ],
     ['the address that could not be read', { input: `postgres://user:${SECRET}@host` }],
     ['a request or an answer', { config: { headers: { authorization: SECRET } }, response: { body: SECRET } }],
-  ])('shows nothing of %s', (_what, extra) => {
+  ])('is logged without %s', (_what, extra) => {
     const inner = Object.assign(new Error('refused'), extra);
     for (const error of [inner, new Error('outer', { cause: inner }), new AggregateError([inner], 'several')]) {
       expect(JSON.stringify(describeError(error))).not.toContain(SECRET);
     }
   });
 
-  test('says what it was, where, and by which rule', () => {
+  test('is logged with message, stack, code and constraint', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'site_key', table: 'site' });
     expect(describeError(new Error('could not be written', { cause: error }))).toMatchObject({
       ...{ type: 'Error', message: 'could not be written', stack: expect.stringContaining('log.test.ts') },
@@ -28,7 +28,7 @@ describe('an error in the log (R-K1, R-K4)', () => {
     });
   });
 
-  test('is finite, whatever was thrown', () => {
+  test('with a cycle of causes, or that is not an Error, has a finite description', () => {
     const circle = new Error('circle');
     circle.cause = circle;
     expect(JSON.stringify(describeError(circle)).length).toBeLessThan(20_000);

@@ -83,6 +83,11 @@ describe('write plan: runs of stored dates', () => {
     expect([...datesIn(stored, 'replaced')].sort()).toEqual(['10-10 3', `10-10 ${LAST_TAG}`]);
   });
 
+  it('carry the version limit of their variable (R-F3)', () => {
+    const { chunks } = plan([[MARK, 0]], { versionLimit: 3 });
+    expect([...chunks.values()].map(({ superseded }) => superseded.versionLimits)).toEqual([[3]]);
+  });
+
   it('keeps superseded rows of the write apart from current ones, and no empty buffers (§9.2)', () => {
     expect(plan([[MARK, 0]]).earlier).toEqual([]);
     const { current, earlier } = plan([[MARK, 1], [MARK, 2]]); // biome-ignore format: short

@@ -1,5 +1,5 @@
 /** The walls of the house: which room may import which, what pure files are, how large files get. */
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -178,4 +178,12 @@ test('architecture: a folder has at most 15 code files', () => {
   }
   const crowded = [...counts].filter(([, count]) => count > 15);
   expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
+});
+
+test('house: the top level holds nothing but what the owner asked for', () => {
+  const allowed = new Set([
+    ...['package.json', 'package-lock.json', 'src', 'r-runtime', 'sql', 'proto', 'test', 'Dockerfile', 'README.md'],
+    ...['tsconfig.json', 'compose.yaml', 'node_modules'],
+  ]);
+  expect(readdirSync(CHECKOUT).filter((name) => !name.startsWith('.') && !allowed.has(name))).toEqual([]);
 });

@@ -74,5 +74,5 @@ function nameOf(key: string): string {
 
 function toTagPair([key, value]: [string, unknown], path: string): TagPair {
   if (typeof value === 'string') return [key, value];
-  throw placeError(placeInBody(jsonPath(path, [key])), `must be a text, got ${JSON.stringify(value)}`);
+  throw placeError(placeInBody(jsonPath(path, [key])), `must be a string, got ${JSON.stringify(value)}`);
 }

@@ -147,7 +147,7 @@ function textOf(column: CodedText | null, code: number): string {
   return column?.texts[code] ?? '';
 }
 
-/** Parses cells of tags, equal cells once. A row whose cell is not an object of texts is stored without tags (§7). */
+/** Parses cells of tags, equal cells once. A row whose cell is not an object of strings is stored without tags (§7). */
 function tagReader() {
   const known = new Map<string, Readonly<Record<string, string>> | undefined>();
   let badCount = 0;

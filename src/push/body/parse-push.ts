@@ -161,7 +161,7 @@ class PushReader {
 
   #readTags(tags: unknown, path: string): Tags {
     if (!isObject(tags)) {
-      this.#add(path, mustBe('an object of texts', tags));
+      this.#add(path, mustBe('an object of strings', tags));
       return {};
     }
     const entries = Object.entries(tags).filter(([, value]) => value !== null);

@@ -12,9 +12,9 @@ export const mustBe = (what: string, value: unknown): string => `must be ${what}
 export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
 export const tooManyTags = (count: number): string => `must have at most ${MAX_TAGS} keys, got ${count}`;
 
-/** @returns the rule that an error message states: `must be a text of 1 to N characters`. */
+/** @returns the rule that an error message states: `must be a string of at most N characters`. */
 export function textRule(maxLength: number): string {
-  return `must be a text of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
+  return `must be a string of at most ${maxLength} characters without U+0000 or an unpaired surrogate`;
 }
 
 /** Whether the value satisfies `textRule` for the same length. */

@@ -69,7 +69,7 @@ const version = z
 
 const tags = z
   .custom<Readonly<Record<string, unknown>>>((value) => typeof value === 'object' && !Array.isArray(value), {
-    error: (issue) => mustBe('an object of texts', issue.input),
+    error: (issue) => mustBe('an object of strings', issue.input),
   })
   .meta({
     type: 'object',

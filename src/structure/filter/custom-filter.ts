@@ -123,7 +123,7 @@ function compareTexts(
   if (!isPattern(operator) && operator !== '=' && operator !== '<>') {
     throw fault(
       value.position,
-      `${operator} is not allowed for lists of texts; use =, <>, ~, !~, startswith or !startswith`,
+      `${operator} is not allowed for lists of strings; use =, <>, ~, !~, startswith or !startswith`,
     );
   }
   const isNegated = operator === '<>' || operator.startsWith('!');

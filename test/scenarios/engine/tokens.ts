@@ -57,7 +57,7 @@ export function openCursor(file: string, source: string): Cursor {
     return isNext;
   };
   const text = (what: string): string =>
-    next().kind === 'mark' ? fail(`${what} must be a text, got ${show(next())}`) : take().text;
+    next().kind === 'mark' ? fail(`${what} must be a word or a quoted string, got ${show(next())}`) : take().text;
   return {
     ...{ file, next, place, take, takes, text, fail },
     due: (mark) => {

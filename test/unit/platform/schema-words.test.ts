@@ -23,8 +23,8 @@ function problemsOf(value: unknown): Record<string, string> {
 
 it('schema errors: a wrong type names the expected and the received kind (R-A5)', () => {
   expect(problemsOf({ name: 7, count: 'x', isOn: null, own: 1 })).toEqual({
-    '$.name': 'must be a text, got a number',
-    '$.count': 'must be a number, got a text',
+    '$.name': 'must be a string, got a number',
+    '$.count': 'must be a number, got a string',
     '$.ids': 'must be a list, got nothing',
     '$.isOn': 'must be true or false, got null',
     '$.own': 'must be a mail address',

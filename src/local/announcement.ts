@@ -1,7 +1,7 @@
-/** The closing words of `npm start`: addresses, who may sign in, and three commands to try. */
+/** The closing text of `npm start`: addresses, users, and three commands to try. */
 import type { Stack } from './stack.ts';
 
-/** One readable block; the commands work when pasted, in this order. */
+/** @returns the text; its commands work when pasted in order. */
 export function announce(stack: Stack): string {
   const user = stack.users.find(({ role }) => role === 'MANAGER');
   const token = `${stack.auth}/realms/${stack.realm}/protocol/openid-connect/token`;

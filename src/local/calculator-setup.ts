@@ -1,4 +1,4 @@
-/** Whether R can run on this machine, and how well it can be confined: decides the calculator's settings. */
+/** Decides the calculator's settings: whether R can run on this machine, and whether it can be confined. */
 import { execFile } from 'child-process-promise';
 import type { Progress } from './progress.ts';
 import { ensureRoot } from './roots/ensure-root.ts';
@@ -7,11 +7,11 @@ import { chooseLauncher, findNamespaceRefusal, isRoot, makeDevices } from './ser
 import { SetupError } from './setup-error.ts';
 
 export interface CalculatorSetup {
-  /** Settings of the calculator; undefined when it cannot run at all. */
+  /** Settings of the calculator; undefined when it cannot run. */
   readonly environment: Readonly<Record<string, string>> | undefined;
   /** The R root file system. */
   readonly rRoot: string | undefined;
-  /** What the person at the terminal must know. */
+  /** Sentences to print. */
   readonly warnings: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Where the local stack keeps things: state of this checkout under `.local/`, root file systems in the user's cache. */
+/** Paths of the local stack: state of this checkout under `.local/`, root file systems in the user's cache. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,11 +1,8 @@
-/**
- * What the person at the terminal sees: one line per phase, with a running clock on a terminal and a sign of life every
- * ten seconds elsewhere, so nothing is silent for more than two seconds.
- */
+/** Prints one line per phase: on a terminal with a clock, else with a line every ten seconds while the phase runs. */
 const TICK_MS = 1000;
-const PLAIN_SIGN_OF_LIFE_MS = 10_000;
+const PLAIN_TICK_MS = 10_000;
 
-/** Reports on a phase under way: the step it is at. */
+/** Reports the current step of a phase. */
 export type Step = (text: string) => void;
 
 /** Runs named phases one after the other, or inside each other, and shows them. */
@@ -16,14 +13,14 @@ export interface Progress {
   say(text: string): void;
 }
 
-/** The stream `output` decides by `isTTY` whether a line is rewritten in place. */
+/** @param output its `isTTY` decides whether a line is rewritten in place. */
 export function createProgress(output: NodeJS.WriteStream): Progress {
   return { phase: (label, work) => runPhase(output, label, work), say: (text) => void output.write(`${text}\n`) };
 }
 
 async function runPhase<T>(output: NodeJS.WriteStream, label: string, work: (step: Step) => Promise<T>): Promise<T> {
   const line = output.isTTY ? new TerminalLine(output, label) : new PlainLine(output, label);
-  const timer = setInterval(() => line.tick(), output.isTTY ? TICK_MS : PLAIN_SIGN_OF_LIFE_MS);
+  const timer = setInterval(() => line.tick(), output.isTTY ? TICK_MS : PLAIN_TICK_MS);
   try {
     const result = await work((text) => line.step(text));
     line.end('done');
@@ -77,7 +74,7 @@ class PlainLine {
   }
 
   tick(): void {
-    this.#output.write(`    ${this.#step || 'still at it'} (${elapsed(this.#startedMs)})\n`);
+    this.#output.write(`    ${this.#step || 'still running'} (${elapsed(this.#startedMs)})\n`);
   }
 
   step(text: string): void {

@@ -5,7 +5,11 @@ import { type RolesOptions, type RunningRoles, startRoles } from './roles.ts';
 /** Editors write a file in several steps; one restart is enough for them. */
 const SETTLE_MS = 200;
 
-/** Takes over `first`, and lets `ended` resolve only when roles end that were not meant to. */
+/**
+ * Restarts the roles after changes of `.ts` files in `directory`.
+ * @param first the running roles, which it takes over.
+ * @returns `ended`, which resolves when roles end by themselves, and `stop`.
+ */
 export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, directory: string) {
   const state = { current: first, isRestarting: false, isStopped: false };
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -30,7 +34,7 @@ export function keepRolesCurrent(first: RunningRoles, options: RolesOptions, dir
     timer = setTimeout(() => void restart().catch(report), SETTLE_MS);
   });
   const report = (error: unknown) => {
-    // A broken file is mended by the next save: wait for it.
+    // Waits for the next save, which may repair the file.
     process.stdout.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);
     state.isRestarting = false;
   };

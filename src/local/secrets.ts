@@ -1,4 +1,4 @@
-/** Passwords of this checkout's own stack, made once at random and kept in `.local/secrets.json` for the owner alone. */
+/** Random passwords of this checkout's stack, generated once and stored in `.local/secrets.json`, readable by its owner. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ const SECRET_NAMES = ['postgres', 'redis', 'clientSecret', 'admin', 'manager', '
 export type SecretName = (typeof SECRET_NAMES)[number];
 export type Secrets = Readonly<Record<SecretName, string>>;
 
-/** Reads the secrets, making those that are missing. */
+/** Reads the secrets, and generates and stores the missing ones. */
 export function readOrMakeSecrets(path: string = join(LOCAL_DIRECTORY, 'secrets.json')): Secrets {
   const known = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Partial<Secrets>) : {};
   const secrets = makeSecrets(known);
@@ -18,7 +18,7 @@ export function readOrMakeSecrets(path: string = join(LOCAL_DIRECTORY, 'secrets.
   return secrets;
 }
 
-/** Random secrets, safe in addresses and shells; `known` ones are kept. */
+/** @returns `known` secrets and random ones for the rest, without characters special in URLs and shells. */
 export function makeSecrets(known: Partial<Secrets> = {}): Secrets {
   const entries = SECRET_NAMES.map((name) => [name, known[name] ?? randomBytes(12).toString('base64url')]);
   return Object.fromEntries(entries) as Secrets;

@@ -1,6 +1,6 @@
 /**
- * The first account, its users and the client of the local stack, made after migration and before the roles start.
- * Runs on every start: what is there keeps its data and gets the passwords of this checkout.
+ * Creates the first account, users and client of the local stack, after migration and before the roles start. It runs at
+ * every start: existing users keep their data and get the passwords of this checkout.
  */
 import { addClaim } from '../accounts/members/claims.ts';
 import { createAccount, findAccountByName } from '../accounts/operator/create-account.ts';
@@ -15,10 +15,10 @@ import type { DemoUser } from './stack.ts';
 export const DEMO_ACCOUNT = 'Demo';
 export const DEMO_CLIENT_ID = 'tidemark-demo';
 const DEMO_SCOPES = ['datahub-api', 'push-data'];
-/** Pushing needs it, whatever the role (R-B8). */
+/** Claim that pushing requires for every role (R-B8). */
 const PUSH_PERMISSION = 'datapusher.standard';
 
-/** The users of the demo with their passwords. */
+/** @returns the demo's users with their passwords. */
 export function demoUsers(secrets: Secrets): readonly DemoUser[] {
   return [
     { userName: 'admin@demo.example', password: secrets.admin, role: 'ADMIN', account: DEMO_ACCOUNT },
@@ -27,7 +27,7 @@ export function demoUsers(secrets: Secrets): readonly DemoUser[] {
   ];
 }
 
-/** Makes account, users and client in the migrated database at `databaseUrl`. */
+/** Creates account, users and client in the migrated database at `databaseUrl`, or updates their secrets. */
 export async function seedIdentity(databaseUrl: string, secrets: Secrets): Promise<void> {
   const log = createLog('error', 'local');
   const database = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'tidemark-local', log });

@@ -1,4 +1,4 @@
-/** A reason why the local stack cannot start, as a sentence for the person at the terminal; never a bug. */
+/** An expected problem of a local command. Its message is a sentence that says what to change; it is printed without a stack. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

@@ -1,4 +1,4 @@
-/** What a running stack tells scripts and people: `.local/stack.json`. */
+/** `.local/stack.json`: addresses and credentials of the running stack, for scripts and people. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { STACK_FILE } from './paths.ts';
 
@@ -25,7 +25,7 @@ export interface Stack {
   readonly users: readonly DemoUser[];
 }
 
-/** Readers see the whole file or none. */
+/** Writes the file atomically: readers see the whole file or none. */
 export function writeStackFile(stack: Stack, path: string = STACK_FILE): void {
   writeFileSync(`${path}.new`, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);

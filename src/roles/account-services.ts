@@ -1,4 +1,4 @@
-/** Wires accounts: where passwords are administered, the mails that go out, and the routes. */
+/** Wires accounts: user directory, mails and routes. Part of the api role. */
 import { accountRoutes, profileRoutes } from '../accounts/account/account-routes.ts';
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { invitationPage } from '../accounts/invitations/invitation-page.ts';
@@ -23,12 +23,12 @@ import { WEBHOOK_MAIL_TEXTS } from '../webhooks/delivery/disabled-mail-texts.ts'
 import type { Parts } from './parts.ts';
 
 export interface AccountRole {
-  /** Mounted behind the bearer. */
+  /** Routes that require a bearer token. */
   readonly routes: AppParts['api'];
-  /** Mounted in front of it. */
+  /** Routes without authentication. */
   readonly open: AppParts['open'];
   readonly services: AccountServices;
-  /** What the issuer does through accounts. */
+  /** Callbacks of the issuer into accounts. */
   readonly issuerHooks: Pick<IssuerOptions, 'directory' | 'wakeMail' | 'invalidateAccess' | 'onImpersonation'>;
   readonly mail: MailSender;
 }
@@ -76,7 +76,7 @@ export function startAccounts(parts: Parts): AccountRole {
   };
 }
 
-/** Written into the trail of the account acted in, so that its managers see it. */
+/** Writes to the audit trail of the account that is acted in, so that its managers see it. */
 function auditImpersonation(
   database: Parts['database'],
   { actor, user, accountId, requestId }: Impersonation,
@@ -87,7 +87,7 @@ function auditImpersonation(
   return writeAudit(database, { caller, requestId }, entry);
 }
 
-/** Public address of the API, without a slash at the end. */
+/** @returns the public address of the API, without a trailing slash. */
 export function apiUrl({ API_URL, HTTP_HOST, HTTP_PORT }: Config): string {
   return (API_URL ?? `http://${HTTP_HOST}:${HTTP_PORT}`).replace(/\/+$/, '');
 }

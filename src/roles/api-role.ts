@@ -68,7 +68,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     issuer: issuerRoutes(issuer),
     isIssuerPath: issuer.handles,
     open: accounts.open,
-    // Loaded when somebody asks: the schemas of all answers are 50 ms of a start.
+    // Imported at the first request: building the schemas of all answers takes 50 ms of a start.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     rateLimits: {
       limiter,
@@ -104,7 +104,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     log,
   });
   metrics.gauge(
-    { name: 'tidemark_http_in_flight', help: 'HTTP requests whose answers are not over.' },
+    { name: 'tidemark_http_in_flight', help: 'HTTP requests whose answers have not ended.' },
     listener.inFlight,
   );
   const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });

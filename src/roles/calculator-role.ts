@@ -1,4 +1,4 @@
-/** The calculator role: warm R processes in their sandbox, and the worker that feeds them. */
+/** The calculator role: warm R processes in their sandbox, and the worker that gives them runs. */
 import { startCalculator } from '../calculation/calculator.ts';
 import { openSandboxPool } from '../calculation/sandbox/pool.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -9,7 +9,7 @@ export interface CalculatorRole extends Role {
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
 }
 
-/** @throws SandboxUnavailableError when R cannot be run as safely as asked for (R-H7). */
+/** @throws {SandboxUnavailableError} when this machine cannot confine R as the settings require (R-H7). */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
   const { config, log, metrics, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
   const sandbox = await openSandboxPool({ config, metrics, log });

@@ -1,4 +1,4 @@
-/** The deliverer role: messages to webhooks, over connections that lead to allowed addresses only (R-I3, R-I4). */
+/** The deliverer role: webhook messages and trial sends, over connections to allowed addresses only (R-I3, R-I4). */
 import { systemClock } from '../platform/clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';

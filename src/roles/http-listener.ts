@@ -1,4 +1,4 @@
-/** A listening HTTP server: listens first, so that its port is known, and answers 503 until it is given its app. */
+/** HTTP server that listens before its app is ready, so that its port is known, and answers 503 until `serve` is called. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -6,30 +6,31 @@ import { refuseMalformed } from '../http/refuse-malformed.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-/** Answers what it can by itself, and leaves the rest to `otherwise`. */
-type Door = (otherwise: RawHandler) => RawHandler;
+/** Wraps the app's handler: answers some requests itself and passes the others on. */
+type Middleware = (handleByApp: RawHandler) => RawHandler;
 
 export interface HttpListener {
   readonly port: number;
-  /** Requests whose answers are not over, streams included. */
+  /** Number of requests whose answers have not ended, streams included. */
   inFlight(): number;
-  /** @param door comes before the app. */
-  serve(fetch: Fetch, door?: Door): void;
-  /** Takes no more connections and waits for the answers under way, for at most `graceMs`; then cuts them off. */
+  /** @param middleware receives every request before the app. */
+  serve(fetch: Fetch, middleware?: Middleware): void;
+  /** Accepts no more connections and waits at most `graceMs` for running answers; then closes their connections. */
   stop(graceMs: number): Promise<void>;
 }
 
 const starting: Fetch = () => new Response('starting', { status: 503, headers: { 'Retry-After': '1' } });
 
-// An answer nobody reads holds a database connection; longer than any statement may take.
+// An answer that the client does not read holds a database connection. Longer than the statement time-out.
 const STALLED_MS = 300_000;
-// A file of 200 MiB over a line of 1 Mbit/s.
-const LONGEST_REQUEST_MS = 1_800_000;
+// A file of 200 MiB over 1 Mbit/s.
+const MAX_REQUEST_MS = 1_800_000;
 
 /**
- * @param port 0 picks a free one.
- * @param stalledMs a connection on which nothing moved for so long is closed.
- * @throws Error when the address is taken.
+ * Listens on `host` and `port`.
+ * @param port 0 chooses a free port.
+ * @param stalledMs a connection without traffic for this time is closed.
+ * @throws {Error} EADDRINUSE and the like when it cannot listen.
  */
 export async function listenHttp(host: string, port: number, stalledMs = STALLED_MS): Promise<HttpListener> {
   let fetch = starting;
@@ -46,7 +47,7 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   });
   refuseMalformed(server);
   server.timeout = stalledMs;
-  server.requestTimeout = LONGEST_REQUEST_MS;
+  server.requestTimeout = MAX_REQUEST_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -54,9 +55,9 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
   return {
     port: (server.address() as AddressInfo).port,
     inFlight: () => inFlight,
-    serve: (app, door = (otherwise) => otherwise) => {
+    serve: (app, middleware = (handleByApp) => handleByApp) => {
       fetch = app;
-      handle = door(throughApp);
+      handle = middleware(throughApp);
     },
     stop: (graceMs) =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The ingester role: accepted pushes and Standard Files into points, and the removal of what has expired. */
+/** The ingester role: writes accepted pushes and Standard Files as points, and removes expired rows. */
 import { startFileIngester } from '../files/processing/file-ingester.ts';
 import { purgeExpired } from '../identity/issuer/payload-adapter.ts';
 import { startIngester } from '../ingest/ingester.ts';

@@ -1,4 +1,4 @@
-/** What several roles share: the database, the queues, the outbox relay, and how callers are known. */
+/** Parts that roles share: database pools, queues, outbox relay, authentication, metrics and health checks. */
 import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/schedule/request-calculations.ts';
 import type { Config } from '../config.ts';
@@ -31,7 +31,7 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** Apart, so that readers who take their time leave the others their connections. */
+  /** A pool of its own for reads of points, so that slow readers leave connections to the others. */
   readonly readDatabase: Database;
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;
@@ -43,9 +43,9 @@ export interface Parts {
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   readonly findCachedCaller: FindCachedCaller;
-  /** To be told of every change to what users may do (R-B5). */
+  /** Notified of every change to what users may do (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
-  /** The background loops of this process; see `/health/ready`. */
+  /** Progress of this process's background loops; see `/health/ready`. */
   readonly progress: Progress;
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export interface Parts {
 
 /** A running role. */
 export interface Role {
-  /** Stops accepting, finishes what is under way. */
+  /** Accepts no more work and finishes the current work. */
   stop(): Promise<void>;
 }
 
@@ -73,9 +73,9 @@ export function openParts(config: Config, log: Log): Parts {
   const fileQueue = openWakeQueue(FILE_QUEUE, queueOptions);
   const webhookQueue = openWakeQueue(WEBHOOK_QUEUE, queueOptions);
   const trialQueue = openWakeQueue(TRIAL_QUEUE, queueOptions);
-  const pointNews = openPointPublisher(queueOptions);
+  const pointPublisher = openPointPublisher(queueOptions);
   const consumers = [
-    pointNews.consume,
+    pointPublisher.consume,
     calculationTrigger(calculationQueue),
     webhookFanOut({ queue: webhookQueue, maxPending: config.WEBHOOK_MAX_PENDING }),
   ];
@@ -90,7 +90,7 @@ export function openParts(config: Config, log: Log): Parts {
   const progress = createProgress();
   const healthChecks = {
     database: { run: () => database.query('select 1') },
-    // Without Redis the sweepers find the work in the database.
+    // Optional: without Redis, the sweepers find waiting work in the database.
     queue: { run: () => ingestQueue.ping(), isOptional: true },
     progress: {
       run: async () => {
@@ -131,7 +131,7 @@ export function openParts(config: Config, log: Log): Parts {
     healthChecks,
     close: async () => {
       accessInvalidation.close();
-      pointNews.close();
+      pointPublisher.close();
       const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));
       await Promise.all([closeDatabase(database), closeDatabase(readDatabase)]);

@@ -1,4 +1,4 @@
-/** What every role shows in `/metrics`, whatever else it does (R-A9). */
+/** Registers the metrics that every role has: pools, queues and backlogs (R-A9). */
 import { CALCULATION_BACKLOG } from '../calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../files/file-metrics.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -9,6 +9,7 @@ import type { WakeQueue } from '../platform/queue.ts';
 import { PUSH_BACKLOG } from '../push/push-metrics.ts';
 import { WEBHOOK_BACKLOG } from '../webhooks/webhook-metrics.ts';
 
+/** Pools and queues by the name of their metric label. */
 export interface Watched {
   readonly database: Database;
   readonly pools: Readonly<Record<string, Database>>;

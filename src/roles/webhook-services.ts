@@ -1,4 +1,4 @@
-/** Wires the routes of webhooks: their administration, their history, and tests of them. */
+/** Wires the routes of webhooks: administration, history and trial sends. */
 import { writeAudit } from '../accounts/audit/audit.ts';
 import type { AppParts } from '../http/create-app.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';

@@ -12,7 +12,7 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   const argv = process.argv.slice(2);
-  // What there is can be read before anything runs.
+  // The usage needs no running stack.
   if (argv.length === 0 || argv.includes('help') || argv.includes('--help')) {
     process.stdout.write(ADMIN_USAGE);
     return 0;

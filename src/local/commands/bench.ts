@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --json FILE …]`: runs `test/bench/run.ts` against services of its own, which keep data as safely as
- * those of `npm start` do. It finds them by DATABASE_URL (of a migrated database), REDIS_URL and R_ROOT.
+ * `npm run bench [-- --json FILE …]`: runs `test/bench/run.ts` against services of its own, as durable as those of
+ * `npm start`. DATABASE_URL (a migrated database), REDIS_URL and R_ROOT pass them on.
  */
 
 import { migrate } from '../../platform/database/migrate.ts';

@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, and the tests that need no services. Stops at the first that fails. */
+/** `npm run check`: types, lint and format, and the tests that need no services. Stops at the first failure. */
 
 import { runProgram } from '../run-program.ts';
 import { runCommand } from './cli.ts';

@@ -1,9 +1,9 @@
-/** What the local commands share: a sentence and exit 1 for expected problems, one orderly stop on signals. */
+/** Shared by the local commands: error output with exit code 1, and stop signals. */
 import { SetupError } from '../setup-error.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Runs a command to its end, then ends the process: 1 after a SetupError or bug, else what it returns. */
+/** Runs a command and exits with the code it returns; with 1 after an error, whose message (a bug's stack) is printed. */
 export async function runCommand(command: () => Promise<number>): Promise<void> {
   const exitCode = await command().catch((error: unknown) => {
     const text = error instanceof SetupError ? error.message : error instanceof Error ? error.stack : String(error);
@@ -13,7 +13,7 @@ export async function runCommand(command: () => Promise<number>): Promise<void> 
   process.exit(exitCode);
 }
 
-/** Resolves with the first signal that asks this process to stop; later ones change nothing. */
+/** Resolves with the first stop signal; later signals have no effect. */
 export function awaitStopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, resolve);

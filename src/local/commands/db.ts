@@ -38,7 +38,7 @@ await runCommand(async () => {
   }
 });
 
-/** Not on the command line, where everybody on the machine could read the password. */
+/** As environment variables, because other users can read the password on a command line. */
 function psqlEnvironment(address: string): Readonly<Record<string, string>> {
   const url = new URL(address);
   return {

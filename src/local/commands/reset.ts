@@ -1,4 +1,4 @@
-/** `npm run reset`: throws the data of this checkout's own stack away and starts empty. */
+/** `npm run reset`: removes the data of this checkout's stack and starts empty. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { STACK_DIRECTORY } from '../paths.ts';
@@ -13,7 +13,9 @@ import { runCommand } from './cli.ts';
 
 await runCommand(async () => {
   if (readExternalServices(process.env)) {
-    throw new SetupError('DATABASE_URL and REDIS_URL are set: their data are yours to remove, not mine.');
+    throw new SetupError(
+      'DATABASE_URL and REDIS_URL are set. `npm run reset` removes data of its own services only; unset them first.',
+    );
   }
   removeData();
   return runStack({ restartsOnChange: false });

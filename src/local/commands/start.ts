@@ -1,4 +1,4 @@
-/** `npm start`: gets everything running, says how to use it, and stops it all again on Ctrl-C. */
+/** `npm start`: starts the local stack, prints how to use it, and stops it on Ctrl-C. */
 
 import { runStack } from '../run-stack.ts';
 import { runCommand } from './cli.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm test [-- vitest arguments]`: the whole suite. The root file systems are built here, with progress to see; the
- * suite's own set-up starts the services (test/support/services/global-setup.ts).
+ * `npm test [-- vitest arguments]`: the whole suite. It builds the root file systems first, with visible progress; the
+ * suite's set-up starts the services (test/support/services/global-setup.ts).
  */
 import { prepareCalculator } from '../calculator-setup.ts';
 import { createProgress } from '../progress.ts';

@@ -1,4 +1,4 @@
-/** What authors of scripts do before they save: validate, evaluate, take sample data home (R-H9). */
+/** Tools of script authors before they save: validate, evaluate and sampleData (R-H9). */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -71,20 +71,20 @@ list(TimeSeries = as.data.frame(hourly))`;
 const declared = (script = HOURLY_SUM) => calculated(script, [window()], [{ alias: 'factor', value: 2 }]);
 const pathOf = (variableId: number, what: string) => `/sources/${sourceId}/variables/${variableId}/calculated/${what}`;
 
-describe('validate', () => {
+describe('calculation: validate', () => {
   const validate = async (body: object) => {
     const variableId = await createVariable(api, sourceId);
     return api.call<Validation>('POST', pathOf(variableId, 'validate'), body);
   };
 
-  test('of a declaration that is fine finds nothing, and saves nothing (R-H9)', async () => {
+  test('a valid declaration has no problems and is not saved (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const answer = await api.call('POST', pathOf(variableId, 'validate'), { calculated: declared() });
     expect(answer).toEqual({ isValid: true, problems: [], warnings: [] });
     expect(await api.call('GET', `/variables/${variableId}`)).toMatchObject({ calculated: null });
   });
 
-  test('names the line of bad syntax, an unknown input and a name nobody declared (R-H9)', async () => {
+  test('a syntax error, an unknown input and an undeclared name are reported by line (R-H9)', async () => {
     expect(await validate({ calculated: declared('x <- 1\ny <- (\n}') })).toMatchObject({
       isValid: false,
       problems: [{ path: `${AT}.formula`, line: 3 }],
@@ -97,7 +97,7 @@ describe('validate', () => {
     });
   });
 
-  test('finds a cycle, of the saved declaration where none is given (R-H1)', async () => {
+  test('a cycle is reported; without a declaration the saved one is checked (R-H1)', async () => {
     const first = await createVariable(api, sourceId, { calculated: declared() });
     const second = await createVariable(api, sourceId, {
       calculated: calculated('1', [{ ...window(), variableId: first }]),
@@ -108,13 +108,13 @@ describe('validate', () => {
     expect(await api.call('POST', pathOf(first, 'validate'))).toMatchObject({ isValid: true });
   });
 
-  test('does not run the script', async () => {
+  test('the script is not run (R-H9)', async () => {
     expect(await validate({ calculated: declared('stop("was run")') })).toMatchObject({ isValid: true });
   });
 });
 
-describe('evaluate', () => {
-  test('shows series, messages, timing and plots, and stores nothing (R-H9)', async () => {
+describe('calculation: evaluate', () => {
+  test('returns series, messages, timing and plots, and stores nothing (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
     expect(answer).toMatchObject({
@@ -133,7 +133,7 @@ describe('evaluate', () => {
     expect(await api.call('GET', `/variables/${variableId}/runs`)).toEqual([]);
   });
 
-  test('of a declaration that is not saved, over dates of its own, with plots as PNG (R-H9)', async () => {
+  test('an unsaved declaration runs over given dates, with plots as PNG (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const body = { calculated: declared(), from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), body);
@@ -146,7 +146,7 @@ describe('evaluate', () => {
     ).toBe('PNG');
   });
 
-  test('shows the line and call of an error, and what was drawn before it (R-H8, R-H9)', async () => {
+  test('a script error has its line and call, and the plots drawn before it (R-H8, R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const script = 'plot(1:3)\nhelper <- function(x) {\n  stop("no such meter")\n}\nhelper(1)';
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), { calculated: declared(script) });
@@ -154,7 +154,7 @@ describe('evaluate', () => {
     expect(answer.plots).toHaveLength(1);
   });
 
-  test('of inputs of another account is refused (R-B9)', async () => {
+  test('inputs of another account are refused (R-B9)', async () => {
     const variableId = await createVariable(api, sourceId);
     const otherAccountId = await world.addAccount('Other');
     await world.addUser('other@example.test', { role: 'MANAGER', accountIds: [otherAccountId] });
@@ -165,8 +165,8 @@ describe('evaluate', () => {
   });
 });
 
-describe('sampleData', () => {
-  test('loaded in plain R, the script gives the same series as evaluate (R-H9)', async () => {
+describe('calculation: sampleData', () => {
+  test('loaded in plain R, the script returns the same series as evaluate (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });
     const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});
     const response = await fetch(roles.http + pathOf(variableId, 'sampleData'), {
@@ -178,7 +178,7 @@ describe('sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('brings the toolbox and the random numbers, where the script uses them: the same series again (R-H4, R-H9)', async () => {
+  test('contains toolbox and random seed when the script uses them: the series is the same (R-H4, R-H9)', async () => {
     const script = `axis <- GetRegularAxis()
       both <- SetDataOnCommonAxis(inputVariables, axis)
       list(TimeSeries = FilterNaOutput(data.frame(Dates = axis, Values = both$a + runif(length(axis)))))`;
@@ -197,13 +197,13 @@ describe('sampleData', () => {
     expect(rows).toEqual(series.map(({ date, value }) => [Date.parse(date) / 1000, expect.closeTo(value, 10)]));
   });
 
-  test('of a variable without a formula is 409', async () => {
+  test('a variable without a formula is 409 (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     expect((await api.get(pathOf(variableId, 'sampleData'))).status).toBe(409);
   });
 });
 
-/** What an author does at home: load the file, source the script, look at the value. */
+/** Runs the script as an author does in plain R: loads the file, sources the script, prints the value. */
 async function runPlainR(rdata: Buffer, script: string): Promise<string> {
   const text = [
     `writeBin(jsonlite::base64_dec("${rdata.toString('base64')}"), "/tmp/sample.rdata"); load("/tmp/sample.rdata")`,

@@ -1,4 +1,4 @@
-/** A calculator that is stopped in the middle of a run hands it back; the next one runs it (R-K2, R-K3). */
+/** A calculator that stops during a run returns it to the queue; the next calculator runs it (R-K2, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
@@ -8,7 +8,7 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** Longer than the stop may take. */
+/** Longer than a stop may take. */
 const SLOW_SEC = 25;
 
 let world: World;
@@ -37,7 +37,7 @@ interface Run {
 const runsOf = async (variableId: number) =>
   (await api.call<Run[]>('GET', `/variables/${variableId}/runs`)).toReversed();
 
-test('SIGTERM does not wait for R: the run is handed back and run again, uncounted (R-K2)', async () => {
+test('calculation: SIGTERM does not wait for R; the run returns to the queue and the interrupted attempt is not counted (R-K2)', async () => {
   const { sourceId } = await createSiteAndSource(api);
   const input = await createVariable(api, sourceId);
   // Slow the first time only: the form of the source says which it is.

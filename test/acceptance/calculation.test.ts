@@ -1,4 +1,4 @@
-/** Calculated variables from the outside: push an input, read the result (R-H2–H5, R-H8, §9.4). */
+/** Calculated variables as a client sees them: push an input, read the result (R-H2–H5, R-H8, §9.4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchAnswerChecker } from '../support/answers/described-answers.ts';
 import { eventually } from '../support/eventually.ts';
@@ -71,7 +71,7 @@ async function settled(): Promise<void> {
   await lastRun(follower);
 }
 
-/** Waits until the newest run of a variable has ended and nothing waits. */
+/** Waits until the newest run of a variable has ended and no run waits. */
 async function lastRun(variableId: number, isWanted: (run: Run) => boolean = () => true): Promise<Run> {
   return eventually(`a run of variable ${variableId}`, async () => {
     const [run] = await runs(variableId);
@@ -86,7 +86,7 @@ const hourly = (variableId: number, members: object = {}) => ({
 
 const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
 
-describe('a write to a trigger input', () => {
+describe('calculation: a write to a trigger input', () => {
   test('runs the script on the window around the changed dates and stores its result (R-H5, R-H6)', async () => {
     const input = await createVariable(api, sourceId);
     await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
@@ -106,7 +106,7 @@ describe('a write to a trigger input', () => {
     expect((await read(doubled)).map((row) => row.rawValue)).toEqual([12, 14, 16, 200, 20, 22, 24, 26]);
   });
 
-  test('follows a chain: a result is an input of the next (R-H5)', async () => {
+  test('runs a chain whose results are inputs of the next variable (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const sum = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = sum(inputVariables$a$TimeSeries$Values)))';
@@ -133,7 +133,7 @@ describe('a write to a trigger input', () => {
     expect(await read(both)).toMatchObject([{ rawValue: 6 }]);
   });
 
-  test('a run that waited goes on when what it waited for failed (R-H5)', async () => {
+  test('a waiting run starts when the run it waits for has failed (R-H5)', async () => {
     const input = await createVariable(api, sourceId);
     const fine = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const failing = await createVariable(api, sourceId, {
@@ -147,7 +147,7 @@ describe('a write to a trigger input', () => {
     expect(await runs(both)).toHaveLength(1);
   });
 
-  test('an input that is no trigger is read but does not run the script (R-H1)', async () => {
+  test('an input that is not a trigger is read but does not run the script (R-H1)', async () => {
     const trigger = await createVariable(api, sourceId);
     const quiet = await createVariable(api, sourceId);
     const script =
@@ -162,7 +162,7 @@ describe('a write to a trigger input', () => {
   });
 });
 
-describe('versions of a calculated variable (§9.4)', () => {
+describe('calculation: versions of a calculated variable (§9.4)', () => {
   test('rows without a Version get the hour of the run, rounded up; a second run in the hour overwrites', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
@@ -183,7 +183,7 @@ describe('versions of a calculated variable (§9.4)', () => {
     expect(versions).toHaveLength(first.defaultVersion === second.defaultVersion ? 1 : 2);
   });
 
-  test('the script can map the Versions of its input to those of its output', async () => {
+  test('the script can set the Versions of its output from those of its input', async () => {
     const input = await createVariable(api, sourceId, { isVersioned: true });
     const script =
       'ts <- inputVariables$a$TimeSeries; list(TimeSeries = data.frame(Dates = ts$Dates, Values = ts$Values, Version = ts$Version, Tags = \'{"q":"e"}\'))';
@@ -216,8 +216,8 @@ describe('versions of a calculated variable (§9.4)', () => {
   });
 });
 
-describe('the record of a run (R-H8)', () => {
-  test('a script error is there, with its message and line', async () => {
+describe('calculation: the record of a run (R-H8)', () => {
+  test('contains the message and line of a script error', async () => {
     const input = await createVariable(api, sourceId);
     const variable = await createVariable(api, sourceId, {
       calculated: calculated('message("so far")\nx <- 1\nstop("no such meter")', [hourly(input)]),
@@ -235,7 +235,7 @@ describe('the record of a run (R-H8)', () => {
     expect(await read(variable)).toEqual([]);
   });
 
-  test('a Version column of another length fails the whole calculation, word for word (§7)', async () => {
+  test('a Version column of another length fails the whole calculation with the text of §7', async () => {
     const input = await createVariable(api, sourceId);
     const script = 'list(TimeSeries = list(Dates = c(1L, 2L), Values = c(1, 2), Version = "one"))';
     const variable = await createVariable(api, sourceId, { calculated: calculated(script, [hourly(input)]) });
@@ -247,8 +247,8 @@ describe('the record of a run (R-H8)', () => {
   });
 });
 
-describe('force-update (§6, R-H5)', () => {
-  test('of a source runs its calculated variables over everything their inputs have', async () => {
+describe('calculation: force-update (§6, R-H5)', () => {
+  test('of a source runs its calculated variables over all points of their inputs', async () => {
     const { sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2], '2020-01-01T00:00:00Z'));
@@ -259,7 +259,7 @@ describe('force-update (§6, R-H5)', () => {
     expect((await read(variable)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
   });
 
-  test('of a site runs a chain in its order, each once', async () => {
+  test('of a site runs each variable of a chain once, in order', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2]));
@@ -280,8 +280,8 @@ describe('force-update (§6, R-H5)', () => {
   });
 });
 
-describe('a declaration with everything in it (R-H1)', () => {
-  test('gives the script buckets in another unit, form values and constants, from the formula valid then', async () => {
+describe('calculation: a declaration with all members (R-H1)', () => {
+  test('gives the script buckets in another unit, form values and constants of the formula valid at the date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);
@@ -320,7 +320,7 @@ describe('a declaration with everything in it (R-H1)', () => {
     ]);
   });
 
-  test('with a schedule runs when its time comes (R-H5)', async () => {
+  test('a schedule runs the script at its time (R-H5)', async () => {
     const script = 'list(TimeSeries = data.frame(Dates = triggerDate, Values = 1))';
     const everySecond = { calculatedVariableFormulas: [{ formula: script, schedule: '* * * * * *' }] };
     const variable = await createVariable(api, sourceId, { calculated: everySecond });
@@ -330,8 +330,8 @@ describe('a declaration with everything in it (R-H1)', () => {
   });
 });
 
-describe('saving a declaration (R-H1)', () => {
-  test('a cycle is 409 and names the path; the variable keeps its declaration', async () => {
+describe('calculation: saving a declaration (R-H1)', () => {
+  test('a cycle is 409 with its path, and the variable keeps its declaration', async () => {
     const input = await createVariable(api, sourceId);
     const first = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(input)]) });
     const second = await createVariable(api, sourceId, { calculated: calculated(IDENTITY, [hourly(first)]) });
@@ -348,7 +348,7 @@ describe('saving a declaration (R-H1)', () => {
     expect(kept).toEqual(calculated(IDENTITY, [hourly(input)]));
   });
 
-  test('its own output may be an input, unless it is a trigger', async () => {
+  test('the variable itself may be an input, but not a trigger', async () => {
     const variable = await createVariable(api, sourceId);
     const path = `/sources/${sourceId}/variables/${variable}`;
     const own = (canBeUsedAsATrigger: boolean) => ({
@@ -358,7 +358,7 @@ describe('saving a declaration (R-H1)', () => {
     expect((await api.put(path, own(true))).status).toBe(409);
   });
 
-  test('an empty formula is accepted and filled later', async () => {
+  test('an empty formula is accepted and can be set later', async () => {
     const input = await createVariable(api, sourceId);
     const empty = { friendlyName: 'later', calculatedVariableFormulas: [{}] };
     const variable = await createVariable(api, sourceId, { calculated: empty });
@@ -369,7 +369,7 @@ describe('saving a declaration (R-H1)', () => {
     expect(await read(variable)).toMatchObject([{ rawValue: 7 }]);
   });
 
-  test('an unknown input, a repeated alias, a word that is none and a unit of another kind are refused by place', async () => {
+  test('an unknown input, a repeated alias, an unknown enumeration value and an incompatible unit are refused by path', async () => {
     const [input, unknown] = [await createVariable(api, sourceId), 999_999];
     const save = async (inputs: Parameters<typeof calculated>[1]) => {
       const answer = await api.post<{ details: { path: string }[] }>(`/variables/source/${sourceId}`, {

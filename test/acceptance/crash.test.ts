@@ -1,4 +1,4 @@
-/** Calculators that are killed during a run or absent when it is requested: each run happens, once (R-H5, R-K3). */
+/** Calculators killed during a run, or not running when it is requested: each run happens once (R-H5, R-K3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { eventually } from '../support/eventually.ts';
@@ -44,7 +44,7 @@ const read = (variableId: number, query = '') =>
   api.call<{ rawValue: number; version: string }[]>('GET', `/data?variableId=${variableId}${query}`);
 
 describe('calculation: a calculator killed during a run', () => {
-  test('the run is taken up again, stores once, and the dead one is on record (R-H5, R-K3)', async () => {
+  test('another calculator runs it again, it stores once, and the interrupted attempt is recorded (R-H5, R-K3)', async () => {
     const [input, variable] = await createSlowVariable();
     const [victim] = await Promise.all([start('calculator'), start('ingester')]);
     await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] }]);
@@ -65,7 +65,7 @@ describe('calculation: a calculator killed during a run', () => {
     expect(await read(variable, '&versions=all')).toHaveLength(1);
   }, 60_000);
 
-  test('requests that wait while no calculator runs are kept, and merged into one run (R-H5)', async () => {
+  test('requests made while no calculator runs are kept and merged into one run (R-H5)', async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.kill()));
     // Jobs of the killed calculator would otherwise hold the run back until their locks expire.
     await forgetJobs(world.environment);
@@ -96,7 +96,7 @@ describe('calculation: a calculator killed during a run', () => {
   }, 60_000);
 });
 
-/** An input and a versioned variable that doubles it, slowly enough to be caught at it. */
+/** An input and a versioned variable that doubles it, slowly enough to be killed during its run. */
 async function createSlowVariable(): Promise<readonly [input: number, variable: number]> {
   const input = await createVariable(api, sourceId);
   const script =
@@ -106,7 +106,7 @@ async function createSlowVariable(): Promise<readonly [input: number, variable: 
   return [input, variable];
 }
 
-test('SIGTERM ends a process in good order (R-K2)', async () => {
+test('stop: SIGTERM ends a process in order (R-K2)', async () => {
   const stop = async (role: 'ingester' | 'calculator') => {
     const process = await start(role);
     expect(await process.kill('SIGTERM')).toBe(0);

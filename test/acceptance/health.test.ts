@@ -1,4 +1,4 @@
-/** `/health` on HEALTH_PORT, for roles without HTTP: what each needs, and which of it is down (R-A9). */
+/** `/health` on HEALTH_PORT of roles without HTTP: what each role needs, and what of it is down (R-A9). */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
@@ -41,7 +41,7 @@ async function ready({ health }: RoleProcess) {
   };
 }
 
-/** Processes that came of one and are still there. */
+/** Running descendants of a process. */
 function descendantsOf(pid: number): readonly number[] {
   const children = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) ?? '';
   return children
@@ -51,7 +51,7 @@ function descendantsOf(pid: number): readonly number[] {
     .flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Undefined where the process has ended meanwhile: R's processes come and go by themselves. */
+/** Undefined when the process has ended meanwhile, as R's processes do. */
 function ifThere<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();
@@ -61,7 +61,7 @@ function ifThere<Result>(ask: () => Result): Result | undefined {
   }
 }
 
-/** @returns how many of them were still there. */
+/** @returns the number of processes that still ran. */
 const signalAll = (processes: readonly number[], signal: NodeJS.Signals): number =>
   processes.filter((pid) => ifThere(() => process.kill(pid, signal))).length;
 

@@ -1,4 +1,4 @@
-/** `/metrics` of running roles: what was done is counted, nobody else can read it, and outages do not silence it (R-A9). */
+/** `/metrics` of running roles: what is counted, who may read it, and its content during outages (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Family, parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
@@ -18,7 +18,7 @@ let world: World;
 let databaseGate: TcpGate;
 let redisGate: TcpGate;
 let roles: RoleProcess;
-/** A process that has lost nothing but Redis when its door is shut. */
+/** A process that loses only Redis when its gate is shut. */
 let cutOff: RoleProcess;
 let api: ApiClient;
 let sourceId: number;

@@ -1,4 +1,4 @@
-/** The database or Redis goes away and comes back while everything runs: the service says so, then goes on (R-K3). */
+/** The database or Redis becomes unreachable and returns: the service reports it, then continues (R-K3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
 import { eventually } from '../support/eventually.ts';
@@ -53,7 +53,7 @@ async function valuesOf(variableId: number): Promise<readonly number[]> {
 const isComputed = (...values: number[]) =>
   eventually(`${values}`, async () => JSON.stringify(await valuesOf(doubled)) === JSON.stringify(values), 25_000);
 
-/** What readiness says is down. */
+/** Names of the failed readiness checks. */
 async function down(): Promise<readonly string[]> {
   const { body } = await api.get<{ checks: Readonly<Record<string, string>> }>('/health/ready');
   return Object.entries(body.checks).flatMap(([name, state]) => (state === 'down' ? [name] : []));

@@ -1,4 +1,4 @@
-/** The id of a request is found in the log lines of everything that follows from it, in whatever role (R-A10, R-K4). */
+/** The id of a request is in the log lines of all work it causes, in every role (R-A10, R-K4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,7 +48,7 @@ const linesOf = (requestId: string): readonly Line[] => {
   return lines.map((text) => JSON.parse(text) as Line).filter((line) => line.requestId === requestId);
 };
 
-/** Waits for a line of the request. */
+/** Waits for a log line of the request. */
 const lineOf = (requestId: string, msg: string, fields: Line = {}) =>
   eventually(`"${msg}" of ${requestId}`, async () => {
     const isIt = (line: Line) => Object.entries({ msg, ...fields }).every(([name, value]) => line[name] === value);

@@ -1,4 +1,4 @@
-/** Every role as a process of its own, with addresses of its own (R-A1), and what the processes log (R-K4). */
+/** Every role as a process of its own with its own address (R-A1), and the content of their logs (R-K4). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { CLIENT, PASSWORD } from '../support/fixtures/accounts.ts';

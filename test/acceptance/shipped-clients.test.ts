@@ -90,13 +90,13 @@ const push = (access: string, body: unknown, query = '') =>
     ...{ Authorization: `Bearer ${access}`, 'Content-Type': 'application/json', 'X-Opisense-Api-Version': '1.1' },
   });
 
-describe('a shipped client', () => {
-  test('signs in by the password grant with its own credentials in HTTP Basic, under the old realm name (R-B2, R-B3)', async () => {
+describe('shipped clients: the existing Python clients', () => {
+  test('sign in by the password grant with client credentials in HTTP Basic, under the old realm name (R-B2, R-B3)', async () => {
     expect((await token()).access).not.toBe('');
     expect((await token('tidemark')).access).not.toBe('');
   });
 
-  test('refreshes with its credentials in the body, and with an account (R-B3, R-B4)', async () => {
+  test('refresh with client credentials in the body, and with an account (R-B3, R-B4)', async () => {
     const { refresh } = await token();
     for (const account of [{}, { account: String(world.accountId) }]) {
       const form = { grant_type: 'refresh_token', refresh_token: refresh, ...account };
@@ -107,7 +107,7 @@ describe('a shipped client', () => {
     }
   });
 
-  test('pushes to the path with a trailing slash, whatever its query looks like (R-A3)', async () => {
+  test('push to the path with a trailing slash and any query (R-A3)', async () => {
     const { access } = await token();
     for (const query of [
       '',
@@ -120,7 +120,7 @@ describe('a shipped client', () => {
     }
   });
 
-  test('sends names in any case, ids and values as text, dates without a zone, null members, gzip (R-A3, R-A4, R-D4)', async () => {
+  test('send names in any case, ids and values as text, dates without a zone, null members, gzip (R-A3, R-A4, R-D4)', async () => {
     const { access } = await token();
     const body = [
       {
@@ -151,7 +151,7 @@ describe('a shipped client', () => {
     ]);
   });
 
-  test('pushes from many threads at once, sends again what it did not hear of, and has each reading once (R-D1, R-D7)', async () => {
+  test('push from many threads, repeat unanswered pushes, and have each reading once (R-D1, R-D7)', async () => {
     const { access } = await token();
     const start = Date.UTC(2026, 1, 1);
     const threads = variableIds.slice(2).map(async (variableId, thread) => {
@@ -182,7 +182,7 @@ describe('a shipped client', () => {
     }
   });
 
-  test('uploads a Standard File as the part data of a form, and its rows become points (R-E1, R-E2)', async () => {
+  test('upload a Standard File as the form part data, whose rows become points (R-E1, R-E2)', async () => {
     const { access } = await token();
     const file = `variable_id,date,value\r\n${variableIds[1]},2026-03-01T00:00:00,1.25\r\n${variableIds[1]},2026-03-01T00:15:00,-2\r\n`;
     const boundary = '8f2c1a5f3f2b4f1d9c7e6a5b4c3d2e1f';
@@ -211,7 +211,7 @@ describe('a shipped client', () => {
     ]);
   });
 
-  test('is told to come back when it is too early, and does (R-D10, R-A5)', async () => {
+  test('repeat a push refused for memory after its Retry-After (R-D10, R-A5)', async () => {
     const variableId = variableIds[0];
     await roles.kill('SIGTERM');
     roles = await startRoles(['api', 'ingester'], { ...world.environment, PUSH_MAX_MEMORY_BYTES: '1048576' });

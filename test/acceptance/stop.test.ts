@@ -1,4 +1,4 @@
-/** SIGTERM while something is open or away: every role ends by itself, in time and without an error (R-K2). */
+/** SIGTERM with open connections or during an outage: every role ends in time and without an error (R-K2). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrpcReader } from '../support/clients/grpc-client.ts';
 import { openWatcher } from '../support/clients/watcher.ts';
@@ -10,7 +10,7 @@ import { createWorld, type World } from '../support/fixtures/world.ts';
 import { type RoleProcess, startRoles } from '../support/services/role-process.ts';
 import { testRRoot } from '../support/services/stack.ts';
 
-/** R-K2 gives 30 s, most of it for what is under way: runs, files, answers. */
+/** R-K2 allows 30 s, mostly for running work: runs, files, answers. */
 const TIMEOUT_MS = 12_000;
 
 let world: World;

@@ -1,4 +1,4 @@
-/** Every event there is, from what makes it happen to the receiver that is told, through the roles as they run (R-I2, §6). */
+/** Every webhook event, from the request that causes it to its receiver, through the running roles (R-I2, §6). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventType } from '../../src/webhooks/event-type.ts';
 import { EVENT_TYPES } from '../../src/webhooks/event-type.ts';
@@ -22,7 +22,7 @@ let roles: RoleProcess;
 let api: ApiClient;
 let receiver: WebhookReceiver;
 let mailbox: Mailbox;
-/** What the events are about. */
+/** The subjects of the events. */
 let place: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
 let doubledId: number;
 let failingId: number;
@@ -212,7 +212,7 @@ test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)',
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 
-/** Events of before the webhook may still be on their way: those are not waited for. */
+/** Ignores events from before the webhook, which may still be processed. */
 function isAbout(body: ReceivedMessage['body'], data: unknown): boolean {
   try {
     expect(body.data).toEqual(data);

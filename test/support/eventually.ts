@@ -1,11 +1,11 @@
-/** Waiting for what is to come: a condition with a deadline, never a pause of a length that happens to do. */
+/** Waits for a condition with a deadline, in place of a fixed pause. */
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const INTERVAL_MS = 10;
 
 /**
- * Asks again and again until `check` returns something other than undefined or false.
- * @throws Error naming what was waited for, with the last error `check` threw.
+ * Polls `check` until it returns a value other than undefined and false. @returns that value.
+ * @throws {Error} with `what` after `timeoutMs`; its cause is the last error of `check`.
  */
 export async function eventually<Result>(
   what: string,

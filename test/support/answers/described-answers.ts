@@ -1,6 +1,6 @@
 /**
- * Holds answers against what the API says of itself (R-A9): their status, type, headers and body. Strict: a body may have
- * no member that is not described, although clients are told to expect further ones.
+ * Validates answers against the OpenAPI document (R-A9): status, content type, headers and body. It is strict: a body may
+ * have described members only, although clients must accept further ones.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../../../src/http/openapi/build-document.t
 
 export interface Answered {
   readonly method: string;
-  /** As it was asked for. */
+  /** Path and query of the request. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -17,7 +17,7 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** @throws Error when the answer is not as described. */
+/** @throws {Error} when the answer does not match its description. */
 export type CheckAnswer = (answer: Answered) => void;
 
 interface DescribedAnswer {
@@ -51,16 +51,16 @@ export function answerChecker(document: OpenApiDocument): CheckAnswer {
     if (body === undefined && answer.content === undefined) return;
     if (answer.content?.[type] === undefined) throw new Error(`${what} has a body of type ${type || 'none'}`);
     if (type !== 'application/json') return;
-    const place = `${BASE}#${pointer}/content/application~1json/schema`;
-    const validate = validators.get(place) ?? ajv.compile({ $ref: place });
-    validators.set(place, validate);
+    const schemaPath = `${BASE}#${pointer}/content/application~1json/schema`;
+    const validate = validators.get(schemaPath) ?? ajv.compile({ $ref: schemaPath });
+    validators.set(schemaPath, validate);
     if (validate(body)) return;
     const problems = ajv.errorsText(validate.errors?.slice(0, MAX_PROBLEMS));
-    throw new Error(`${what} is otherwise: ${problems}\n${JSON.stringify(body).slice(0, MAX_SHOWN)}`);
+    throw new Error(`${what} does not match its schema: ${problems}\n${JSON.stringify(body).slice(0, MAX_SHOWN)}`);
   };
 }
 
-/** Of a service that runs elsewhere. */
+/** @returns a checker with the document of the service at `origin`. */
 export async function fetchAnswerChecker(origin: string): Promise<CheckAnswer> {
   const response = await fetch(`${origin}/openapi.json`);
   return answerChecker((await response.json()) as OpenApiDocument);
@@ -73,7 +73,7 @@ interface Found {
 
 type FindOperation = (method: string, path: string) => Found | undefined;
 
-/** Fixed paths come before those with parameters, as they do in the service. */
+/** Paths without parameters match first, as in the service. */
 function operationFinder({ paths }: OpenApiDocument): FindOperation {
   const templates = Object.keys(paths)
     .sort((a, b) => a.split('{').length - b.split('{').length)
@@ -91,15 +91,15 @@ function operationFinder({ paths }: OpenApiDocument): FindOperation {
 
 function resolveAnswer(document: OpenApiDocument, { operation, pointer }: Found, status: number, what: string) {
   const answer = operation.responses[status];
-  if (!answer) throw new Error(`${what} is of no status described: ${Object.keys(operation.responses).join()}`);
+  if (!answer) throw new Error(`${what} must have a described status: ${Object.keys(operation.responses).join()}`);
   if (answer.$ref === undefined) return { answer, pointer: `${pointer}/responses/${status}` };
   const name = answer.$ref.slice('#/components/responses/'.length);
   const component = document.components.responses?.[name] as DescribedAnswer | undefined;
-  if (!component) throw new Error(`${answer.$ref} leads nowhere`);
+  if (!component) throw new Error(`${answer.$ref} does not exist`);
   return { answer: component, pointer: `/components/responses/${name}` };
 }
 
-/** The same with no further members anywhere. */
+/** @returns the schema with additionalProperties false for every described object. */
 function tightened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tightened);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** Reads the text format of Prometheus strictly: what a scraper would only tolerate is an error here. */
+/** Strict parser of the Prometheus text format: whatever the format forbids is an error, even if scrapers tolerate it. */
 
 export interface Sample {
   readonly name: string;
@@ -18,7 +18,7 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (\\S+)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)/y;
 const TYPES: ReadonlySet<string> = new Set(['counter', 'gauge', 'histogram', 'summary']);
 
-/** @throws Error naming the line, for whatever the format forbids. */
+/** @returns the families by name. @throws {Error} with the line that the format forbids. */
 export function parseExposition(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the text must end with a line feed');
   const families = new Map<string, { name: string; help: string; type: string; samples: Sample[] }>();
@@ -33,14 +33,16 @@ export function parseExposition(text: string): ReadonlyMap<string, Family> {
       current = { name: help, help: about ?? '', type: '', samples: [] };
       families.set(help, current);
     } else if (typed !== undefined) {
-      if (typed !== current?.name || current.type !== '') throw new Error(`a type in the wrong place: ${line}`);
-      if (!TYPES.has(type ?? '')) throw new Error(`an unknown type: ${line}`);
+      if (typed !== current?.name || current.type !== '')
+        throw new Error(`TYPE must follow HELP of the same name: ${line}`);
+      if (!TYPES.has(type ?? '')) throw new Error(`unknown type: ${line}`);
       current.type = type ?? '';
     } else {
       const sample = parseSample(line);
-      if (!current || current.type === '' || !belongs(current, sample.name)) throw new Error(`of no family: ${line}`);
+      if (!current || current.type === '' || !belongs(current, sample.name))
+        throw new Error(`a sample must follow its HELP and TYPE: ${line}`);
       const key = line.slice(0, line.lastIndexOf(' '));
-      if (seen.has(key)) throw new Error(`given twice: ${line}`);
+      if (seen.has(key)) throw new Error(`repeated series: ${line}`);
       seen.add(key);
       current.samples.push(sample);
     }
@@ -56,7 +58,7 @@ function parseSample(line: string): Sample {
   LABEL.lastIndex = 0;
   while (LABEL.lastIndex < labelText.length) {
     const [whole, label = '', value = ''] = LABEL.exec(labelText) ?? [];
-    if (whole === undefined || label in labels) throw new Error(`wrong labels: ${line}`);
+    if (whole === undefined || label in labels) throw new Error(`invalid labels: ${line}`);
     labels[label] = value;
   }
   const value = /^[+-]Inf$/.test(number) ? Number(`${number}inity`) : Number(number);
@@ -71,7 +73,8 @@ function belongs({ name, type }: Family, sample: string): boolean {
 }
 
 function assertSound({ name, type, samples }: Family): void {
-  if (type === 'counter' && samples.some(({ value }) => !(value >= 0))) throw new Error(`${name} counts below 0`);
+  if (type === 'counter' && samples.some(({ value }) => !(value >= 0)))
+    throw new Error(`${name}: a counter must be at least 0`);
   if (type !== 'histogram') return;
   const counts = new Map<string, number[]>();
   for (const { name: part, labels, value } of samples) {
@@ -79,15 +82,17 @@ function assertSound({ name, type, samples }: Family): void {
     const key = JSON.stringify(rest);
     if (part === `${name}_bucket`) counts.set(key, [...(counts.get(key) ?? []), value]);
     if (part === `${name}_count` && counts.get(key)?.at(-1) !== value)
-      throw new Error(`${name}: +Inf is not the count`);
-    if ((part === `${name}_bucket`) !== (le !== undefined)) throw new Error(`${name}: le in the wrong place`);
+      throw new Error(`${name}: the bucket +Inf must equal the count`);
+    if ((part === `${name}_bucket`) !== (le !== undefined))
+      throw new Error(`${name}: only buckets must have the label le`);
   }
   for (const buckets of counts.values()) {
-    if (buckets.some((value, index) => value < (buckets[index - 1] ?? 0))) throw new Error(`${name}: a bucket shrinks`);
+    if (buckets.some((value, index) => value < (buckets[index - 1] ?? 0)))
+      throw new Error(`${name}: buckets must be cumulative`);
   }
 }
 
-/** The one value with these labels among others; undefined when there is none. */
+/** @returns the value of the series that has these labels; undefined without one. @throws {Error} for several. */
 export function sampleOf(
   families: ReadonlyMap<string, Family>,
   sampleName: string,
@@ -98,6 +103,7 @@ export function sampleOf(
     .filter(({ name, labels: has }) => {
       return name === sampleName && Object.entries(labels).every(([key, value]) => has[key] === value);
     });
-  if (found.length > 1) throw new Error(`${sampleName} ${JSON.stringify(labels)} is ${found.length} series`);
+  if (found.length > 1)
+    throw new Error(`${sampleName} ${JSON.stringify(labels)} must be one series, got ${found.length}`);
   return found[0]?.value;
 }

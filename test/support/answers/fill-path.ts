@@ -1,7 +1,7 @@
-/** Paths of routes with ids in them, for tests that walk all routes. */
+/** Fills ids into paths of routes, for tests that call all routes. */
 import type { Ids, Kind } from '../fixtures/secret-structure.ts';
 
-/** What stands before a parameter → what its ids are of. */
+/** Path segment before a parameter → kind of its ids. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ sites: 'site', sources: 'source', source: 'source', variables: 'variable', runs: 'run' },
   ...{ user: 'user', claim: 'user', 'active-account': 'account', usersForAccount: 'account' },
@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...{ operations: 'label', webhooks: 'webhook', history: 'attempt', test: 'webhookTest' },
 };
 
-/** The path with ids in it; undefined where what stands before a parameter is not known. */
+/** @returns the path with ids; undefined when the segment before a parameter is unknown. */
 export function fillPath(path: string, ids: Ids): string | undefined {
   const parts = path.split('/');
   const filled = parts.map((part, index) => {

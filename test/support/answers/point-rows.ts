@@ -1,4 +1,4 @@
-/** Rows as REST writes them, from the columns of gRPC. */
+/** Converts gRPC columns to the rows that REST returns. */
 import type { PointChunk } from '../clients/grpc-client.ts';
 
 export interface Row {

@@ -1,4 +1,4 @@
-/** What a browser without scripts does: keeps cookies by path, follows redirects, fills in and posts forms. */
+/** A browser without scripts: stores cookies by path, follows redirects, posts forms. */
 
 export interface BrowserPage {
   readonly url: string;
@@ -7,21 +7,21 @@ export interface BrowserPage {
   readonly html: string;
   /** Text of the heading. */
   readonly title: string;
-  /** Text of what is read out as a problem. */
+  /** Text of the element with the role alert. */
   readonly problem: string | undefined;
-  /** Names of the fields to fill in. */
+  /** Names of the visible fields. */
   readonly fields: readonly string[];
 }
 
 export interface Browser {
   open(url: string): Promise<BrowserPage>;
-  /** Posts the form of the page with these values; hidden fields go along. */
+  /** Posts the page's form with these values and its hidden fields. */
   submit(
     page: BrowserPage,
     values?: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<BrowserPage>;
-  /** `name=value` of the cookies that would go to an address. */
+  /** @returns the Cookie header for an address. */
   cookiesFor(url: string): string;
 }
 
@@ -33,7 +33,7 @@ interface Cookie {
 
 const MAX_REDIRECTS = 10;
 
-/** @param stopsAt origins that are not opened: the browser stays at such an address, with an empty page. */
+/** @param stopsAt origins that are not requested: such an address gives an empty page. */
 export function createBrowser(stopsAt: readonly string[] = []): Browser {
   const jar = new Map<string, Cookie>();
   const cookiesFor = (url: string) => {

@@ -1,4 +1,4 @@
-/** What somebody does at a page in Chromium, and what the page is to them: keys, text, names read out, looks. */
+/** A page in Chromium: keyboard input, text, accessibility tree, layout and contrast. */
 
 import { eventually } from '../eventually.ts';
 import type { SendCommand } from './chromium.ts';
@@ -20,31 +20,31 @@ export interface Tab {
   untilText(text: string): Promise<void>;
   /** Waits until the address begins with this. @returns the whole address. */
   untilAddress(start: string): Promise<string>;
-  /** Types into the field of that id, in place of what it holds. */
+  /** Replaces the content of the field with this id. */
   type(id: string, text: string): Promise<void>;
-  /** Types where the cursor is. */
+  /** Replaces the content of the focused field. */
   typeHere(text: string): Promise<void>;
-  /** Enter sends a form, Tab goes on to the next field. */
+  /** Enter submits a form, Tab focuses the next field. */
   press(key: 'Enter' | 'Tab'): Promise<void>;
-  /** Puts the cursor on the first thing a selector finds. */
+  /** Focuses the first element that matches a selector. */
   focusOn(selector: string): Promise<void>;
   /** Presses the first button of the page. */
   pressButton(): Promise<void>;
   /** HTML of the page. */
   html(): Promise<string>;
-  /** As a screen reader is told: role, name and description of what it stops at. */
+  /** @returns the accessibility nodes with this role. */
   accessible(role: string): Promise<readonly AccessibleNode[]>;
-  /** The name of what has the cursor. */
+  /** @returns the accessible name of the focused element. */
   focused(): Promise<string | undefined>;
   speak(language: string): Promise<void>;
   look(looks: Looks): Promise<void>;
-  /** How many pixels the page is wider than the window. */
+  /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
-  /** Texts of the page whose contrast WCAG 2 finds too low. @param texts selector of those that are looked at. */
+  /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
   lowContrast(texts?: string): Promise<readonly string[]>;
   /** A PNG of the window. */
   screenshot(): Promise<Buffer>;
-  /** What the page's policy forbade, and other complaints of the browser. */
+  /** Violations of the page's policy and other messages of the browser. */
   readonly complaints: readonly string[];
 }
 
@@ -67,7 +67,7 @@ interface AxNode {
 
 const KEYS = { Enter: { code: 13, text: '\r' }, Tab: { code: 9, text: '' } } as const;
 
-/** Everything that shows text. */
+/** Selector of elements with text. */
 const TEXTS = 'h1, p, label, input, button, a';
 /** WCAG 2.2, 1.4.3: for text of ordinary size. */
 const MIN_CONTRAST = 4.5;
@@ -133,11 +133,11 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
   };
 }
 
-/** As Chromium says of a node that belonged to the document before. */
+/** Chromium's error for a node of the previous document. */
 const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
-/** Asks again where another document took the place of the one that was looked at, between two questions about it. */
+/** Repeats `look` when the page loads another document between its commands. */
 async function onOneDocument<Result>(look: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {
@@ -200,7 +200,7 @@ async function look(send: SendCommand, { width, height, scheme, isWholePage = fa
   await send('Emulation.setDeviceMetricsOverride', { ...size, height: Math.max(height, cssContentSize.height) });
 }
 
-/** Texts that are not shown have no background. */
+/** Hidden texts have no background and are skipped. */
 async function findLowContrast(send: SendCommand, texts: string): Promise<readonly string[]> {
   const found = await Promise.all(
     (await findNodes(send, texts)).map(async (nodeId) => {

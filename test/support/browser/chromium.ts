@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium, driven over its DevTools protocol with the scripts of pages switched off. It speaks through a pair
- * of pipes, not a port: when the test's process goes, the pipes close and the browser ends by itself.
+ * Debian's Chromium, driven by the DevTools protocol over a pair of pipes, by default with scripts of pages off. When the
+ * test's process ends, the pipes close and the browser ends too.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { createTab, type Tab } from './chromium-tab.ts';
 
 export interface Chromium {
   readonly tab: Tab;
-  /** Every address that was asked for. */
+  /** Every requested address. */
   readonly requests: readonly string[];
   /** Ends the browser and removes its profile. */
   close(): Promise<void>;
@@ -32,7 +32,7 @@ interface Message {
 
 interface Connection {
   send<Result>(method: string, parameters?: object, sessionId?: string): Promise<Result>;
-  /** Fails what is still waited for. */
+  /** Closes the connection and rejects pending commands. */
   close(): void;
 }
 
@@ -45,7 +45,7 @@ type OnEvent = (method: string, parameters: unknown) => void;
 const FLAGS = [
   ...['--headless', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--disable-extensions'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-breakpad'],
-  // Its own sandbox does not start as root; all it opens are our own pages.
+  // Chromium's sandbox does not start as root; the browser opens only pages of the tests.
   '--no-sandbox',
   '--remote-debugging-pipe',
 ];
@@ -54,10 +54,10 @@ const COMPLAINTS: ReadonlySet<string> = new Set(['Log.entryAdded', 'Audits.issue
 const END_TIMEOUT_MS = 5000;
 const PROFILE_PREFIX = 'tidemark-chromium-';
 
-/** The program; undefined where it is not installed (`apt-get install chromium`). */
+/** @returns the path of the program; undefined when it is not installed (`apt-get install chromium`). */
 export function findChromium(): string | undefined {
-  const places = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'chromium'));
-  return places.find((path) => {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'chromium'));
+  return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);
       return true;
@@ -67,7 +67,7 @@ export function findChromium(): string | undefined {
   });
 }
 
-/** @param isScripted pages may run their scripts; those of the issuer have none. */
+/** @param isScripted whether pages may run scripts; the issuer's pages have none. */
 export async function startChromium(program: string, { isScripted = false } = {}): Promise<Chromium> {
   await removeLeftProfiles();
   const profile = await mkdtemp(join(tmpdir(), `${PROFILE_PREFIX}${process.pid}-`));
@@ -94,7 +94,7 @@ export async function startChromium(program: string, { isScripted = false } = {}
   }
 }
 
-/** Of processes that were killed. */
+/** Removes profiles of killed test processes. */
 async function removeLeftProfiles(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, pid] = new RegExp(`^${PROFILE_PREFIX}(\\d+)-`).exec(name) ?? [];
@@ -103,7 +103,7 @@ async function removeLeftProfiles(): Promise<void> {
   }
 }
 
-/** @returns a way to a page of ours. */
+/** Opens an empty page. @returns a function that sends commands to it. */
 async function attach({ send }: Connection, isScripted: boolean): Promise<SendCommand> {
   const { targetId } = await send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await send<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true });
@@ -123,7 +123,7 @@ function connect(child: ChildProcess, onEvent: OnEvent): Connection {
     for (const answer of waiting.values()) answer({ error: { message: reason } });
     waiting.clear();
   };
-  toBrowser.on('error', () => fail('Chromium does not listen any more'));
+  toBrowser.on('error', () => fail('Chromium has closed its pipe'));
   child.on('error', ({ message }) => fail(message));
   child.on('exit', () => fail('Chromium has ended'));
   fromBrowser.setEncoding('utf8').on('data', (text: string) => {
@@ -154,7 +154,7 @@ function connect(child: ChildProcess, onEvent: OnEvent): Connection {
   };
 }
 
-/** With its pipes closed it ends by itself, its own children included; one that hangs is killed. */
+/** Waits for the exit that the closed pipes cause; kills the browser after END_TIMEOUT_MS. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const killer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);

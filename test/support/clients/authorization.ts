@@ -1,4 +1,4 @@
-/** A program that signs its users in by browser: authorization code with PKCE. */
+/** A client that signs users in with a browser: authorization code with PKCE. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '../../../src/platform/database/database.ts';
 
@@ -6,7 +6,7 @@ export const APP_ORIGIN = 'https://app.example';
 export const APP_CALLBACK = `${APP_ORIGIN}/callback`;
 export const APP_CLIENT = 'app';
 
-/** A public client that may have every scope. */
+/** Registers a public client with every scope. */
 export async function registerApp(database: Database): Promise<void> {
   await database.query(
     `insert into oidc_client (client_id, name, allowed_scopes, grant_types, redirect_uris, post_logout_redirect_uris)
@@ -22,7 +22,7 @@ export async function registerApp(database: Database): Promise<void> {
 }
 
 export interface Authorization {
-  /** Where the browser is sent. */
+  /** Address that the browser opens. */
   readonly address: string;
   readonly verifier: string;
 }
@@ -49,7 +49,7 @@ export interface CodeAnswer {
   readonly body: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Exchanges the code an address brought back. */
+/** Exchanges the code of a callback address for tokens. */
 export async function exchangeCode(
   origin: string,
   callback: string,

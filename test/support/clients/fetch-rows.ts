@@ -1,4 +1,4 @@
-/** Answers of reads as they are on the wire, for tests of formats. */
+/** Raw answers of reads, for tests of formats. */
 import type { TestApi } from '../services/start-api.ts';
 
 export interface RawAnswer {

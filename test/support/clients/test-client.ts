@@ -1,7 +1,7 @@
-/** A client of the REST interface that says what it sends and shows what came back. */
+/** A REST client for tests: returns status, headers and parsed body of every answer. */
 import type { CheckAnswer } from '../answers/described-answers.ts';
 
-/** @param Body what the test knows of the answer. */
+/** @param Body type of the body that the test expects. */
 export interface TestAnswer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -72,7 +72,7 @@ function parseBody(text: string, headers: Headers): unknown {
   return type === JSON_TYPE || type.endsWith('+json') ? JSON.parse(text) : text;
 }
 
-/** The access token of the embedded issuer. @throws Error with its answer when it gives none. */
+/** @returns an access token of the embedded issuer. @throws {Error} with its answer when it refuses. */
 export async function requestToken(origin: string, form: Readonly<Record<string, string>>): Promise<string> {
   const response = await fetch(`${origin}/realms/tidemark/protocol/openid-connect/token`, {
     method: 'POST',

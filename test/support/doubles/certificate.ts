@@ -1,15 +1,15 @@
-/** A certificate signed by itself for a name, made on the spot: X.509 in the few lines of DER it takes. */
+/** Creates a self-signed X.509 certificate for a name. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface Certificate {
   readonly key: string;
-  /** Also what to trust. */
+  /** Also the trusted authority. */
   readonly cert: string;
 }
 
 const ECDSA_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
 
-/** Valid until `validUntil`, from a year before now on. */
+/** @returns a certificate valid from a year ago until `validUntil`. */
 export function makeCertificate(name: string, validUntil = new Date(Date.now() + 86_400_000)): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = sequence(der(0x31, sequence(oid('2.5.4.3'), der(0x0c, Buffer.from(name)))));

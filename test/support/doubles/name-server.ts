@@ -1,14 +1,14 @@
-/** A name server on loopback that answers as a test wants: DNS over UDP, one question at a time. */
+/** A DNS server on loopback (UDP) with configured answers. */
 import { createSocket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
 
-/** Addresses and names (CNAME); the codes of RFC 1035 §4.1.1; or never anything. */
+/** Addresses and names (CNAME), a response code of RFC 1035 §4.1.1, or no answer. */
 export type NameAnswer = readonly string[] | 'no such name' | 'failure' | 'silence';
 
 export interface NameServer {
   /** `address:port`. */
   readonly server: string;
-  /** The names that were asked for, each as often as it was, by the question for IPv4. */
+  /** The names of all IPv4 questions, in order. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ function readQuestion(bytes: Buffer): { readonly name: string; readonly type: nu
     labels.push(bytes.toString('latin1', place + 1, place + 1 + length));
     place += 1 + length;
   }
-  // c-ares asks in a mix of upper and lower case.
+  // c-ares mixes upper and lower case in questions.
   return { name: labels.join('.').toLowerCase(), type: bytes.readUInt16BE(place + 1), end: place + 5 };
 }
 
@@ -60,7 +60,7 @@ function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 
   return Buffer.concat([header, ...records]);
 }
 
-/** What of the answers is of the type asked for; a name stands before the addresses it leads to. */
+/** @returns the records of the requested type; a CNAME precedes its addresses. */
 function toRecords(given: readonly string[], type: number): readonly Buffer[] {
   let owner: Buffer = Buffer.from([0xc0, 12]);
   const records: Buffer[] = [];

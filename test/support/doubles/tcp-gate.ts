@@ -8,8 +8,8 @@ export interface TcpGate {
   shut(): Promise<void>;
   open(): Promise<void>;
   /**
-   * Connections that are open now stay open and forward nothing any more, for good; new ones work.
-   * @param only 'answers': requests still reach the service, what it answers is lost.
+   * Open connections stay open but forward nothing from now on; new connections work.
+   * @param only 'answers': requests still reach the service, its answers are lost.
    */
   freeze(only?: 'answers'): void;
 }
@@ -40,10 +40,10 @@ export async function openTcpGate(url: string): Promise<TcpGate> {
     });
   await open(0);
   const { port } = server.address() as AddressInfo;
-  const door = new URL(url);
-  door.host = `127.0.0.1:${port}`;
+  const address = new URL(url);
+  address.host = `127.0.0.1:${port}`;
   return {
-    url: door.href,
+    url: address.href,
     open: () => open(port),
     freeze: (only) => {
       for (const [client, service] of pairs) {

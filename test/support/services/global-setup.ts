@@ -1,6 +1,6 @@
 /**
- * Once for the whole run: TimescaleDB and Redis on fresh data, a migrated template database, the R root file system.
- * Test files get at them through `test/support/stack.ts`.
+ * Set-up of a whole run: TimescaleDB and Redis with empty data, a migrated template database, the R root file system.
+ * Test files use them through `stack.ts`.
  */
 import type { TestProject } from 'vitest/node';
 import { prepareCalculator } from '../../../src/local/calculator-setup.ts';
@@ -15,9 +15,9 @@ const TEMPLATE = 'template_tidemark';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Leads to the database `postgres` of the server of this run. */
+    /** URL of the database `postgres` on the server of this run. */
     serverUrl: string;
-    /** Migrated, without rows, cloned for each test file. */
+    /** Migrated, empty database that test files clone. */
     templateDatabase: string;
     redisUrl: string;
     /** Root file system of R; absent where R cannot be confined. */

@@ -8,10 +8,10 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const READY_TIMEOUT_MS = 25_000;
 const DRAIN_TIMEOUT_MS = 5000;
 
-/** Nothing else of the suite's environment reaches a role. */
+/** The only variables of the suite's environment that a role gets. */
 export const OWN_ENVIRONMENT: RoleEnvironment = {
   PATH: process.env.PATH ?? '',
-  // The suite starts roles a hundred times: compiled once, each start takes half the time.
+  // The suite starts a hundred roles; the compile cache halves the time of each start.
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../.local/compile-cache', import.meta.url)),
   HTTP_PORT: '0',
   GRPC_PORT: '0',
@@ -25,15 +25,15 @@ export interface RoleProcess {
   /** Address of HEALTH_PORT, when set; 0 picks a free one. */
   readonly health: string;
   readonly pid: number;
-  /** What it logged so far, JSON lines. */
+  /** @returns its output so far: JSON lines. */
   log(): string;
-  /** Ends it, by default as a crash would; waits until it is gone. @returns exit code or signal. */
+  /** Sends a signal, by default SIGKILL like a crash, and waits for the exit. @returns exit code or signal. */
   kill(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
 export type RoleEnvironment = Readonly<Record<string, string>>;
 
-/** Starts roles and waits until they are ready. @throws Error with the log when they do not get there. */
+/** Starts roles and waits until they are ready. @throws {Error} with the log when they end first or take too long. */
 export async function startRoles(roles: readonly string[], environment: RoleEnvironment): Promise<RoleProcess> {
   const child = fork(MAIN, [...roles], {
     env: { ...OWN_ENVIRONMENT, LOG_LEVEL: 'info', ...environment },
@@ -67,7 +67,7 @@ async function waitUntilReady(child: ChildProcess, log: () => string): Promise<R
       once(child, 'message').then(([message]) => message as Ready),
       once(child, 'exit').then(() => undefined),
     ]);
-    if (!outcome) throw new Error(`the roles did not get ready:\n${log()}`);
+    if (!outcome) throw new Error(`the roles did not become ready:\n${log()}`);
     return outcome;
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What a test file gets of the run's services: a database and a queue prefix of its own. */
+/** A database and a queue prefix for one test file, on the services of the run. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
@@ -12,7 +12,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A migrated, empty database of one's own. Call `drop` when done. */
+/** Creates a migrated, empty database. Call `drop` when done. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -20,19 +20,19 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return { url: withDatabase(serverUrl, database), database, drop: () => dropDatabase(serverUrl, database) };
 }
 
-/** A prefix for keys in Redis that no other test uses. */
+/** @returns a prefix of Redis keys that no other test uses. */
 export function createTestQueuePrefix(): string {
   return `test-${randomBytes(6).toString('hex')}`;
 }
 
-/** The Redis of this run. */
+/** @returns the URL of the run's Redis. */
 export function testRedisUrl(): string {
   return inject('redisUrl');
 }
 
-/** Removes every job from Redis, those a dead worker still holds included, for which others would have to wait some seconds. */
+/** Removes every job from Redis, also those locked by a killed worker, whose locks last some seconds. */
 export async function forgetJobs({ QUEUE_PREFIX = '' }: Readonly<Record<string, string>>): Promise<void> {
-  if (QUEUE_PREFIX === '') throw new Error('the queues have no prefix of their own');
+  if (QUEUE_PREFIX === '') throw new Error('QUEUE_PREFIX must be set');
   const redis = new Redis(testRedisUrl());
   try {
     const keys = await redis.keys(`${QUEUE_PREFIX}:*`);
@@ -42,7 +42,7 @@ export async function forgetJobs({ QUEUE_PREFIX = '' }: Readonly<Record<string, 
   }
 }
 
-/** Root file system of R. @throws Error where the machine cannot run R confined. */
+/** @returns the path of the R root file system. @throws {Error} when this machine cannot run R. */
 export function testRRoot(): string {
   const rRoot = inject('rRoot');
   if (rRoot === undefined) throw new Error('R cannot be run on this machine');

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Nobody may connect to a template while it is cloned, so nobody may connect to it at all. */
+/** Marks the database as a template and refuses connections, which would block cloning. */
 export async function freezeTemplate(serverUrl: string, template: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(
@@ -9,7 +9,7 @@ export async function freezeTemplate(serverUrl: string, template: string): Promi
   });
 }
 
-/** Makes `database` a copy of `template`; takes 0.1–0.3 s. */
+/** Creates `database` as a copy of `template`; takes 0.1 to 0.3 s. */
 export async function cloneTemplate(serverUrl: string, template: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     const [copy, original] = [client.escapeIdentifier(database), client.escapeIdentifier(template)];
@@ -24,7 +24,7 @@ export async function createEmptyDatabase(serverUrl: string, database: string): 
   });
 }
 
-/** Drops `database`, ending whoever still uses it. */
+/** Drops `database` and ends its connections. */
 export async function dropDatabase(serverUrl: string, database: string): Promise<void> {
   await withServer(serverUrl, async (client) => {
     await client.query(`drop database if exists ${client.escapeIdentifier(database)} with (force)`);

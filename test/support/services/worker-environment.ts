@@ -1,4 +1,4 @@
-/** Tests that start R read its root file system from the environment, as programs do. */
+/** Passes the R root file system to tests that start R, as an environment variable. */
 import { inject } from 'vitest';
 
 const rRoot = inject('rRoot');

@@ -1,11 +1,11 @@
-/** Figures of a bench: ratios between two things measured in turn, in one run, on one machine. */
+/** Figures of a bench: ratios of two alternating measurements in one run on one machine. */
 import { writeFileSync } from 'node:fs';
 
 export interface Figure {
   readonly name: string;
-  /** What the ratio divides, in words. */
+  /** Numerator and denominator of the ratio, in words. */
   readonly ratioOf: string;
-  /** Median over the rounds of the ratio of each round. */
+  /** Median of the ratios of all rounds. */
   readonly ratio: number;
   readonly unit: string;
   /** Medians. */
@@ -14,7 +14,7 @@ export interface Figure {
   readonly rounds: number;
 }
 
-/** The middle of the values; of an even number the upper of the two. */
+/** @returns the median; for an even number of values the upper of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-/** @param pairs of each round: ours, and the limit it is held against. */
+/** @param pairs our figure and its limit in each round. */
 export function figure(
   name: string,
   ratioOf: string,
@@ -40,7 +40,7 @@ export function figure(
   };
 }
 
-/** Prints the figures, and writes them as JSON where `--json FILE` asks for it. */
+/** Prints the figures, and writes them as JSON with `--json FILE`. */
 export function report(figures: readonly Figure[], argv: readonly string[]): void {
   for (const { name, ratio, ratioOf, ours, limit, unit, rounds } of figures) {
     const details = `${ours.toFixed(1)} against ${limit.toFixed(1)} ${unit}, medians of ${rounds} rounds`;

@@ -37,11 +37,11 @@ interface Service {
   /** host:port of the gRPC role, when started. */
   readonly grpc: string;
   readonly pid: number;
-  /** Delays of its event loop since the last call. */
+  /** @returns the delays of its event loop since the last call. */
   readonly readDelays: () => Promise<Delays>;
 }
 
-/** The service as its users meet it, in processes of its own, for as long as `bench` takes. */
+/** Runs `bench` against the service in processes of its own. */
 async function withService<Result>(
   roles: Parameters<typeof startRoles>[0],
   bench: (service: Service) => Promise<Result>,
@@ -86,7 +86,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   },
 };
 
-/** @throws Error when a section is named that does not exist. */
+/** @throws {Error} when `--only` names an unknown section. */
 function chooseSections(argv: readonly string[]): readonly string[] {
   const place = argv.indexOf('--only');
   const wanted = place < 0 ? Object.keys(SECTIONS) : (argv[place + 1] ?? '').split(',');

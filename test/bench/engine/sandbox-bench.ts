@@ -1,6 +1,6 @@
 /**
- * The sandbox alone, from Node and back: what a warm run adds to the script's own time, how many trivial runs a second
- * it does for twenty accounts at once, 100,000 points in and out, and what a thousand accounts cost in memory.
+ * The sandbox without the calculator, from Node and back: the overhead of a warm run, trivial runs per second for twenty
+ * accounts at once, 100,000 points in and out, and the memory of a thousand accounts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { openSandboxPool, type SandboxPool } from '../../../src/calculation/sandbox/pool.ts';
@@ -17,13 +17,13 @@ const BIG_POINTS = 100_000;
 const ACCOUNTS = 20;
 const MANY_ACCOUNTS = 1000;
 const CONCURRENCY = 3;
-/** The warm R, and two supervisors that wait with a runner each. */
+/** The warm R process, and two supervisors with a waiting runner each. */
 const IDLE_PROCESSES = 5;
 const START_SECONDS = Date.UTC(2026, 0, 1) / 1000;
 
 const TRIVIAL = 'list(TimeSeries = data.frame(Dates = 1L, Values = 1))';
 const PASS = 'list(TimeSeries = inputVariables$a$TimeSeries)';
-/** Says how long it took, in milliseconds. */
+/** A script that returns its own duration in milliseconds. */
 const TIMED = `began <- Sys.time()
 ts <- inputVariables$a$TimeSeries
 hour <- ts$Dates - ts$Dates %% 3600L
@@ -98,7 +98,7 @@ async function benchMemory(pool: SandboxPool): Promise<Figure> {
   ]);
 }
 
-/** Proportional set size of our processes called R, once those of the last runs are gone: shared pages count once. */
+/** Proportional set size of the pool's R processes after the last runs have ended; shared pages count once. */
 function idleMegabytes(): Promise<number> {
   return eventually('the end of the last runs', async () => {
     const kilobytes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? readSize(name) : []));
@@ -111,12 +111,12 @@ function readSize(pid: string): readonly number[] {
     if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'R' || !isOurs(pid)) return [];
     return [Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)];
   } catch {
-    // It ended meanwhile.
+    // The process has ended meanwhile.
     return [];
   }
 }
 
-/** Others on the machine may run R as well. */
+/** Other programs on the machine may run R as well. */
 function isOurs(pid: string): boolean {
   if (pid === String(process.pid)) return true;
   const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
@@ -125,7 +125,7 @@ function isOurs(pid: string): boolean {
 
 interface Timed {
   readonly ms: number;
-  /** What the script says it took. */
+  /** Duration that the script measured. */
   readonly own: number;
 }
 

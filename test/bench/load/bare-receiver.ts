@@ -1,4 +1,4 @@
-/** Receivers of webhooks that read what they are sent and answer 200, without looking at it: `bare-receiver.ts COUNT`. Sends their ports. */
+/** Webhook receivers that read a request and answer 200 without verifying it: `bare-receiver.ts COUNT`. Sends their ports over IPC. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The limit small pushes are held against: a Hono route that parses the same JSON and does nothing with it. Prints its port. */
+/** Limit of small pushes: a Hono route that only parses the same JSON. Prints its port. */
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';

@@ -1,4 +1,4 @@
-/** Delays of the event loop of a role process while something happens, see `watch-event-loop.ts`. */
+/** Reads the event-loop delays of a role process, see `watch-event-loop.ts`. */
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ export interface Delays {
 }
 
 export interface EventLoopWatch {
-  /** What a role process must be started with. */
+  /** Environment that the role process needs. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Delays of the process since the last call, or since it was started. */
+  /** @returns the delays since the last call, or since the start. */
   read(process: Pick<RoleProcess, 'pid'>): Promise<Delays>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Requests over many connections at once, one after the other on each: raw sockets, so that little of what is measured
- * is the one who asks. It knows answers with a Content-Length only.
+ * Sends requests over many connections, one at a time on each. It uses raw sockets, so that the client takes little of the
+ * measured time. It reads answers with a Content-Length only.
  */
 import { createConnection, type Socket } from 'node:net';
 
@@ -14,7 +14,7 @@ export interface Load {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_START = 'HTTP/1.1 '.length;
 
-/** @returns answers a second. @throws Error at the first answer that is not 200. */
+/** @returns answers per second. @throws {Error} at the first answer whose status is not 200. */
 export async function measureLoad(origin: string, { connections, durationMs, nextRequest }: Load): Promise<number> {
   const { hostname, port } = new URL(origin);
   const startMs = performance.now();
@@ -50,7 +50,7 @@ function askUntil(endMs: number, socket: Socket, nextRequest: () => Buffer): Pro
   });
 }
 
-/** Bytes of the answer at the begin of `received`; undefined while its headers are not all there. */
+/** @returns the length of the first answer in `received`; undefined while its headers are incomplete. */
 function answerLength(received: Buffer): number | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

@@ -1,7 +1,7 @@
-/** A hypertable for the limits: the columns and chunks of `point`, with a key as PostgreSQL makes it. */
+/** A hypertable for COPY limits: columns and chunks of `point`, with a default primary key. */
 import type { Database } from '../../../src/platform/database/database.ts';
 
-/** Makes it anew, empty. */
+/** Creates the table again, empty. */
 export async function createTwin(database: Database, table: string): Promise<void> {
   await database.query(`drop table if exists ${table}`);
   await database.query(`create table ${table} (like point including defaults, primary key (variable_id, date))`);

@@ -1,12 +1,12 @@
 /**
  * Loaded into a role process by the bench (`--import`): measures the delays of its event loop. At SIGUSR2 it writes them
- * to the file EVENT_LOOP_FILE names, as JSON in milliseconds, and begins anew.
+ * to the file EVENT_LOOP_FILE, as JSON in milliseconds, and resets them.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** How often the loop is looked at; a delay is what a look comes later. */
+/** Interval of the samples; a delay is the lateness of a sample. */
 const INTERVAL_MS = 10;
 const NANOS_PER_MILLI = 1e6;
 

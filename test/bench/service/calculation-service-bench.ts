@@ -1,6 +1,6 @@
 /**
- * Calculations through the whole service: from a push until the computed point can be read, against the pushed point
- * itself; and a chain of five variables back-filled over a year of quarters, against writing as many points by pushes.
+ * Calculations through the whole service: time from a push until the computed point is readable, against the pushed point;
+ * and the backfill of a chain of five variables over a year of quarter-hours, against pushing as many points.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';

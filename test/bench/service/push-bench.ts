@@ -1,7 +1,7 @@
 /**
- * Push of new points through HTTP until the last is readable, against raw COPY BINARY of the same rows into an identical
- * hypertable. Both in points per second. A COPY keeps one core busy; several pushes at the same time use them all, so a
- * ratio of 1 is no bound. Besides, the delays of the event loop while the largest push is read and written.
+ * Push of new points over HTTP until the last is readable, against raw COPY BINARY of the same rows into an identical
+ * hypertable, in points per second. A COPY uses one core and parallel pushes use all, so the ratio can exceed 1. Also
+ * measures the delays of the event loop during the largest push.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -63,7 +63,7 @@ async function compare(
 ): Promise<readonly Pair[]> {
   const points = pushes * ELEMENTS * READINGS;
   const pairs: Pair[] = [];
-  // The first round warms both sides up.
+  // The first round warms up both sides.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const variableIds = await addStoredVariables(database, { accountId, sourceId }, { count: pushes * ELEMENTS });
     const ours = await timePush(database, api, variableIds, ELEMENTS);
@@ -113,7 +113,7 @@ async function timePush(
   return seconds;
 }
 
-/** By the last point of the last variable of each push: a batch becomes visible as a whole. */
+/** Reads the last point of the last variable of each push: a batch becomes visible as a whole. */
 async function areAllReadable(api: ApiClient, lasts: readonly number[]): Promise<boolean> {
   const query = `variableIds=${lasts.join()}&pageNumber=0&itemsPerPage=1&pagingOrder=DESC`;
   return (await api.call<unknown[]>('GET', `/data?${query}`)).length === lasts.length;

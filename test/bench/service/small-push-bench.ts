@@ -1,6 +1,6 @@
 /**
- * Pushes of one reading over 64 connections, each durable before it is answered, against a bare Hono route that parses
- * the same JSON. Both in requests per second, in turn, from the same raw sockets.
+ * Pushes of one reading over 64 connections, each durable before its answer, against a bare Hono route that parses the
+ * same JSON, in requests per second, alternating, from the same raw sockets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,7 +69,7 @@ function request(body: string, token: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** What was accepted must be written before the next round: the rounds are to be alike. */
+/** Waits until all accepted pushes are written, so that rounds are alike. */
 async function drained(database: Database): Promise<void> {
   const endMs = performance.now() + DRAIN_TIMEOUT_MS;
   for (;;) {

@@ -1,7 +1,6 @@
 /**
- * How soon a reader of `WatchPoints` has what is pushed, from the request of a push of one reading to the message over gRPC,
- * against the time until a reader who asks again and again over REST has it, in turn; alone and beside a thousand other
- * watches. And what those cost while nothing happens. By one process of all roles.
+ * Latency of `WatchPoints`, from the request of a push of one reading to its gRPC message, against a client that polls over
+ * REST, alternating; alone and beside a thousand other watches. Also the cost of idle watches. One process has all roles.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -15,11 +14,11 @@ const PUSHES = 20;
 const WATCHES = 1000;
 const VARIABLES = 100;
 const IDLE_MS = 10_000;
-/** Of a core, in milliseconds a second. */
+/** CPU time in milliseconds per second. */
 const ALLOWED_IDLE_MS = 50;
 const TICKS_PER_SECOND = 100;
 
-/** Settings of the process that is measured. */
+/** Settings of the measured process. */
 export const WATCH_ENVIRONMENT = { WATCH_MAX_PER_USER: String(2 * WATCHES) };
 
 interface WatchService {
@@ -90,7 +89,7 @@ async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: num
   return { medians, p95s };
 }
 
-/** Which of the values so large a share of them does not exceed. */
+/** @returns the quantile of the values. */
 function share(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
@@ -116,7 +115,7 @@ async function isReadable(api: ApiClient, variableId: number, value: number): Pr
   return last?.rawValue === value;
 }
 
-/** Computing time of a process, in milliseconds a second, while nothing is asked of it. */
+/** @returns the CPU time of an idle process in milliseconds per second. */
 async function idleMs(pid: number): Promise<number> {
   const startTicks = readTicks(pid);
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));

@@ -1,7 +1,7 @@
 /**
- * Deliveries through the whole deliverer: claimed, signed, sent, and their history written; against a bare loop that signs
- * and posts the same bodies over connections that are kept, as many under way at the same time. Both to a receiver in a
- * process of its own, in messages a second.
+ * Deliveries through the whole deliverer (claim, sign, send, write history), against a bare loop that signs and posts the
+ * same bodies over persistent connections with the same concurrency. Both to a receiver in a process of its own, in messages
+ * per second.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,11 +18,11 @@ const ROUNDS = 5;
 const WEBHOOKS = 8;
 const MESSAGES = 20_000;
 const PATIENCE_MS = 120_000;
-// Looking is not free: it must not be what is measured.
+// Polling costs time and must stay a small part of the measurement.
 const POLL_MS = 50;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** What the deliverer of the bench needs besides the usual. */
+/** Additional settings of the bench's deliverer. */
 export const WEBHOOK_BENCH_ENVIRONMENT = { WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
 const PARALLEL = 8;
 
@@ -79,7 +79,7 @@ async function startReceivers(): Promise<{ readonly process: ChildProcess; reado
   return { process: child, urls: ports.map((port) => `http://127.0.0.1:${port}/hook`) };
 }
 
-/** Messages a second from the wake-up until the end of the last is committed. */
+/** @returns messages per second, from the wake-up until the end of the last delivery is committed. */
 async function measureDeliveries(database: Database, begin: () => Promise<void>): Promise<number> {
   const startMs = performance.now();
   await begin();

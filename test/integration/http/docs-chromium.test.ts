@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeApi } from '../../../src/roles/api-description.ts';
 import { type Chromium, findChromium, startChromium } from '../../support/browser/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
+import { PASSWORD } from '../../support/fixtures/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const program = findChromium();
@@ -96,7 +97,7 @@ describe.skipIf(program === undefined)('docs: the page in Chromium (skipped with
     await pressIn('.auth-wrapper .authorize');
     const fields = {
       '#oauth_username': 'max',
-      '#oauth_password': 'correct horse',
+      '#oauth_password': PASSWORD,
       '#client_id_password': 'demo',
       '#client_secret_password': 's3cret',
     };

@@ -1,7 +1,7 @@
 /** The api role: REST, push and the embedded token issuer on one port. */
 import { writeAudit } from '../accounts/audit/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
-import { declarations } from '../calculation/declaration/save-declaration.ts';
+import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { fileRoutes } from '../files/file-routes.ts';
 import { createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
@@ -92,7 +92,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ...webhookServices(parts, limiter),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
-      ['/', structureRoutes({ database, declarations, audit: writeAudit })],
+      ['/', structureRoutes({ database, declarations: openDeclarations(database), audit: writeAudit })],
       ['/', versionRoutes({ database, audit: writeAudit })],
       ['/', calculationRoutes({ database, queue: parts.calculationQueue, log })],
       ['/data/compare', compareRoutes(reading)],

@@ -56,6 +56,13 @@ export type BeforeChange = (
   members: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 
+/** Runs `work` in a transaction; may delay it, or repeat it in a new one. */
+export type Transact = <Result>(
+  caller: Caller,
+  body: unknown,
+  work: (transaction: Transaction) => Promise<Result>,
+) => Promise<Result>;
+
 /** Builds the condition `column = any(placeholder)`. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
@@ -111,12 +118,13 @@ export function changeHandler(
   database: Database,
   resource: Resource,
   beforeChange: BeforeChange = async () => {},
+  transact: Transact = (_caller, _body, work) => withTransaction(database, work),
 ): Handler<CallerEnv> {
   return async (c) => {
     const id = parsePathId(c, 'id');
     const body = await readJsonBody(c.req.raw);
     const { caller } = c.var;
-    await withTransaction(database, async (transaction) => {
+    await transact(caller, body, async (transaction) => {
       await lockResource(transaction, resource, caller, id, 'no key update');
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);

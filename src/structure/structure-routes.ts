@@ -15,6 +15,7 @@ import {
   itemHandler,
   listHandler,
   parsePathId,
+  type Transact,
 } from './resource-routes.ts';
 import { deleteSite, SITE, SITE_LEVELS } from './site.ts';
 import { deleteSources, SOURCE, SOURCE_LEVELS } from './source.ts';
@@ -32,8 +33,14 @@ import { deleteVariables, VARIABLE, VARIABLE_LEVELS } from './variable.ts';
 /** Saves the declaration of a calculated variable; `calculation` implements it, since `structure` cannot import it. */
 export interface Declarations {
   /**
+   * Runs `work` in a transaction in which it may call `save`: one at a time in an account, in FIFO order. `work` may be
+   * repeated in a new transaction. A waiting call holds no connection.
+   * @throws {DomainError} dependency_unavailable when the turn does not come within some seconds.
+   */
+  inTurn<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
    * Validates the declaration and replaces the variable's edges in the dependency graph, in the transaction that saves
-   * the variable.
+   * the variable. A `calculated` that is neither null nor undefined needs a turn.
    * @param calculated declaration as received; undefined keeps the stored one.
    * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
    */
@@ -135,7 +142,7 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
       ['PUT', 'PATCH'],
       '/:sourceId/variables/:id',
       manager,
-      changeHandler(database, VARIABLE, saveVariable(declarations)),
+      changeHandler(database, VARIABLE, saveVariable(declarations), takeTurns(database, declarations)),
     )
     .delete(
       '/:sourceId/variables/:id',
@@ -160,6 +167,7 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
     levels: VARIABLE_LEVELS,
     filters,
   };
+  const inTurn = takeTurns(database, declarations);
   const pathFilter = {
     name: 'sourceId',
     resource: SOURCE,
@@ -173,7 +181,7 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
       const sourceId = parsePathId(c, 'sourceId');
       const members = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
       const { caller } = c.var;
-      const variable = await withTransaction(database, async (transaction) => {
+      const variable = await inTurn(caller, members, async (transaction) => {
         await getResource(transaction, SOURCE, caller, sourceId);
         const id = await insertResource(transaction, VARIABLE, caller.accountId, members);
         await declarations.save(transaction, caller, id, members.calculated);
@@ -188,6 +196,19 @@ function saveVariable(declarations: Declarations): BeforeChange {
     if (typeof members.sourceId === 'number') await getResource(transaction, SOURCE, caller, members.sourceId);
     await declarations.save(transaction, caller, id, members.calculated);
   };
+}
+
+/** @returns a `Transact` that waits for a turn when the body may declare a calculation. */
+function takeTurns(database: Database, declarations: Declarations): Transact {
+  return (caller, body, work) =>
+    mayDeclare(body) ? declarations.inTurn(caller.accountId, work) : withTransaction(database, work);
+}
+
+/** A JSON Patch always may: it saves the stored declaration again. */
+function mayDeclare(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  if (Array.isArray(body)) return true;
+  return Object.entries(body).some(([name, value]) => name.toLowerCase() === 'calculated' && value != null);
 }
 
 function deleteHandler(

@@ -5,7 +5,6 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
-import { withTransaction } from '../../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { invalidInput, lenientObject, parseInput } from '../../platform/http/lenient.ts';
@@ -16,7 +15,7 @@ import { parsePathId } from '../../structure/resource-routes.ts';
 import { VARIABLE } from '../../structure/variable.ts';
 import { findReferenceProblems } from '../declaration/check-references.ts';
 import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration/declaration.ts';
-import { saveDeclaration } from '../declaration/save-declaration.ts';
+import { checkDeclaration } from '../declaration/save-declaration.ts';
 import { type Asker, askCalculator } from './ask-calculator.ts';
 import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 
@@ -118,10 +117,7 @@ function placeOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 
-/** Rolls the trial transaction back. */
-class RollBack extends Error {}
-
-/** Saves the declaration in a transaction that is rolled back, so that every check of saving is made. */
+/** Makes every check of saving. */
 async function findSavingProblems(
   { database }: Asker,
   c: Context<CallerEnv>,
@@ -129,14 +125,11 @@ async function findSavingProblems(
   calculated: unknown,
 ): Promise<readonly ErrorDetail[]> {
   try {
-    await withTransaction(database, async (transaction) => {
-      const declaration = parseInput(DECLARATION_SCHEMA, calculated ?? {}, ROOT);
-      await saveDeclaration(transaction, c.var.caller, variableId, declaration);
-      throw new RollBack();
-    });
+    const declaration = parseInput(DECLARATION_SCHEMA, calculated ?? {}, ROOT);
+    await checkDeclaration(database, c.var.caller, variableId, declaration);
   } catch (error) {
     if (error instanceof DomainError) return error.details ?? [{ path: ROOT, message: error.message }];
-    if (!(error instanceof RollBack)) throw error;
+    throw error;
   }
   return [];
 }

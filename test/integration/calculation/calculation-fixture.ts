@@ -1,6 +1,7 @@
 /** Calculated variables on a store of their own, with a stand-in for R that keeps what it was given. */
 
 import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
+import { openGraphTurns } from '../../../src/calculation/declaration/graph-turns.ts';
 import { saveDeclaration } from '../../../src/calculation/declaration/save-declaration.ts';
 import { compute } from '../../../src/calculation/run/compute.ts';
 import { type RunResult, type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
@@ -70,8 +71,9 @@ export function openCalculationFixture(store: PointStore, maxInputPoints = 1_000
     checkHealth: async () => {},
     close: async () => {},
   });
+  const turns = openGraphTurns(database);
   const save = (variableId: number, given: unknown) =>
-    withTransaction(database, async (transaction) => {
+    turns.run(accountId, async (transaction) => {
       const values = [variableId, JSON.stringify(given)];
       await transaction.query('update variable set calculated = $2 where id = $1', values);
       await saveDeclaration(transaction, caller, variableId, parseInput(DECLARATION_SCHEMA, given));

@@ -1,0 +1,42 @@
+/**
+ * Searches for the cycle that a declaration would close (R-H1). The stored graph has none, so every cycle leads from one of
+ * the variable's new inputs, upstream by their inputs, to the variable itself. The search visits each variable once.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+
+// A variable without readers closes no cycle. It may read its own past, so edges from a variable to itself do not count.
+// No rows when there is no cycle; else a reader of each variable found. `offset 0` keeps the nested loop over the primary key: a hash join could be built anew for each round.
+const READERS = `
+  with recursive added (id) as materialized (
+    select unnest($2::int[]) except select input_variable_id from variable_input where variable_id = $1 except select $1
+  ),
+  upstream (id) as (
+    select id from added where exists (select from variable_input where input_variable_id = $1 and variable_id <> $1)
+    union
+    select edge.input_variable_id from upstream cross join lateral (
+      select input_variable_id from variable_input where variable_id = upstream.id offset 0
+    ) edge
+    where upstream.id <> $1
+  )
+  select edge.input_variable_id as id, min(upstream.id) as reader from upstream cross join lateral (
+    select input_variable_id from variable_input where variable_id = upstream.id offset 0
+  ) edge
+  where exists (select from upstream where id = $1) and upstream.id not in ($1, edge.input_variable_id)
+  group by edge.input_variable_id`;
+
+/**
+ * @param inputIds all inputs that the variable is to have; those it has already close no cycle.
+ * @returns ids from the variable by its readers to itself; undefined when there is no cycle.
+ */
+export async function findCycle(
+  queryable: Queryable,
+  variableId: number,
+  inputIds: readonly number[],
+): Promise<readonly number[] | undefined> {
+  const { rows } = await queryable.query<{ id: number; reader: number }>(READERS, [variableId, inputIds]);
+  if (rows.length === 0) return undefined;
+  const readers = new Map(rows.map(({ id, reader }) => [id, reader]));
+  const path = [variableId];
+  for (let id = readers.get(variableId); id !== undefined; id = readers.get(id)) path.push(id);
+  return [...path, variableId];
+}

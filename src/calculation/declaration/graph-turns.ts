@@ -1,0 +1,96 @@
+/**
+ * Turns of savers at the calculation graph of an account: two declarations saved at once could each be free of cycles and
+ * close one together. A waiting saver holds no connection: savers of this process wait in FIFO order in memory, and the
+ * first of them retries the lock of the account, which savers of other processes may hold.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
+import { DomainError } from '../../platform/errors.ts';
+
+export interface GraphTurns {
+  /**
+   * Runs `work` in a transaction, after the earlier savers of the account. `work` is repeated in a new transaction when
+   * it throws GraphBusyError.
+   * @throws {DomainError} dependency_unavailable when the turn does not come within `maxWaitMs`.
+   */
+  run<Result>(accountId: number, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+}
+
+/** First key of the advisory locks that let one transaction at a time change the graph of an account. */
+export const GRAPH_LOCK_CLASS = 0x6772;
+const MAX_WAIT_MS = 5000;
+const FIRST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 160;
+
+/** Another transaction is changing the graph of the account. */
+export class GraphBusyError extends DomainError {
+  constructor() {
+    super('dependency_unavailable', 'other calculated variables of the account are being saved; retry the request');
+  }
+}
+
+/**
+ * Locks the graph of an account until the end of the transaction.
+ * @throws {GraphBusyError} at once when another transaction holds the lock.
+ */
+export async function lockGraph(transaction: Transaction, accountId: number): Promise<void> {
+  const { rows } = await transaction.query<{ isLocked: boolean }>(
+    'select pg_try_advisory_xact_lock($1, $2) as "isLocked"',
+    [GRAPH_LOCK_CLASS, accountId],
+  );
+  if (!rows[0]?.isLocked) throw new GraphBusyError();
+}
+
+/** @param maxWaitMs time a saver waits, first in memory, then for the lock. */
+export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
+  // Account → the savers behind the one whose turn it is.
+  const lines = new Map<number, (() => void)[]>();
+  const enter = async (accountId: number): Promise<void> => {
+    const line = lines.get(accountId);
+    if (line) return waitInLine(line, maxWaitMs);
+    lines.set(accountId, []);
+  };
+  const leave = (accountId: number): void => {
+    const next = lines.get(accountId)?.shift();
+    if (next) next();
+    else lines.delete(accountId);
+  };
+  return {
+    run: async (accountId, work) => {
+      const deadline = performance.now() + maxWaitMs;
+      await enter(accountId);
+      try {
+        return await retryWhileBusy(() => withTransaction(database, work), deadline);
+      } finally {
+        leave(accountId);
+      }
+    },
+  };
+}
+
+function waitInLine(line: (() => void)[], maxWaitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const grant = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      line.splice(line.indexOf(grant), 1);
+      reject(new GraphBusyError());
+    }, maxWaitMs);
+    line.push(grant);
+  });
+}
+
+/** @param deadline as of `performance.now()`; after it, GraphBusyError is thrown on. */
+async function retryWhileBusy<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GraphBusyError) || performance.now() >= deadline) throw error;
+    }
+    // Jitter, so that the processes do not retry in step.
+    await pause(pauseMs * (0.5 + Math.random() / 2));
+  }
+}

@@ -1,5 +1,7 @@
 /** The calculator role: runs variables when woken; a sweeper finds requests whose wake-up was lost. */
 
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
@@ -10,7 +12,6 @@ import { PREVIEW_KEY } from './authoring/ask-calculator.ts';
 import { createPreviewer } from './authoring/previewer.ts';
 import { createCalculationMetrics } from './calculation-metrics.ts';
 import { findDueVariables } from './run/claim-run.ts';
-import { purgeRuns } from './run/purge-runs.ts';
 import { type RunServices, runCalculation } from './run/run-calculation.ts';
 import { fireSchedules } from './schedule/schedules.ts';
 
@@ -18,6 +19,12 @@ import { fireSchedules } from './schedule/schedules.ts';
 export const CALCULATION_QUEUE = 'calculation';
 
 const PURGE_INTERVAL_MS = 600_000;
+const RUNS_PER_STATEMENT = 5000;
+const MILLIS_PER_DAY = 86_400_000;
+
+const PURGE = `
+  delete from calculation_run where id in (
+    select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
   readonly queue: WakeQueue;
@@ -82,4 +89,13 @@ export function startCalculator(services: CalculatorServices): Calculator {
       clearTimeout(timer);
     },
   };
+}
+
+/** Deletes runs that ended before the retention period (R-H8), in small batches. */
+export async function purgeRuns(database: Database, clock: Clock, retentionDays: number): Promise<void> {
+  const before = new Date(clock.nowMillis() - retentionDays * MILLIS_PER_DAY).toISOString();
+  for (;;) {
+    const { rowCount } = await database.query(PURGE, [before, RUNS_PER_STATEMENT]);
+    if ((rowCount ?? 0) < RUNS_PER_STATEMENT) return;
+  }
 }

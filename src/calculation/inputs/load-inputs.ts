@@ -1,5 +1,5 @@
 /** Reads the inputs of a formula as columns (R-H2, R-H6), all in the snapshot of the caller. */
-import type { Transaction } from '../../platform/database/database.ts';
+import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import { formatInstant } from '../../platform/dates/instant-rules.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { aggregatePoints } from '../../points/buckets/aggregate-points.ts';
@@ -7,12 +7,13 @@ import type { AggregateChunk, Buckets } from '../../points/buckets/bucket.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale, PointChunk, PointSelection, VersionChoice } from '../../points/point.ts';
 import { readPoints } from '../../points/read/read-points.ts';
+import { CURRENT, parseDuration, parseRelative } from '../../selection/duration-rules.ts';
+import { resolveVersion } from '../../selection/resolve-version.ts';
 import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../../structure/catalogue/time-zones.ts';
-import type { InputDeclaration } from '../declaration/declaration.ts';
+import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import type { SandboxInput } from '../sandbox/sandbox-types.ts';
-import { chooseVersion } from './choose-version.ts';
 import { InputColumns } from './input-columns.ts';
 import { findInputScales } from './input-scales.ts';
 import type { KnownVariable } from './variable-infos.ts';
@@ -224,4 +225,26 @@ function toRecord(
     ...(tags && { tags: [tags].flat() }),
     lastVersionTimestamp,
   };
+}
+
+/** Selects the versions of an input by the members of a read (R-G2), in the time zone of the input's source. */
+function chooseVersion(
+  queryable: Queryable,
+  { version, asOf, relativeVersion, horizon, tags }: InputDeclaration,
+  timeZoneId: string,
+): Promise<VersionChoice> {
+  const relative = relativeVersion ? parseRelative(relativeVersion) : undefined;
+  return resolveVersion(queryable, {
+    versionTags: version ? [version].flat() : [],
+    asOfMicros: instantMicros(asOf),
+    relative: relative === CURRENT ? undefined : relative,
+    horizon: horizon ? parseDuration(horizon) : undefined,
+    tags: tags ? [tags].flat().map(toPair) : [],
+    timeZoneId,
+  });
+}
+
+function toPair(tag: string): readonly [key: string, value: string] {
+  const colon = tag.indexOf(':');
+  return [tag.slice(0, colon), tag.slice(colon + 1)];
 }

@@ -1,6 +1,6 @@
 /** What a declaration says of inputs, forms, formulas and schedules, and what a script then gets (R-H1, R-H5, R-H6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { purgeRuns } from '../../../src/calculation/run/purge-runs.ts';
+import { purgeRuns } from '../../../src/calculation/calculator.ts';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxJob } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { fireSchedules } from '../../../src/calculation/schedule/schedules.ts';

@@ -1,4 +1,4 @@
-/** What a declaration says of inputs, forms, formulas and schedules, and what a script then gets (R-H1, R-H5, R-H6). */
+/** Declared inputs, form values, formulas and schedules, and what a script gets from them (R-H1, R-H5, R-H6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { purgeRuns } from '../../../src/calculation/calculator.ts';
 import { runCalculation } from '../../../src/calculation/run/run-calculation.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** A variable with a point every hour from START on: 0, 1, 2, … */
+/** Adds a variable with a point every hour from START: 0, 1, 2, … */
 async function addHourly(count: number, members: Readonly<Record<string, unknown>> = {}): Promise<number> {
   const variableId = await store.addVariable({ isVersioned: true });
   const columns = { quantity_type: null, unit_id: null, ...members };
@@ -50,12 +50,12 @@ async function rowsFor(declaration: object, changed: readonly number[]) {
   return rowsOf((await calculations.jobsFor(variableId, changed))[0]);
 }
 
-describe('granularity and aggregation of an input (R-H1)', () => {
+describe('calculation: granularity and aggregation of an input (R-H1)', () => {
   test.each([
     ['SUM', [276, 852]],
     ['MAX', [23, 47]],
     ['COUNT', [24, 24]],
-  ])('by day, %s', async (aggregation, values) => {
+  ])('daily buckets with %s (R-H1)', async (aggregation, values) => {
     const variableId = await addHourly(48);
     const rows = await rowsFor(input(variableId, { granularity: 'Day', aggregation }), [START]);
     expect(rows).toEqual([
@@ -64,12 +64,12 @@ describe('granularity and aggregation of an input (R-H1)', () => {
     ]);
   });
 
-  test('without an aggregation that of the variable: an Integrated quantity is summed (R-C8)', async () => {
+  test('the default aggregation is that of the variable: an Integrated quantity is summed (R-C8)', async () => {
     const variableId = await addHourly(24, { quantity_type: 2 });
     expect(await rowsFor(input(variableId, { granularity: 'Day' }), [START])).toEqual([[0, 276]]);
   });
 
-  test('days are those of the source, also when the clock changes', async () => {
+  test('days follow the time zone of the source, across clock changes (R-H6)', async () => {
     await setZone('Europe/Brussels');
     const spring = Date.UTC(2026, 2, 28, 23) * 1000;
     const variableId = await store.addVariable({ isVersioned: true });
@@ -83,7 +83,7 @@ describe('granularity and aggregation of an input (R-H1)', () => {
     expect(rows?.map(([, count]) => count)).toEqual([23, 24, 1]);
   });
 
-  test('a relative window is widened to whole buckets: none is of a part of its points (R-H6)', async () => {
+  test('a relative window is widened to whole buckets (R-H6)', async () => {
     const variableId = await addHourly(72);
     const relative = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Hour', granularity: 'Day' };
     const rows = await rowsFor(input(variableId, { ...relative, aggregation: 'COUNT' }), [START + 30 * HOUR]);
@@ -91,8 +91,8 @@ describe('granularity and aggregation of an input (R-H1)', () => {
   });
 });
 
-describe('LastNPoints (R-H6)', () => {
-  test('is every changed date and the N − 1 points before it', async () => {
+describe('calculation: LastNPoints (R-H6)', () => {
+  test('reads every changed date and the N − 1 points before it (R-H6)', async () => {
     const variableId = await addHourly(10);
     const rows = await rowsFor(input(variableId, { periodType: 'LastNPoints', period: 3 }), [
       START + 5 * HOUR,
@@ -101,13 +101,13 @@ describe('LastNPoints (R-H6)', () => {
     expect(rows?.map(([hour]) => hour)).toEqual([3, 4, 5, 6]);
   });
 
-  test('is N points where none is at the changed date, as for a schedule', async () => {
+  test('reads N points when the changed date has none, as for a schedule (R-H6)', async () => {
     const variableId = await addHourly(10);
     const last = input(variableId, { periodType: 'LastNPoints', period: 3 });
     expect((await rowsFor(last, [START + 100 * HOUR]))?.map(([hour]) => hour)).toEqual([7, 8, 9]);
   });
 
-  test('counts buckets where the input is by buckets', async () => {
+  test('counts buckets when the input has a granularity (R-H6)', async () => {
     const variableId = await addHourly(96);
     const last = { periodType: 'LastNPoints', period: 2, granularity: 'Day', aggregation: 'COUNT' };
     expect(await rowsFor(input(variableId, last), [START + 50 * HOUR])).toEqual([
@@ -116,7 +116,7 @@ describe('LastNPoints (R-H6)', () => {
     ]);
   });
 
-  test('counts in the pinned versions, not in the current ones', async () => {
+  test('counts points of the pinned versions, not of the current ones (R-H6)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(
       variableId,
@@ -127,7 +127,7 @@ describe('LastNPoints (R-H6)', () => {
   });
 });
 
-describe('the versions of an input, in the words of reading (R-G2)', () => {
+describe('calculation: versions of an input, selected as in a read (R-G2)', () => {
   const both = async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [[START, 1, 'V1']]);
@@ -142,12 +142,12 @@ describe('the versions of an input, in the words of reading (R-G2)', () => {
     [{ relativeVersion: 'last 3 days' }, undefined],
     [{ horizon: 'P1D' }, undefined],
     [{ tags: 'quality:estimated' }, undefined],
-  ])('%j', async (members, value) => {
+  ])('%j selects the value %s (R-G2)', async (members, value) => {
     const rows = await rowsFor(input(await both(), members), [START]);
     expect(rows?.map((row) => row[1])).toEqual(value === undefined ? [] : [value]);
   });
 
-  test('a horizon is counted back from each date: what was known a day before it', async () => {
+  test('a horizon of a day selects what was known a day before each date (R-G2)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     const tomorrow = (Math.floor(Date.now() / 3_600_000) + 40) * HOUR;
     await store.write(variableId, [[tomorrow, 7]]);
@@ -156,7 +156,7 @@ describe('the versions of an input, in the words of reading (R-G2)', () => {
   });
 
   test.each([{ horizon: 'a day' }, { relativeVersion: 'soon' }, { tags: 'quality' }, { version: '' }])(
-    '%j is refused when saved',
+    '%j is refused with invalid_input (R-G2)',
     async (members) => {
       const refused = calculations.addCalculated(formula(input(await both(), members)));
       await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });
@@ -164,10 +164,10 @@ describe('the versions of an input, in the words of reading (R-G2)', () => {
   );
 });
 
-describe('the unit of an input (R-C8)', () => {
+describe('calculation: unit of an input (R-C8)', () => {
   const [KWH, WH, CELSIUS] = [8, 7, 95];
 
-  test('is converted into', async () => {
+  test('values are converted to the declared unit (R-C8)', async () => {
     const variableId = await addHourly(3, { unit_id: KWH });
     expect(await rowsFor(input(variableId, { unitId: WH }), [START])).toEqual([
       [0, 0],
@@ -176,7 +176,7 @@ describe('the unit of an input (R-C8)', () => {
     ]);
   });
 
-  test('of another family is refused when saved, naming the place', async () => {
+  test('a unit of another family is refused by path (R-C8)', async () => {
     const variableId = await addHourly(1, { unit_id: KWH });
     const refused = calculations.addCalculated(formula(input(variableId, { unitId: CELSIUS })));
     await expect(refused).rejects.toMatchObject({
@@ -186,8 +186,8 @@ describe('the unit of an input (R-C8)', () => {
   });
 });
 
-describe('form values (R-H1, R-H2)', () => {
-  test('come by path from the forms of site and source; an unset one is there as null', async () => {
+describe('calculation: form values (R-H1, R-H2)', () => {
+  test('paths read the forms of site and source; an unset value is null (R-H2)', async () => {
     const area = { Form: { Building: { 'Floor area': 120.5, heated: true, tags: ['a'] } } };
     await store.database.query('update site set client_data = $1', [area]);
     await store.database.query(`update source set client_data = '{"Meter":{"factor":2}}'`);
@@ -209,7 +209,7 @@ describe('form values (R-H1, R-H2)', () => {
     ]);
   });
 
-  test('of a site that does not exist are refused when saved', async () => {
+  test('a form value of a site that does not exist is refused by path (R-H1)', async () => {
     const entities = [{ alias: 'x', entityType: 'Site', siteId: 999_999, path: 'a' }];
     await expect(calculations.addCalculated(formula({ entities }))).rejects.toMatchObject({
       details: [{ path: '$.calculated.calculatedVariableFormulas[0].entities[0].siteId' }],
@@ -217,7 +217,7 @@ describe('form values (R-H1, R-H2)', () => {
   });
 });
 
-describe('several formulas (R-H1)', () => {
+describe('calculation: several formulas (R-H1)', () => {
   const noon = '2026-01-01T12:00:00Z';
   const NOON = START + 12 * HOUR;
   const twoFormulas = (variableId: number) => {
@@ -231,7 +231,7 @@ describe('several formulas (R-H1)', () => {
     };
   };
 
-  test('each is run over the dates it is valid for; windows reach beyond', async () => {
+  test('each formula runs over its validity period; its windows read beyond it (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const jobs = await calculations.jobsFor(variableId, [NOON - 3 * HOUR, NOON + 3 * HOUR]);
@@ -245,7 +245,7 @@ describe('several formulas (R-H1)', () => {
     ]);
   });
 
-  test('a change is left to the formula valid then, unless a window of the other reaches it', async () => {
+  test('a change runs the formula valid at its date, and another one whose window reaches it (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     const scriptsFor = async (at: number) => (await calculations.jobsFor(variableId, [at])).map((job) => job.script);
@@ -254,7 +254,7 @@ describe('several formulas (R-H1)', () => {
     expect(await scriptsFor(NOON - HOUR)).toEqual(['before', 'after']);
   });
 
-  test('of what each returns, the dates it is valid for are stored, in one run', async () => {
+  test('one run stores from each formula only the dates in its validity period (R-H1)', async () => {
     const source = await addHourly(24);
     const variableId = await calculations.addCalculated(twoFormulas(source));
     await calculations.announce(source, [NOON]);
@@ -268,7 +268,7 @@ describe('several formulas (R-H1)', () => {
     expect((await store.read(variableId)).map(({ date }) => date)).toEqual(seconds.map((second) => second * 1e6));
   });
 
-  test('where none is valid a run stores nothing and says so', async () => {
+  test('a run without a valid formula stores nothing and records a warning (R-H1)', async () => {
     const source = await addHourly(1);
     const variables = input(source, { periodType: 'RelativeDate' }).variables;
     const variableId = await calculations.addCalculated({
@@ -282,7 +282,7 @@ describe('several formulas (R-H1)', () => {
   });
 });
 
-describe('schedules (R-H5)', () => {
+describe('calculation: schedules (R-H5)', () => {
   const scheduled = (schedule: unknown, members: object = {}) => formula({ schedule, ...members });
   const due = async (variableId: number) =>
     (
@@ -292,9 +292,9 @@ describe('schedules (R-H5)', () => {
         [variableId],
       )
     ).rows;
-  /** Looks at the schedules as if it were `now`. */
-  const lookAt = (now: string) => fireSchedules(store.database, { nowMillis: () => Date.parse(now) });
-  /** Saved as if at that instant. */
+  /** Fires the schedules with the clock at `now`. */
+  const fireAt = (now: string) => fireSchedules(store.database, { nowMillis: () => Date.parse(now) });
+  /** Adds a scheduled variable as if it was saved at that instant. */
   const addScheduled = async (declaration: object, savedAt: string) => {
     const variableId = await calculations.addCalculated(declaration);
     await store.database.query('update calculation_schedule set after_date = $2 where variable_id = $1', [
@@ -304,44 +304,44 @@ describe('schedules (R-H5)', () => {
     return variableId;
   };
 
-  test('come in the zone of the source, once, also where the clock skips them', async () => {
+  test('a schedule fires once in the time zone of the source, even at a time the clock skips (R-H5)', async () => {
     await setZone('Europe/Brussels');
     const variableId = await addScheduled(scheduled('30 2 * * *'), '2026-03-28T12:00:00Z');
-    await lookAt('2026-03-29T00:59:59Z');
+    await fireAt('2026-03-29T00:59:59Z');
     expect(await due(variableId)).toEqual([]);
-    await lookAt('2026-03-29T01:00:00Z');
-    await lookAt('2026-03-29T01:00:01Z');
+    await fireAt('2026-03-29T01:00:00Z');
+    await fireAt('2026-03-29T01:00:01Z');
     await setZone('UTC');
     const at = '2026-03-29T01:00:00Z';
     expect(await due(variableId)).toEqual([{ trigger: 'Schedule', from: at, to: at, triggerDate: at }]);
     await store.database.query('delete from calculation_schedule where variable_id = $1', [variableId]);
   });
 
-  test('what was missed comes once, over all the missed instants', async () => {
+  test('missed instants fire once, as one range (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 * * * *'), '2026-05-01T00:10:00Z');
-    await lookAt('2026-05-01T00:20:00Z');
-    await lookAt('2026-05-01T05:30:00Z');
+    await fireAt('2026-05-01T00:20:00Z');
+    await fireAt('2026-05-01T05:30:00Z');
     expect(await due(variableId)).toMatchObject([
       { from: '2026-05-01T01:00:00Z', to: '2026-05-01T05:00:00Z', triggerDate: '2026-05-01T05:00:00Z' },
     ]);
     await store.database.query('delete from calculation_request where variable_id = $1', [variableId]);
-    await lookAt('2026-05-01T05:59:59Z');
+    await fireAt('2026-05-01T05:59:59Z');
     expect(await due(variableId)).toEqual([]);
-    await lookAt('2026-05-01T06:00:00Z');
+    await fireAt('2026-05-01T06:00:00Z');
     expect(await due(variableId)).toMatchObject([{ from: '2026-05-01T06:00:00Z' }]);
   });
 
-  test('two calculators that look at once ask once', async () => {
+  test('two calculators that fire schedules at the same time request one run (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-06-01T12:00:00Z');
-    const fired = await Promise.all([lookAt('2026-06-02T00:00:00Z'), lookAt('2026-06-02T00:00:00Z')]);
+    const fired = await Promise.all([fireAt('2026-06-02T00:00:00Z'), fireAt('2026-06-02T00:00:00Z')]);
     expect(fired.flat().filter((id) => id === variableId)).toEqual([variableId]);
   });
 
-  test('posting a declaration back skips nothing; another expression begins anew', async () => {
+  test('saving an unchanged schedule skips no instant; an empty one removes it (R-H5)', async () => {
     const variableId = await addScheduled(scheduled('0 0 * * *'), '2026-07-01T12:00:00Z');
-    await lookAt('2026-07-01T13:00:00Z');
+    await fireAt('2026-07-01T13:00:00Z');
     await calculations.save(variableId, scheduled('0 0 * * *'));
-    await lookAt('2026-07-02T00:00:00Z');
+    await fireAt('2026-07-02T00:00:00Z');
     expect(await due(variableId)).toHaveLength(1);
     await calculations.save(variableId, scheduled(''));
     const { rows } = await store.database.query('select from calculation_schedule where variable_id = $1', [
@@ -350,22 +350,22 @@ describe('schedules (R-H5)', () => {
     expect(rows).toEqual([]);
   });
 
-  test('end with the validity of their formula', async () => {
+  test('a schedule ends with the validity of its formula (R-H5)', async () => {
     const validity = { validFrom: '2026-08-10T00:00:00Z', validUntil: '2026-08-12T00:00:00Z' };
     const variableId = await addScheduled(scheduled('0 6 * * *', validity), '2026-08-01T00:00:00Z');
-    await lookAt('2026-08-09T12:00:00Z');
+    await fireAt('2026-08-09T12:00:00Z');
     expect(await due(variableId)).toEqual([]);
-    await lookAt('2026-08-20T12:00:00Z');
+    await fireAt('2026-08-20T12:00:00Z');
     expect(await due(variableId)).toMatchObject([{ from: '2026-08-10T06:00:00Z', to: '2026-08-11T06:00:00Z' }]);
   });
 
-  test('a text that is no expression is refused', async () => {
+  test('an invalid cron expression is refused (R-H5)', async () => {
     await expect(calculations.addCalculated(scheduled('every day'))).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });
 
-describe('a wave (R-H11)', () => {
-  test('does not come back to a variable by its own result, although the graph was turned around under way', async () => {
+describe('calculation: a wave (R-H11)', () => {
+  test('ends with outcome loop when an edit of the graph leads a result back to its variable (R-H11)', async () => {
     const source = await addHourly(1);
     const passOn = (variableId: number) => formula(input(variableId, { periodType: 'RelativeDate' }));
     const first = await calculations.addCalculated(passOn(source));
@@ -374,7 +374,7 @@ describe('a wave (R-H11)', () => {
     await calculations.relay();
     await calculations.runWith(first, () => ok([START / 1e6]));
     await calculations.relay();
-    // Now the second no longer reads the first; the first reads the second.
+    // Reverses the edge: now the first reads the second.
     await calculations.save(second, passOn(source));
     await calculations.save(first, passOn(second));
     await calculations.runWith(second, () => ok([START / 1e6]));
@@ -386,8 +386,8 @@ describe('a wave (R-H11)', () => {
   });
 });
 
-describe('the records of runs (R-H8)', () => {
-  test('are forgotten after their retention', async () => {
+describe('calculation: records of runs (R-H8)', () => {
+  test('are deleted after the retention period (R-H8)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.announce(source);
@@ -400,7 +400,7 @@ describe('the records of runs (R-H8)', () => {
     expect(await calculations.runsOf(variableId)).toEqual([]);
   });
 
-  test('of one that was interrupted by a stop: it was handed back and is run again, uncounted (R-K2)', async () => {
+  test('a stop hands a run back without counting the attempt, and it runs again (R-K2)', async () => {
     const source = await addHourly(1);
     const variableId = await calculations.addCalculated(formula(input(source)));
     await calculations.announce(source);

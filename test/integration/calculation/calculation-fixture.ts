@@ -1,4 +1,4 @@
-/** Calculated variables on a store of their own, with a stand-in for R that keeps what it was given. */
+/** Calculated variables on a database of their own, with a fake sandbox instead of R. */
 
 import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
 import { openGraphTurns } from '../../../src/calculation/declaration/graph-turns.ts';
@@ -30,7 +30,7 @@ export const NO_QUEUE = {
   close: async () => {},
 };
 
-/** What a script would have returned: at each date, in UNIX seconds, the date as value. */
+/** Outcome of a script that returns, at each date in UNIX seconds, the date as value. */
 export const ok = (dates: readonly number[], versions: readonly string[] | null = null): SandboxOutcome => ({
   ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
   series: {
@@ -45,16 +45,16 @@ type Script = (job: SandboxJob) => Promise<SandboxOutcome> | SandboxOutcome;
 
 export interface CalculationFixture {
   readonly caller: Caller;
-  /** Saves a declaration as the structure does. @throws what saving throws. */
+  /** Saves a declaration as `structure/` does. @throws {DomainError} as saveDeclaration. */
   readonly save: (variableId: number, declaration: unknown) => Promise<void>;
-  /** A variable with that declaration. */
+  /** Adds a variable with the declaration. @returns its id. */
   readonly addCalculated: (declaration: unknown) => Promise<number>;
-  /** Announces a write at these dates, of a wave where one is given. */
+  /** Announces a write at these dates; default: START and a new wave. */
   readonly announce: (variableId: number, at?: readonly number[], wave?: number) => Promise<void>;
   readonly relay: () => Promise<void>;
-  /** Runs the waiting request of a variable; the script does `run`. */
+  /** Runs the waiting request of a variable with `run` as its script. */
   readonly runWith: (variableId: number, run: Script, parts?: Partial<RunServices>) => Promise<RunResult>;
-  /** What the scripts of a declaration would be given for a change at these dates. */
+  /** @returns the jobs that a change at these dates gives to the scripts of the variable. */
   readonly jobsFor: (variableId: number, changed: readonly number[]) => Promise<readonly SandboxJob[]>;
   readonly runsOf: (variableId: number) => Promise<readonly Record<string, unknown>[]>;
 }

@@ -1,4 +1,4 @@
-/** What holds of runs whatever happens around them: merged, ordered, stored once, the same again (R-H5, R-H8, R-H11). */
+/** Guarantees of runs under concurrency and faults: merged, ordered, stored once, repeatable (R-H5, R-H8, R-H11). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUN_LOCK_CLASS } from '../../../src/calculation/run/claim-run.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
@@ -34,13 +34,13 @@ const addInput = async (points: readonly (readonly [number, number])[] = [[START
   return variableId;
 };
 
-/** Reads its input over the changed dates. */
+/** Declares one input, read over the changed dates. */
 const reader = (variableId: number, members: object = {}) =>
   formula({
     variables: [{ alias: 'a', variableId, periodType: 'RelativeDate', canBeUsedAsATrigger: true, ...members }],
   });
 
-/** Passes its input on. */
+/** Script that returns its input. */
 const passOn = (job: SandboxJob): SandboxOutcome => ({
   ...{ kind: 'ok', errors: [], notes: NOTES, timing: TIMING },
   series: {
@@ -58,7 +58,7 @@ const change = async (variableId: number, at?: readonly number[]): Promise<void>
 const countPoints = async (variableId: number) =>
   (await store.database.query('select from point where variable_id = $1', [variableId])).rowCount;
 
-/** A promise and the way to keep it. */
+/** @returns a promise and the function that resolves it. */
 function gate() {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
@@ -67,8 +67,8 @@ function gate() {
   return { opened, open };
 }
 
-describe('triggers that arrive while a run waits', () => {
-  test('are merged into it: one run, over all their dates (R-H5)', async () => {
+describe('calculation: merging of triggers', () => {
+  test('triggers of a waiting run are merged into one run over all their dates (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source, [START + 5 * HOUR]);
@@ -83,7 +83,7 @@ describe('triggers that arrive while a run waits', () => {
     );
   });
 
-  test('that arrive during a run are one more, which sees what they wrote (R-H5)', async () => {
+  test('triggers during a run request one more run, which reads what they wrote (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);
@@ -100,17 +100,17 @@ describe('triggers that arrive while a run waits', () => {
   });
 });
 
-describe('a chain of five variables', () => {
-  test('over a year of quarters is computed in one wave, each variable once, in whatever order they are looked at (R-H5)', async () => {
+describe('calculation: a chain of five variables', () => {
+  test('is computed in one wave, each variable once, in whatever order workers claim them (R-H5)', async () => {
     const dates = Array.from({ length: QUARTERS }, (_, quarter) => START + quarter * (HOUR / 4));
     const source = await addInput(dates.map((date, quarter) => [date, quarter]));
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // All of them wait at once, and each is asked for again by what it reads.
+    // All of them wait at the same time, and each is requested again by its input.
     await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // The last first: none of them may run before what it reads.
+      // Last first: none may run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }
@@ -121,8 +121,8 @@ describe('a chain of five variables', () => {
   }, 60_000);
 });
 
-describe('a run made twice', () => {
-  test('at the same time is made once: the other finds it taken (R-H5)', async () => {
+describe('calculation: repeated runs', () => {
+  test('of two workers that claim a run at the same time, one is busy (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);
@@ -139,7 +139,7 @@ describe('a run made twice', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
 
-  test('because its first worker was only paused, its session lost, is stored once (R-H5, R-K3)', async () => {
+  test('a run whose paused worker lost its session is stored once (R-H5, R-K3)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);
@@ -149,7 +149,7 @@ describe('a run made twice', () => {
       await done.opened;
       return ok([START / 1e6, START / 1e6 + 60]);
     });
-    // Kept from being reported as unhandled: it is looked at below.
+    // Awaited below; without this its rejection would be reported as unhandled.
     paused.catch(() => undefined);
     await begun.opened;
     const holders = `from pg_locks where locktype = 'advisory' and classid = ${RUN_LOCK_CLASS} and objid = $1::int8::oid`;
@@ -164,7 +164,7 @@ describe('a run made twice', () => {
     expect(await calculations.runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }, { state: 'Succeeded' }]);
   });
 
-  test('after a fault of ours is given the same again, and so gives the same points (R-H8)', async () => {
+  test('a run repeated after a fault gets the same inputs and stores the same points (R-H8)', async () => {
     const source = await addInput([
       [START, 1],
       [START + HOUR, 2],
@@ -193,8 +193,8 @@ describe('a run made twice', () => {
   });
 });
 
-describe('calculation: a script whose runs end the sandbox', () => {
-  /** Requests one run and repeats it for as long as it is repeated. */
+describe('calculation: a script that breaks its sandbox', () => {
+  /** Requests one run and lets it run until no retry is left. */
   const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
     await change(source);
     while ((await calculations.runWith(variableId, () => outcome)).kind === 'ended') {
@@ -205,7 +205,7 @@ describe('calculation: a script whose runs end the sandbox', () => {
     return calculations.runsOf(variableId);
   };
 
-  test('is Failed by name after three faults of its own, and the next time at once (R-H7, R-H8)', async () => {
+  test('fails as breaks_sandbox after three faults of its own, and at once the next time (R-H7, R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const faults = [
@@ -220,10 +220,10 @@ describe('calculation: a script whose runs end the sandbox', () => {
     expect(more.slice(3)).toMatchObject([{ state: 'Failed', outcome: 'breaks_sandbox' }]);
     await calculations.save(variableId, formula({ ...reader(source).calculatedVariableFormulas[0], formula: 'new' }));
     const edited = await runUntilEnded(variableId, source, FAULT);
-    expect(edited[4], 'another script begins anew').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
+    expect(edited[4], 'another script starts with no faults').toMatchObject({ state: 'Abandoned', outcome: 'fault' });
   });
 
-  test('a fault of the sandbox itself is repeated five times and stays a fault (R-H8)', async () => {
+  test('is tried five times when the faults are of the sandbox itself (R-H8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     const runs = await runUntilEnded(variableId, source, { ...FAULT, cause: 'sandbox' });
@@ -232,8 +232,8 @@ describe('calculation: a script whose runs end the sandbox', () => {
   });
 });
 
-describe('its own output as an input', () => {
-  test('is what was stored before the run (R-H1)', async () => {
+describe('calculation: its own output as an input', () => {
+  test('the input has the points stored before the run (R-H1)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: false });
     const own = { alias: 'own', variableId, periodType: 'AbsoluteDate', canBeUsedAsATrigger: false };
@@ -253,8 +253,8 @@ describe('its own output as an input', () => {
   });
 });
 
-describe('the default Version', () => {
-  test('is of the moment the run was taken, for all its formulas, however long they take (§9.4, R-H10)', async () => {
+describe('calculation: the default Version', () => {
+  test('follows the time the run was claimed, for all its formulas (§9.4, R-H10)', async () => {
     const source = await addInput();
     const variableId = await store.addVariable({ isVersioned: true });
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
@@ -277,7 +277,7 @@ describe('the default Version', () => {
   });
 });
 
-describe('the end of a run', () => {
+describe('calculation: the end of a run', () => {
   const eventsOf = async (variableId: number) => {
     const { rows } = await store.database.query<{ type: string; payload: object }>(
       `select type, payload from outbox_event where (payload ->> 'variableId')::int = $1 order by id`,
@@ -286,7 +286,7 @@ describe('the end of a run', () => {
     return rows;
   };
 
-  test('is told by an event, of a success as of a failure (R-I2, R-I8)', async () => {
+  test('announces CalculationCompleted or CalculationFailed (R-I2, R-I8)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);

@@ -1,4 +1,4 @@
-/** Which formula is valid when (R-H1). */
+/** Validity periods of formulas, and form paths (R-H1). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -13,12 +13,12 @@ const from = (fromMicros?: number, untilMicros?: number): Validity => ({ fromMic
 const plan = (...validities: Validity[]) =>
   planPeriods(validities).map(({ formula, fromMicros, untilMicros }) => [formula, fromMicros, untilMicros]);
 
-test('a formula without bounds is always valid; none is never', () => {
+test('formula periods: a formula without bounds is always valid; without formulas there is no period (R-H1)', () => {
   expect(plan(from())).toEqual([[0, -Infinity, Infinity]]);
   expect(plan()).toEqual([]);
 });
 
-test('of several the one with the latest begin counts, and the earlier one again where that ends', () => {
+test('formula periods: where formulas overlap, the latest validFrom wins until its validUntil (R-H1)', () => {
   expect(plan(from(), from(10), from(20, 30))).toEqual([
     [0, -Infinity, 10],
     [1, 10, 20],
@@ -27,14 +27,14 @@ test('of several the one with the latest begin counts, and the earlier one again
   ]);
 });
 
-test('where no formula is valid there is a gap', () => {
+test('formula periods: between two validities there is a gap (R-H1)', () => {
   expect(plan(from(0, 10), from(20, 30))).toEqual([
     [0, 0, 10],
     [1, 20, 30],
   ]);
 });
 
-test('at every date the plan says what a look at all formulas says', () => {
+test('formula periods: the plan gives every date the formula that a search of all formulas finds (R-H1)', () => {
   const bound = fc.option(fc.nat(20), { nil: undefined });
   const begins = fc.uniqueArray(bound, { maxLength: 6 });
   fc.assert(
@@ -50,7 +50,7 @@ test('at every date the plan says what a look at all formulas says', () => {
   );
 });
 
-test('a range is cut to a period; one outside is moved to its nearest end', () => {
+test('formula periods: a range is cut to the period; a range outside becomes the nearest date of the period (R-H1)', () => {
   const period = { formula: 0, fromMicros: 10, untilMicros: 20 };
   expect(clampInto(period, { fromMicros: 5, toMicros: 15 })).toEqual({ fromMicros: 10, toMicros: 15 });
   expect(clampInto(period, { fromMicros: 25, toMicros: 30 })).toEqual({ fromMicros: 19, toMicros: 19 });
@@ -61,10 +61,10 @@ test.each([
   ["Form.'Floor area (m²)'.'it''s'", ['Form', 'Floor area (m²)', "it's"]],
   ['clientData.Form', ['Form']],
   ['clientData', ['clientData']],
-])('a path %s leads to %j (R-H1)', (path, keys) => {
+])('form paths: %s has the keys %j (R-H1)', (path, keys) => {
   expect(parseFormPath(path)).toEqual(keys);
 });
 
-test.each(['', '.', 'a.', '.a', "'open", 'a..b', "''", 'a(b)'])('%s is no path', (path) => {
+test.each(['', '.', 'a.', '.a', "'open", 'a..b', "''", 'a(b)'])('form paths: "%s" is refused (R-H1)', (path) => {
   expect(parseFormPath(path)).toBeUndefined();
 });

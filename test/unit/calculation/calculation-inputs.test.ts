@@ -1,4 +1,4 @@
-/** Points → the columns a script sees (R-H2). */
+/** Conversion of points to the columns that a script sees (R-H2). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InputColumns } from '../../../src/calculation/inputs/input-columns.ts';
@@ -10,7 +10,7 @@ const LABELS = {
   tags: (id: number) => (id === 0 ? null : `{"t":"${id}"}`),
 };
 
-/** Points at dates in microseconds; the value is the place, the labels are the value. */
+/** Points at dates in microseconds. Values are 0, 1, 2, … from `first`; the label ids follow from the value. */
 function chunk(dates: readonly number[], first = 0): PointChunk {
   const values = dates.map((_, index) => first + index);
   return {
@@ -29,14 +29,14 @@ const columnsOf = (chunks: readonly PointChunk[]) => {
   return columns;
 };
 
-test('texts are coded, none is an empty Version and an empty object of Tags (§2)', () => {
+test('input columns: labels are dictionary-coded; a missing Version is "", missing Tags are {} (§2)', () => {
   const { versions, tags } = columnsOf([chunk([0, 1e6, 2e6, 3e6])]).finish(LABELS);
   expect(textsOf(versions)).toEqual(['', 'v1', 'v2', '']);
   expect(textsOf(tags)).toEqual(['{}', '{"t":"1"}', '{}', '{"t":"1"}']);
   expect(versions.texts).toHaveLength(3);
 });
 
-test('an aggregate has no labels', () => {
+test('input columns: an aggregate has no labels (R-H2)', () => {
   const columns = new InputColumns('a');
   columns.add({ variableId: 1, aggregate: 'sum', dates: Float64Array.of(0), values: Float64Array.of(Number.NaN) });
   const series = columns.finish(LABELS);
@@ -44,7 +44,7 @@ test('an aggregate has no labels', () => {
   expect([textsOf(series.versions), textsOf(series.tags)]).toEqual([[''], ['{}']]);
 });
 
-test('of several points within one second the last is kept, wherever chunks end (R-H2)', () => {
+test('input columns: the last point within a second is kept, across chunk boundaries too (R-H2)', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5_000_000), { maxLength: 40 }), fc.nat(40), (unsorted, cut) => {
       const dates = [...new Set(unsorted)].sort((a, b) => a - b);
@@ -58,14 +58,14 @@ test('of several points within one second the last is kept, wherever chunks end 
   );
 });
 
-describe('dates beyond January 2038', () => {
+describe('input columns: dates at the end of R integers', () => {
   const last = (2 ** 31 - 1) * 1e6;
 
-  test('the last second R can hold is read', () => {
+  test('the last second that R can hold is read (R-H2)', () => {
     expect(columnsOf([chunk([last])]).finish(LABELS).dates).toEqual(Int32Array.of(2 ** 31 - 1));
   });
 
-  test('one later fails, naming the input and the date (R-H2)', () => {
+  test('a date one second later fails and names the input and the date (R-H2)', () => {
     expect(() => columnsOf([chunk([last + 1e6])])).toThrow(
       "dates of input a must fit R's integers, 1901-12-13T20:45:53Z to 2038-01-19T03:14:07Z, got 2038-01-19T03:14:08Z",
     );

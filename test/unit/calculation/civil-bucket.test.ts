@@ -1,4 +1,4 @@
-/** Whole buckets of the inputs of a calculation (R-H6). */
+/** Begin and end of the civil buckets that the inputs of a calculation are widened to (R-H6). */
 import { expect, test } from 'vitest';
 import { bucketBegin, bucketEnd } from '../../../src/calculation/inputs/civil-bucket.ts';
 import { civilBuckets } from '../../../src/points/buckets/civil-buckets.ts';
@@ -7,14 +7,14 @@ import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 const MINUTE = 60_000_000;
 const at = (text: string) => Date.parse(text) * 1000;
 
-// Lord Howe changes its clock by half an hour, Newfoundland did at 0:01.
+// Lord Howe shifts by half an hour; St John's changed its clock at 0:01.
 test.each([
   ['Australia/Lord_Howe', '2026-04-04T15:00:00Z'],
   ['Australia/Lord_Howe', '2026-10-03T15:30:00Z'],
   ['America/St_Johns', '2010-11-07T02:31:00Z'],
   ['America/St_Johns', '2010-03-14T03:31:00Z'],
   ['Europe/Brussels', '2026-10-25T01:00:00Z'],
-])('hours are read whole around a change of the clock: %s, %s (R-H6)', (zone, change) => {
+])('civil buckets: hours stay whole around a clock change: %s, %s (R-H6)', (zone, change) => {
   const { startOf } = civilBuckets('hour', zone, startOfDay(zone));
   const around = Array.from({ length: 300 }, (_, index) => at(change) + (index - 150) * MINUTE);
   for (const instant of around) {
@@ -27,13 +27,13 @@ test.each([
   }
 });
 
-test('a day holds the instants of its date, also where the clock comes back to it (R-H6)', () => {
+test('civil buckets: a day has all instants of its date, even when the clock returns to that date (R-H6)', () => {
   const instant = at('2010-11-07T03:00:00Z');
   expect(bucketBegin(instant, 'day', 'America/St_Johns')).toBe(at('2010-11-06T02:30:00Z'));
   expect(bucketEnd(instant, 'day', 'America/St_Johns')).toBeGreaterThan(instant);
 });
 
-test('days, weeks, months and years end where the next one begins (R-H6)', () => {
+test('civil buckets: days, weeks, months and years end where the next one begins (R-H6)', () => {
   const ends = (['day', 'week', 'month', 'year'] as const).map((bucket) => [
     bucketBegin(at('2026-03-29T12:00:00Z'), bucket, 'Europe/Brussels'),
     bucketEnd(at('2026-03-29T12:00:00Z'), bucket, 'Europe/Brussels'),

@@ -1,4 +1,4 @@
-/** What an evaluation shows of a long series (R-H9). */
+/** The response of evaluate for a long series (R-H9). */
 import { expect, test } from 'vitest';
 import { describeComputed } from '../../../src/calculation/authoring/describe-preview.ts';
 import type { Computed } from '../../../src/calculation/run/compute.ts';
@@ -18,7 +18,7 @@ const computed = (outputs: readonly Output[]): Computed => ({
   ...{ result: { kind: 'ok', outputs }, formulas: [], inputs: [], read: 0, notes: {}, durations: {}, outcomes: [] },
 });
 
-test('the first 10,000 rows of all formulas are shown, and all are counted (R-H9)', async () => {
+test('evaluate: the response has the first 10,000 rows of all formulas and counts every row (R-H9)', async () => {
   const answer = await describeComputed(computed([outputOf(6000), outputOf(50_000)]), DATES, '');
   expect(answer.series).toHaveLength(10_000);
   expect((answer.series as readonly unknown[]).at(-1)).toEqual({ date: '1970-01-01T01:06:39Z', value: 3999 });
@@ -27,7 +27,7 @@ test('the first 10,000 rows of all formulas are shown, and all are counted (R-H9
   expect(whole).toMatchObject({ isSeriesCut: false, counts: { stored: 10_000 } });
 });
 
-test('between two slices of a long series others are served (R-H9)', async () => {
+test('evaluate: the event loop turns between two slices of a long series (R-H9)', async () => {
   const output = outputOf(100_000);
   let turns = 0;
   let slices = 0;

@@ -1,3 +1,4 @@
+/** Codecs between the calculator and R: request and result frames, answers, and the outcome of a run (R-H2, R-H3, R-H7). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeResult, encodeRequest, FrameError } from '../../../src/calculation/sandbox/frame.ts';
@@ -6,7 +7,7 @@ import type { RunLimits, SandboxJob } from '../../../src/calculation/sandbox/san
 import { AnswerReader, encodeRunHeader, type Trailer } from '../../../src/calculation/sandbox/wire.ts';
 import { inputOf, jobOf, regularSeries } from '../../fixtures/scripts/harness.ts';
 
-/** Writes result frames as the runner does, so that decoding can be tried on bytes that R would never write. */
+/** Encodes result frames as the runner does, so that decoding can be tested with bytes that R never writes. */
 const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer);
 const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
 const texts = (...values: string[]) =>
@@ -44,8 +45,8 @@ const errorFrame = Buffer.concat([
   int(0),
 ]);
 
-describe('result frames', () => {
-  test('columns keep their own lengths, absent ones are null (R-H3)', () => {
+describe('sandbox: result frames', () => {
+  test('columns keep their own lengths; absent columns are null (R-H3)', () => {
     expect(decodeResult(okFrame)).toEqual({
       status: 'ok',
       messages: ['message'],
@@ -65,14 +66,14 @@ describe('result frames', () => {
     expect(decodeResult(errorFrame)).toMatchObject({ status: 'script_error', message: 'no', call: 'f()', line: 7 });
   });
 
-  test('a frame cut anywhere, or followed by anything, is refused (R-H7)', () => {
+  test('a frame cut at any byte, or followed by more bytes, is refused (R-H7)', () => {
     for (let length = 0; length < okFrame.length; length++) {
       expect(() => decodeResult(okFrame.subarray(0, length))).toThrow(FrameError);
     }
     expect(() => decodeResult(Buffer.concat([okFrame, int(0)]))).toThrow('got 4 more bytes');
   });
 
-  test('counts and codes that do not fit what is there are refused (R-H7)', () => {
+  test('counts and codes that do not fit the bytes are refused (R-H7)', () => {
     const notes = Buffer.concat([int(MAGIC, 0), texts(), texts(), texts()]);
     const columns = Buffer.concat([notes, int(0), int(0)]);
     expect(() => decodeResult(int(MAGIC, 0, 2 ** 31 - 1))).toThrow('truncated');
@@ -85,7 +86,7 @@ describe('result frames', () => {
     expect(() => decodeResult(int(MAGIC, 0, 1, -1))).toThrow('must not be negative, got -1');
   });
 
-  test('arbitrary bytes never do anything but fail (R-H7)', () => {
+  test('arbitrary bytes either decode or throw FrameError (R-H7)', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, isMarked) => {
         const frame = isMarked ? Buffer.concat([int(MAGIC), bytes]) : Buffer.from(bytes);
@@ -99,13 +100,13 @@ describe('result frames', () => {
   });
 });
 
-describe('request frames', () => {
-  test('columns of unequal length are a bug of the caller, not sent (R-H2)', () => {
+describe('sandbox: request frames', () => {
+  test('columns of unequal length throw RangeError instead of being sent (R-H2)', () => {
     const series = { ...regularSeries(2), values: Float64Array.of(1) };
     expect(() => encodeRequest(jobOf('', { inputs: [inputOf('a', series)] }))).toThrow(RangeError);
   });
 
-  test('a view into a larger buffer is sent as its own part only (R-H2)', () => {
+  test('a view into a larger buffer sends only its own part (R-H2)', () => {
     const whole = { ...regularSeries(3), dates: Int32Array.of(0, 1, 2) };
     const part = { ...regularSeries(2), dates: whole.dates.subarray(1) };
     const frame = encodeRequest(jobOf('', { inputs: [inputOf('a', part)] }));
@@ -113,12 +114,12 @@ describe('request frames', () => {
     expect(frame.includes(int(0, 1, 2))).toBe(false);
   });
 
-  test('a NUL in a text becomes a replacement character, because R cannot hold one (R-H2)', () => {
+  test('a NUL in a text becomes U+FFFD, because R strings cannot contain NUL (R-H2)', () => {
     const frame = encodeRequest(jobOf('a\0b'));
     expect(frame.includes('a\uFFFDb')).toBe(true);
   });
 
-  test('the seed of random numbers follows from what the script is given, not from the script', () => {
+  test('the random seed depends on the inputs and dates, not on the script (R-H8)', () => {
     const seedOf = (script: string, rows: number, parts: Partial<SandboxJob> = {}) => {
       const frame = encodeRequest(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))], ...parts }));
       return frame.readInt32LE(frame.length - 4);
@@ -140,7 +141,7 @@ const LIMITS: RunLimits = {
   maxPoints: 5_000_000,
 };
 
-describe('answers', () => {
+describe('sandbox: answers', () => {
   const chunk = (kind: number, payload: Buffer) => Buffer.concat([int(kind, payload.length), payload]);
   const trailer = Buffer.alloc(56);
   trailer.writeUInt32LE(0x31544d54, 0);
@@ -152,7 +153,7 @@ describe('answers', () => {
     chunk(3, trailer),
   ]);
 
-  test('are put together whatever pieces they arrive in (R-H7)', () => {
+  test('an answer is assembled from pieces of any size (R-H7)', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(answer.length), { maxLength: 8 }), (cuts) => {
         const reader = new AnswerReader();
@@ -164,7 +165,7 @@ describe('answers', () => {
     );
   });
 
-  test('a run header has 64 bytes with the limits in place (R-H7)', () => {
+  test('a run header has 64 bytes, with the limits at their offsets (R-H7)', () => {
     const header = encodeRunHeader(LIMITS, 77);
     expect(header).toHaveLength(64);
     expect(header.readBigUInt64LE(8)).toBe(77n);
@@ -172,7 +173,7 @@ describe('answers', () => {
   });
 });
 
-describe('the order in which an ending is decided (R-H7)', () => {
+describe('sandbox: precedence of outcomes (R-H7)', () => {
   const trailer: Trailer = {
     end: 'exited',
     code: 0,
@@ -188,24 +189,24 @@ describe('the order in which an ending is decided (R-H7)', () => {
     decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12, true);
 
   test.each([
-    ['a finished run', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
+    ['a finished run is ok', {}, { kind: 'ok', timing: { waitMs: 2, runMs: 10 } }],
     [
-      'a refused set-up is ours, even with a result',
+      'a failed set-up is a fault of the sandbox, even with a result',
       { end: 'setup_failed', stage: 'pipes', errno: 24 },
       { kind: 'fault', cause: 'sandbox' },
     ],
     [
-      'a limit goes before a result',
+      'a limit precedes a result',
       { limit: 'wall_time' },
       { kind: 'limit', message: 'the script ran longer than 30 s' },
     ],
-    ['a limit goes before its signal', { limit: 'memory', end: 'signalled', code: 9 }, { kind: 'limit' }],
-    ['a signal', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
+    ['a limit precedes its signal', { limit: 'memory', end: 'signalled', code: 9 }, { kind: 'limit' }],
+    ['a signal ends the run as killed', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
   ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {
     expect(decide(change)).toMatchObject(expected);
   });
 
-  test('a forged frame does not get past the limits on points and text', () => {
+  test('a forged frame is held to the limits of points and text (R-H7)', () => {
     const small = { ...LIMITS, maxPoints: 2, maxTextBytes: 5 };
     const answer = (result: Buffer) => ({ result, output: '', trailer });
     expect(decideOutcome(answer(okFrame), small, 1, true)).toMatchObject({ kind: 'limit', limit: 'output_size' });
@@ -218,17 +219,17 @@ describe('the order in which an ending is decided (R-H7)', () => {
   test.each([
     [true, 'run'],
     [false, 'sandbox'],
-  ] as const)('sandbox outcome: without a trailer, alone %s, the fault is the %s’s (R-H7)', (isAlone, cause) => {
+  ] as const)('without a trailer, a run that is alone (%s) has a fault with cause %s (R-H7)', (isAlone, cause) => {
     const answer = { result: okFrame, output: '', trailer: null };
     expect(decideOutcome(answer, LIMITS, 1, isAlone)).toMatchObject({ kind: 'fault', cause });
   });
 
-  test('no result with last words about memory is the memory limit', () => {
+  test('without a result, output about memory makes the outcome the memory limit (R-H7)', () => {
     const outcome = decide({ code: 1 }, Buffer.alloc(0), 'Error: cannot allocate memory block of size 134217728');
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'memory' });
   });
 
-  test('no result otherwise is the script’s own doing', () => {
+  test('without a result, any other exit is a script error (R-H7)', () => {
     expect(decide({ code: 3 }, Buffer.alloc(0))).toMatchObject({ kind: 'script_error' });
   });
 });

@@ -1,4 +1,4 @@
-/** The manual of the R package is made by roxygen2 from the comments; here is noticed when it no longer fits the functions (R-H4). */
+/** Checks that the manual of the R package, which roxygen2 generates, matches its functions (R-H4). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
@@ -7,14 +7,14 @@ const squeeze = (text: string | undefined) => text?.replaceAll(/\s+/g, ' ').repl
 
 const exported = [...read('NAMESPACE').matchAll(/^export\((\w+)\)$/gm)].map(([, name = '']) => name).sort();
 
-test('every function scripts may use is exported and has its page, and nothing else has (R-H4)', () => {
+test('R package: exactly the toolbox functions are exported and have a manual page (R-H4)', () => {
   const marked = [...read('R/toolbox.R').matchAll(/#' @export\n(\w+) <- function/g)].map(([, name]) => name).sort();
   expect(exported).toEqual(marked);
   const pages = readdirSync(new URL('../../../r-runtime/man/', import.meta.url)).sort();
   expect(pages).toEqual(exported.map((name) => `${name}.Rd`));
 });
 
-test.each(exported)('the page of %s shows the arguments it takes', (name) => {
+test.each(exported)('R package: the manual page of %s shows its arguments (R-H4)', (name) => {
   const page = read(`man/${name}.Rd`);
   const [, usage] = /\\usage\{\n([\s\S]*?)\n\}\n/.exec(page) ?? [];
   const [, taken] = new RegExp(`^${name} <- function(\\([\\s\\S]*?\\)) \\{$`, 'm').exec(read('R/toolbox.R')) ?? [];

@@ -1,4 +1,4 @@
-/** Misbehaving scripts: each ends as a failed run of its own, with a reason its author understands (R-H7). */
+/** Hostile and broken scripts: each fails only its own run, with a reason its author understands (R-H7). */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { createLog } from '../../../../src/platform/log.ts';
@@ -24,7 +24,7 @@ const LIMITS = {
   CALC_MAX_OUTPUT_POINTS: 1000,
 };
 
-/** The machine may be busy; what must end does so by the limits above. */
+/** Generous for a busy machine; the limits above end the scripts. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 /** Runs a hostile script while another account runs honest ones (R-H7). */
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
-/** Whatever the test did, the next run of the same and of another account works and finds no trace (R-H7). */
+/** After each test, the next run of the same and of another account works and finds no trace (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 afterAll(() => pool?.close());
 
-describe('limits', () => {
+describe('sandbox: limits', () => {
   test.each([
     ['endless-loop', 'cpu_time', 'the script used more than 1 s of processor time'],
     ['memory-bomb', 'memory', 'the script needed more than 256 MiB of memory'],
@@ -70,23 +70,23 @@ describe('limits', () => {
     }
   });
 
-  test('more points than allowed end as output_size (R-H7)', async () => {
+  test('too many points end as output_size (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:1001, Values = 1:1001))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('more bytes than allowed end as output_size, whatever the number of points (R-H7)', async () => {
+  test('too many bytes end as output_size, whatever the number of points (R-H7)', async () => {
     const script = 'repeat .C("tm_write", 3L, raw(1e6), 1e6, 0L)';
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'limit', limit: 'output_size' });
   });
 
-  test('a full /tmp is an error of the script (R-H7)', async () => {
+  test('a full /tmp is a warning or an error of the script (R-H7)', async () => {
     const outcome = await hostile('fill-disk');
     expect(['script_error', 'ok']).toContain(outcome.kind);
     expect(outcome.kind !== 'fault' && outcome.notes.warnings.join()).toContain('problem writing to connection');
   });
 
-  test('gigabytes of output are cut, not kept (R-H7)', async () => {
+  test('printed output beyond the limit is cut and its size noted (R-H7)', async () => {
     const outcome = await hostile('print-gigabytes');
     expect(outcome.kind).toBe('ok');
     const output = outcome.kind === 'ok' ? outcome.notes.output : '';
@@ -94,15 +94,15 @@ describe('limits', () => {
   });
 });
 
-describe('isolation', () => {
-  test('the network is refused (R-H7)', async () => {
+describe('sandbox: isolation', () => {
+  test('every way to the network is refused (R-H7)', async () => {
     expect(await hostile('network')).toMatchObject({
       kind: 'ok',
       errors: ['refused', 'refused', 'refused', 'refused'],
     });
   });
 
-  test('nothing but itself is visible, nothing but /tmp is writable, no privilege is left (R-H7)', async () => {
+  test('a run sees only its own process, writes only to /tmp and has no privilege (R-H7)', async () => {
     expect(await hostile('look-around')).toMatchObject({
       kind: 'ok',
       errors: [
@@ -124,7 +124,7 @@ describe('isolation', () => {
     expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('two runs at the same time do not see each other (R-H7)', async () => {
+  test('two concurrent runs do not see each other (R-H7)', async () => {
     const script = `started <- Sys.time(); while (Sys.time() < started + 0.5) Sys.sleep(0.01)
       list(TimeSeries = list(Dates = integer(), Values = numeric()), Errors = list.files("/proc", "^[0-9]+$"))`;
     const outcomes = await Promise.all([pool.run(jobOf(script)), pool.run(jobOf(script))]);
@@ -135,59 +135,59 @@ describe('isolation', () => {
   });
 });
 
-describe('what a script may look for', () => {
-  test('is not there: other people, secrets, sockets, the database (R-H7)', async () => {
+describe('sandbox: the host', () => {
+  test('users, secrets, sockets and the database are out of reach (R-H7)', async () => {
     expect(await hostile('read-host')).toMatchObject({
       kind: 'ok',
       errors: ['people 0', 'shadow refused', 'sockets 0', 'secrets FALSE', 'kernel refused', 'database FALSE'],
     });
   });
 
-  test('no process, namespace or mount of others can be entered, traced or written (R-H7)', async () => {
+  test('no other process, namespace or mount can be entered, traced or written (R-H7)', async () => {
     expect(await hostile('trace-others')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
 
-describe('answers', () => {
-  test('programs and children left behind cannot write into the answer (R-H7)', async () => {
+describe('sandbox: answers', () => {
+  test('programs and child processes left behind cannot write into the answer (R-H7)', async () => {
     const outcome = await hostile('left-behind');
-    // The fork of R itself holds the descriptor, as the script does: what it writes spoils the script's own result.
+    // A fork of R has the descriptor, as the script does: its writes corrupt only the script's own result.
     expect(['ok', 'script_error', 'limit']).toContain(outcome.kind);
     if (outcome.kind === 'ok') expect(outcome.series.values).toEqual(Float64Array.of(1));
   });
 
-  test('what system() starts holds no descriptor of the answer (R-H7)', async () => {
+  test('programs started by system() get no descriptor of the answer (R-H7)', async () => {
     const script = `said <- system("for fd in 3 4 5 6 7 8 9; do echo forged >&$fd && echo reached; done", intern = TRUE,
       ignore.stderr = TRUE)
       list(TimeSeries = data.frame(Dates = 1L, Values = 1), Errors = as.character(said))`;
     expect(await pool.run(jobOf(script))).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('an error and a warning whose text is no text are told all the same (R-H8)', async () => {
+  test('an error and a warning with invalid text are still reported (R-H8)', async () => {
     const outcome = await pool.run(jobOf('bad <- rawToChar(as.raw(c(0x66, 0xff))); warning(bad); stop("no ", bad)'));
     expect(outcome).toMatchObject({ kind: 'script_error', message: expect.stringMatching(/^no f/) });
     expect(outcome.kind === 'script_error' && outcome.notes.warnings).toEqual([expect.stringMatching(/^f/)]);
   });
 
-  test('a well-formed frame before the own one is no result (R-H7)', async () => {
+  test('a forged frame before the real one is refused (R-H7)', async () => {
     const outcome = await hostile('forge-frame');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });
 
-  test('a result with 2^31 rows ends as output_size, and names them (R-H7)', async () => {
+  test('a result with 2^31 rows ends as output_size and names the count (R-H7)', async () => {
     const outcome = await pool.run(jobOf('list(TimeSeries = list(Dates = 1:2^31, Values = 1:2^31))'));
     expect(outcome).toMatchObject({ kind: 'limit', limit: 'output_size' });
     expect(outcome.kind === 'limit' && outcome.message).toContain('2,147,483,648 points');
   });
 
-  test.each(['Version', 'Tags'])('a %s column of another length comes through with its own (§7)', async (column) => {
+  test.each(['Version', 'Tags'])('a %s column of another length keeps its length (§7)', async (column) => {
     const outcome = await pool.run(jobOf(`list(TimeSeries = list(Dates = 1:3, Values = 1:3, ${column} = "one"))`));
     const { versions, tags } = outcome.kind === 'ok' ? outcome.series : { versions: null, tags: null };
     expect(textsOf(column === 'Version' ? versions : tags)).toEqual(['one']);
   });
 
-  test('factors, NaN, NA, lists and Unicode arrive as what they mean (R-H3)', async () => {
+  test('factors, NaN, NA, lists and Unicode keep their meaning (R-H3)', async () => {
     const outcome = await runScript(pool, 'odd-columns');
     if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
     const { dates, values, versions, tags } = outcome.series;
@@ -197,7 +197,7 @@ describe('answers', () => {
     expect(textsOf(tags)).toEqual(['', '{"k":"v"}', '', '{"k":"w"}', '']);
   });
 
-  test('bytes that are no text are replaced, a text of a megabyte comes whole, printed ones are cut (R-H7)', async () => {
+  test('invalid bytes are replaced, a text of a megabyte is kept, printed bytes are cut (R-H7)', async () => {
     const outcome = await runScript(pool, 'bad-bytes');
     if (outcome.kind !== 'ok') throw new Error(JSON.stringify(outcome));
     expect(outcome.errors).toEqual(['f??g', 'refused']);
@@ -208,14 +208,14 @@ describe('answers', () => {
   });
 });
 
-describe('endings', () => {
-  test('quit() is reported as such (R-H7)', async () => {
+describe('sandbox: ends of runs', () => {
+  test('quit() is reported as the end of the script (R-H7)', async () => {
     const outcome = await hostile('quit');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('quit()');
   });
 
-  test.each(['kill-everything', 'kill-parent'])('%s hurts nobody else (R-H7)', async (script) => {
+  test.each(['kill-everything', 'kill-parent'])('%s ends no process but its own (R-H7)', async (script) => {
     expect((await hostile(script)).kind).not.toBe('fault');
   });
 
@@ -223,17 +223,17 @@ describe('endings', () => {
     expect(await hostile('crash')).toMatchObject({ kind: 'killed', signal: 'SIGSEGV' });
   });
 
-  test('forged output is a failed run (R-H7)', async () => {
+  test('forged output fails the run (R-H7)', async () => {
     const outcome = await hostile('forge-output');
     expect(outcome).toMatchObject({ kind: 'script_error' });
     expect(outcome.kind === 'script_error' && outcome.message).toContain('could not be read');
   });
 });
 
-describe('opening', () => {
+describe('sandbox: opening', () => {
   const log = createLog('fatal', 'test');
 
-  test('without a root, with a wrong one, or unsandboxed without leave, it refuses (R-H7)', async () => {
+  test('a missing or wrong root, or an unpermitted unsandboxed mode, is refused (R-H7)', async () => {
     const config = sandboxConfig(LIMITS);
     await expect(
       openSandboxPool({ metrics: createMetrics(), config: { ...config, R_ROOT: undefined }, log }),

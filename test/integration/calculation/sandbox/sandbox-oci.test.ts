@@ -1,4 +1,4 @@
-/** The same runs in a container of podman, where the machine has it (R-H7). */
+/** The sandbox in a podman container; skipped on machines without podman (R-H7). */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
@@ -24,7 +24,7 @@ const containers = () =>
     .split('\n')
     .filter((name) => name.startsWith('tidemark-r-'));
 
-describe.skipIf(obstacle !== undefined)('a sandbox by podman', () => {
+describe.skipIf(obstacle !== undefined)('sandbox: podman', () => {
   let pool: SandboxPool;
   let others: readonly string[];
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(obstacle !== undefined)('a sandbox by podman', () => {
   });
   afterAll(() => pool?.close());
 
-  test('opens only when a script finds itself isolated, and runs scripts (R-H7)', async () => {
+  test('opens only when its self-check finds isolation, and runs scripts (R-H7)', async () => {
     const job = jobOf('list(TimeSeries = inputVariables$a$TimeSeries)', { inputs: [inputOf('a', regularSeries(4))] });
     expect(await pool.run(job)).toMatchObject({ kind: 'ok', series: { values: Float64Array.of(0, 1, 2, 3) } });
   });
@@ -47,7 +47,7 @@ describe.skipIf(obstacle !== undefined)('a sandbox by podman', () => {
     expect(await runHostile(pool, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('nothing of the host or the network is to be had (R-H7)', async () => {
+  test('a script reaches neither the host nor the network (R-H7)', async () => {
     expect(await runHostile(pool, 'network')).toMatchObject({ errors: ['refused', 'refused', 'refused', 'refused'] });
     expect(await runHostile(pool, 'trace-others')).toMatchObject({ kind: 'ok', errors: [] });
     const { errors } = (await runHostile(pool, 'look-around')) as { readonly errors?: readonly string[] };
@@ -55,7 +55,7 @@ describe.skipIf(obstacle !== undefined)('a sandbox by podman', () => {
     expect(errors).toContain('uid 65534');
   });
 
-  test('closing leaves no container behind (R-H7)', async () => {
+  test('closing leaves no container (R-H7)', async () => {
     const second = await openTestPool({ SANDBOX: 'oci', SANDBOX_OCI_COMMAND: COMMAND, ...LIMITS });
     await second.close();
     expect(containers()).toHaveLength(others.length + 1);

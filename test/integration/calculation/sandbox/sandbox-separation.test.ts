@@ -1,5 +1,5 @@
 /**
- * What a run shares with the zygote, its supervisors and other runs: session, process group, user id, priority, limits of
+ * Separation of a run from the zygote, its supervisors and other runs: session, process group, user id, priority, limits of
  * the user, keys, terminals, kernel memory. Each hostile script has honest runs of another account beside and after it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -13,7 +13,7 @@ const LIMITS = {
   CALC_MAX_PROCESSES: 16,
 };
 
-/** The machine may be busy; what must end does so by the limits above. */
+/** Generous for a busy machine; the limits above end the scripts. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -26,7 +26,7 @@ afterAll(() => pool?.close());
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
 describe('sandbox: a signal to the process group of a run', () => {
-  test('kill -STOP 0 stops the own run alone, which ends at its wall time (R-H7)', async () => {
+  test('kill -STOP 0 stops only its own run, which ends at its wall time (R-H7)', async () => {
     expect(await hostile('stop-own-group')).toMatchObject({ kind: 'limit', limit: 'wall_time' });
   });
 
@@ -35,18 +35,18 @@ describe('sandbox: a signal to the process group of a run', () => {
   });
 });
 
-describe('sandbox: ids that a run has in common with others', () => {
-  test('no priority can be changed: of the run, its group or its user (R-H7)', async () => {
+describe('sandbox: ids that runs share', () => {
+  test('the priority of the run, its group and its user cannot be changed (R-H7)', async () => {
     expect(await hostile('lower-priorities')).toMatchObject({ kind: 'ok', errors: [] });
   });
 
-  test('no limit, key, terminal or process can be reached by an id, and the run has a session of its own (R-H7)', async () => {
+  test('no limit, key, terminal or process can be reached by id; the run has its own session (R-H7)', async () => {
     expect(await hostile('reach-shared-ids')).toMatchObject({ kind: 'ok', errors: [] });
   });
 });
 
-describe('sandbox: memory that no rlimit counts', () => {
-  test('sockets, whose buffers are such memory, cannot be made (R-H7)', async () => {
+describe('sandbox: memory outside rlimits', () => {
+  test('sockets, whose buffers no rlimit counts, cannot be created (R-H7)', async () => {
     expect(await hostile('hoard-sockets')).toMatchObject({ kind: 'ok', errors: [] });
   });
 

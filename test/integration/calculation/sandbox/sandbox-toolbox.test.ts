@@ -1,4 +1,4 @@
-/** The tests of the R package, run by testthat where scripts run (R-H4). */
+/** Runs the testthat tests of the R package in the sandbox (R-H4). */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { jobOf, openTestPool } from '../../../fixtures/scripts/harness.ts';
 
-/** Starting R and running it take a second each, more on a busy machine. */
+/** Starting R and running it take about a second each, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const FOLDER = fileURLToPath(new URL('../../../../r-runtime/tests/testthat', import.meta.url));
@@ -22,11 +22,11 @@ afterAll(() => pool?.close());
 
 const run = (tests: string) => pool.run(jobOf(`library(testthat)\n${read('helper-inputs.R')}\n${tests}\n${EMPTY}`));
 
-test.each(FILES)('the R package does as %s says (R-H4)', async (file) => {
+test.each(FILES)('R package: %s passes in the sandbox (R-H4)', async (file) => {
   expect(await run(read(file))).toMatchObject({ kind: 'ok' });
 });
 
-test('an expectation of the R tests that does not hold is noticed', async () => {
+test('R package: a failing expectation of testthat fails the test (R-H4)', async () => {
   const failing = 'test_that("one is two", expect_identical(1, 2))';
   expect(await run(failing)).toMatchObject({ kind: 'script_error' });
 });

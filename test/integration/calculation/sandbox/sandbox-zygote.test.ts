@@ -12,13 +12,13 @@ import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
 import { jobOf, openTestPool, sandboxConfig } from '../../../fixtures/scripts/harness.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** Starting R and running it take a second each, more on a busy machine. */
+/** Starting R and running it take about a second each, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 const log = createLog('silent', 'test');
 const metrics = createZygoteMetrics(createMetrics());
 
-test('a zygote that dies is replaced, and what it left on the host is removed (R-H7)', async () => {
+test('zygote: one that dies is replaced, and its files on the host are removed (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
@@ -58,7 +58,7 @@ test('zygote: one that is stopped is killed within 5 s, logged, counted and repl
   }
 });
 
-test('zygote: spares that are stopped are replaced within 5 s, and the zygote lives on (R-H7)', async () => {
+test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keeps running (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
@@ -76,7 +76,7 @@ test('zygote: spares that are stopped are replaced within 5 s, and the zygote li
   }
 });
 
-test('sandbox: losing its supervisor is the fault of a run that is alone, and of no run beside others (R-H7)', async () => {
+test('sandbox: a lost supervisor is the fault of a run that is alone, else of the sandbox (R-H7)', async () => {
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
   try {
@@ -94,18 +94,18 @@ test('sandbox: losing its supervisor is the fault of a run that is alone, and of
   }
 });
 
-test('a zygote that cannot start says why (R-H7)', async () => {
+test('zygote: a failed start throws with the reason (R-H7)', async () => {
   const launcher = createBwrapLauncher('/usr');
   await expect(Zygote.open(launcher, metrics, log)).rejects.toThrow(
     /R could not be started in its sandbox: .*\nbwrap: /,
   );
 });
 
-test('all runs together are bounded by a control group, where one can be made (R-H7)', async (context) => {
+test('zygote: a control group bounds all runs together, where the machine permits one (R-H7)', async (context) => {
   const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
   const probe = await makeControlGroup(limits);
   await probe?.remove();
-  if (!probe) return context.skip('this machine lets us make no control groups');
+  if (!probe) return context.skip('this machine does not permit control groups');
   const launched: Container[] = [];
   const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '', limits);
   const zygote = await Zygote.open(recording(launched, launcher), metrics, log);
@@ -116,7 +116,7 @@ test('all runs together are bounded by a control group, where one can be made (R
   expect(left.flat().filter((name) => name === basename(groups?.[0] ?? ''))).toEqual([]);
 });
 
-test('a runner that waits has copied what every run writes to: two of them, of some megabytes each', async () => {
+test('zygote: two spare runners wait with the pages that every run writes already copied (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
@@ -132,7 +132,7 @@ test('a runner that waits has copied what every run writes to: two of them, of s
   }
 });
 
-/** The R that forks supervisors: the outermost process called R. */
+/** @returns the pid of the R that forks supervisors: the outermost process named R. */
 function zygotePid(launched: readonly Container[]): number {
   const [pid = 0] = descendants(launched[0]?.process.pid ?? 0);
   return pid;
@@ -141,14 +141,14 @@ function zygotePid(launched: readonly Container[]): number {
 const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
-/** @returns the supervisors of a zygote that serves no run: the two spares. */
+/** Waits until the zygote serves no run. @returns its two spare supervisors. */
 const untilIdle = (zygote: number) =>
   eventually('two spares', async () => {
     const spares = childrenOf(zygote);
     return spares.length === 2 && spares.every((spare) => childrenOf(spare).length === 1) && spares;
   });
 
-/** Kills a supervisor whose runner is confined, so that it runs a script. */
+/** Kills a supervisor that serves a run: its runner is confined by seccomp. */
 async function killServing(zygote: number): Promise<void> {
   const isServing = (supervisor: number) =>
     childrenOf(supervisor).some((runner) => readFileSync(`/proc/${runner}/status`, 'utf8').includes('Seccomp:\t2'));
@@ -156,14 +156,14 @@ async function killServing(zygote: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
 }
 
-/** Processes below one, oldest first, that are called R. */
+/** @returns the processes named R at or below `root`, oldest first. */
 function descendants(root: number): readonly number[] {
   const children = readFileSync(`/proc/${root}/task/${root}/children`, 'utf8').trim().split(' ').filter(Boolean);
   const isR = readFileSync(`/proc/${root}/comm`, 'utf8').trim() === 'R';
   return [...(isR ? [root] : []), ...children.flatMap((child) => descendants(Number(child)))];
 }
 
-/** Memory that no other process shares. */
+/** @returns kilobytes of memory that no other process shares. */
 function privateKilobytes(pid: number): number {
   return Number(/^Private_Dirty:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 }

@@ -1,3 +1,4 @@
+/** Ordinary scripts in the real sandbox: what they see, what they may return, how their errors are reported (R-H2–H4, R-H8). */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../../src/calculation/sandbox/sandbox-types.ts';
@@ -12,7 +13,7 @@ import {
   textsOf,
 } from '../../../fixtures/scripts/harness.ts';
 
-/** Starting R and running it take a second each, more on a busy machine. */
+/** Starting R and running it take about a second each, more on a busy machine. */
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 let pool: SandboxPool;
@@ -35,7 +36,7 @@ async function scriptError(script: string): Promise<Extract<SandboxOutcome, { ki
   return outcome;
 }
 
-describe('the five globals', () => {
+describe('sandbox: the five globals', () => {
   test('a script sees inputs, forms, constants, target and trigger date as documented (R-H2)', async () => {
     const series = {
       ...regularSeries(2),
@@ -80,7 +81,7 @@ describe('the five globals', () => {
     });
   });
 
-  test('100,000 points with versions and tags come back as they went in (R-H2, R-H3)', async () => {
+  test('100,000 points with versions and tags come back unchanged (R-H2, R-H3)', async () => {
     const rows = 100_000;
     const codes = Int32Array.from({ length: rows }, (_, row) => row % 3);
     const series = {
@@ -98,8 +99,8 @@ describe('the five globals', () => {
   });
 });
 
-describe('what a script returns', () => {
-  test('tibbles, POSIXct and factors are understood; notes are kept (R-H3, R-H4)', async () => {
+describe('sandbox: results of scripts', () => {
+  test('tibbles, POSIXct and factors are converted; messages, warnings and output are kept (R-H3, R-H4)', async () => {
     const outcome = await runScript(pool, 'everyday', { inputs: [inputOf('power', regularSeries(8, 1_700_006_400))] });
     expect(outcome).toMatchObject({
       kind: 'ok',
@@ -113,7 +114,7 @@ describe('what a script returns', () => {
     expect(outcome.kind === 'ok' && textsOf(outcome.series.versions)).toEqual(['v1', 'v1']);
   });
 
-  test('whole numeric dates, Date, NA and columns of unequal length are passed on (R-H3)', async () => {
+  test('whole numeric dates, Date, NA and columns of unequal length are accepted (R-H3)', async () => {
     const { series } = await ok(
       jobOf('list(TimeSeries = list(Dates = c(1e9, NA), Values = c(1, NA, Inf), Version = c("a", NA)))'),
     );
@@ -135,19 +136,19 @@ describe('what a script returns', () => {
     ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got a value of class character'],
     ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
     ['', 'got NULL'],
-  ])('%s says what was expected and got (R-H3)', async (script, message) => {
+  ])('the invalid result `%s` fails with what was expected and got (R-H3)', async (script, message) => {
     expect((await scriptError(script)).message).toContain(message);
   });
 
-  test('Errors without TimeSeries is a failed run with those texts; with both the run is ok (R-H3)', async () => {
+  test('Errors without TimeSeries fail the run with those texts; with TimeSeries the run is ok (R-H3)', async () => {
     expect((await scriptError('list(Errors = c("first", "second"))')).message).toBe('first\nsecond');
     const both = await ok(jobOf('list(TimeSeries = list(Dates = 1L, Values = 1), Errors = "minor")'));
     expect(both.errors).toEqual(['minor']);
   });
 });
 
-describe('the memory a run shares with the warm R', () => {
-  test('is not copied by calling what packages have: their references are not counted', async () => {
+describe('sandbox: memory that a run shares with the zygote', () => {
+  test('calling package functions does not copy it: they have no reference counts (R-H7)', async () => {
     const script = `faults <- function() as.numeric(strsplit(readLines("/proc/self/stat"), " ")[[1]][10])
       faults()
       before <- faults()
@@ -156,48 +157,48 @@ describe('the memory a run shares with the warm R', () => {
       list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
     const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
     expect(outcome).toMatchObject({ kind: 'ok' });
-    // 930 where each call counts.
+    // 930 page faults when calls count references.
     expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
   });
 });
 
-describe('random numbers', () => {
+describe('sandbox: random numbers', () => {
   const draw = async (rows: number) => {
     const script = 'list(TimeSeries = data.frame(Dates = 1:3, Values = rnorm(3)))';
     const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(rows))] }));
     return outcome.kind === 'ok' ? [...outcome.series.values] : outcome;
   };
 
-  test('are the same when a run is made again with the same inputs, and others with others (R-H8)', async () => {
+  test('are equal for equal inputs and differ for different inputs (R-H8)', async () => {
     const first = await draw(2);
     expect(await draw(2)).toEqual(first);
     expect(await draw(3)).not.toEqual(first);
   });
 });
 
-describe('script errors', () => {
-  test('carry message, call and the line of the script (R-H8)', async () => {
+describe('sandbox: script errors', () => {
+  test('have message, call and line of the script (R-H8)', async () => {
     const outcome = await scriptError('f <- function(x) {\n  y <- x\n  stop("no good")\n}\nf(1)\n');
     expect(outcome).toMatchObject({ message: 'no good', call: 'f(1)', line: 3 });
   });
 
-  test('inside a package name the line of the script that called it (R-H8)', async () => {
+  test('inside a package have the line of the script that called it (R-H8)', async () => {
     const outcome = await scriptError('x <- 1\n\ndplyr::mutate(mtcars, z = unknown_column)\n');
     expect(outcome).toMatchObject({ line: 3 });
   });
 
-  test('of syntax carry the line (R-H9)', async () => {
+  test('of syntax have the line (R-H9)', async () => {
     const outcome = await scriptError('x <- 1\ny <- (\n}\n');
     expect(outcome).toMatchObject({ line: 3 });
     expect(outcome.message).toContain("unexpected '}'");
   });
 
-  test('warnings given before the error are kept (R-H8)', async () => {
+  test('keep the warnings given before the error (R-H8)', async () => {
     expect((await scriptError('warning("careful"); stop("no")')).notes.warnings).toEqual(['careful (line 1)']);
   });
 });
 
-test('a toolbox function is there until a script defines its own (R-H4)', async () => {
+test('sandbox: a script can replace a toolbox function by its own (R-H4)', async () => {
   const inputs = [inputOf('a', regularSeries(3, 0, 900)), inputOf('b', regularSeries(2, 900, 1800))];
   const script = (own: string) => `${own}
     axis <- GetInputAxis()
@@ -209,7 +210,7 @@ test('a toolbox function is there until a script defines its own (R-H4)', async 
   expect(overridden.series.dates[0]).toBe(900);
 });
 
-test('an aborted run is killed and the next one works (R-H7)', async () => {
+test('sandbox: an aborted run is killed and the next one works (R-H7)', async () => {
   const abort = new AbortController();
   const run = pool.run(jobOf('Sys.sleep(60)'), abort.signal);
   setImmediate(() => abort.abort(new Error('shutting down')));

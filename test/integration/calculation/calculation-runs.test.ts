@@ -1,4 +1,4 @@
-/** Runs of calculated variables with a stand-in for R: what becomes of a request, whatever the run meets. */
+/** Outcome of requests and runs with a fake sandbox instead of R: ordering, limits, crashes, unusual output. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimRun, findDueVariables } from '../../../src/calculation/run/claim-run.ts';
 import { type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
@@ -36,7 +36,7 @@ interface Input {
   readonly [member: string]: unknown;
 }
 
-/** A calculated variable, saved as the calculation room saves it. */
+/** Adds a calculated variable by saveDeclaration. @returns its id. */
 async function addCalculated(inputs: readonly Input[]): Promise<number> {
   const variableId = await store.addVariable({ isVersioned: false });
   const declared = inputs.map((input, index) => ({ alias: `a${index}`, ...input }));
@@ -71,7 +71,7 @@ const ok = (dates: readonly number[], versions: readonly string[] | null = null)
   },
 });
 
-/** Runs the waiting request of a variable; the script does `run`. */
+/** Runs the waiting request of a variable with `run` as its script. */
 function runWith(variableId: number, run: () => Promise<SandboxOutcome> | SandboxOutcome) {
   const sandbox = { run: async () => run(), checkHealth: async () => {}, close: async () => {} };
   const { database } = store;
@@ -93,8 +93,8 @@ const runsOf = async (variableId: number) =>
     )
   ).rows;
 
-describe('a variable reached by two paths', () => {
-  test('gets its turn although its input changes during every run of the other (R-H5)', async () => {
+describe('calculation: a variable reached by two paths', () => {
+  test('runs although its input changes during every run of the other path (R-H5)', async () => {
     const input = await store.addVariable({ isVersioned: false });
     const between = await addCalculated([{ variableId: input }]);
     const both = await addCalculated([{ variableId: input }, { variableId: between }]);
@@ -105,7 +105,7 @@ describe('a variable reached by two paths', () => {
     await write(input);
     await relay();
     expect(await claim(both)).toBeUndefined();
-    // `between` ends, and takes at once what came in meanwhile.
+    // `between` ends and at once claims the request that arrived during its run.
     await withTransaction(store.database, async (transaction) => {
       await transaction.query(`update calculation_run set state = 'Succeeded' where id = $1`, [first?.id]);
       await announcePoints(
@@ -121,7 +121,7 @@ describe('a variable reached by two paths', () => {
   });
 });
 
-describe('a run over many points', () => {
+describe('calculation: a run over many points', () => {
   test.each([
     [MAX_INPUT_POINTS, 'ok', null],
     [
@@ -129,13 +129,13 @@ describe('a run over many points', () => {
       'invalid_input',
       'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
     ],
-    // So many that reading has to be ended in the middle.
+    // Enough points that reading must stop before the end.
     [
       100_000,
       'invalid_input',
       'the inputs up to a0 have more points than a run may read; declare shorter periods or buckets',
     ],
-  ])('of %i points ends as %s (R-H7)', async (count, outcome, message) => {
+  ])('with %i points ends as %s (R-H7)', async (count, outcome, message) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.database.query(
       `insert into point select timestamptz '2026-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
@@ -193,13 +193,13 @@ describe('calculation: a run that was abandoned', () => {
   );
 });
 
-describe('a run that cannot end as it should', () => {
-  test('is not tried for ever when every attempt stops the calculator', async () => {
+describe('calculation: a run whose calculator or variable is lost', () => {
+  test('fails after a limited number of attempts that each stop the calculator (R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const crash = () => Promise.reject(new Error('the process would be gone'));
     const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));
-    // From the second attempt on there is a pause before the next.
+    // From the second attempt on, a pause precedes the next.
     const skipPause = () => store.database.query('update calculation_request set not_before_date = now()');
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await skipPause();
     expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
@@ -210,7 +210,7 @@ describe('a run that cannot end as it should', () => {
     expect(await findDueVariables(store.database)).not.toContain(variableId);
   });
 
-  test('stores nothing when it was taken over meanwhile (R-H5, R-K3)', async () => {
+  test('stores nothing when another session took it over (R-H5, R-K3)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const takeOver = async () => {
@@ -222,7 +222,7 @@ describe('a run that cannot end as it should', () => {
     expect(await runsOf(variableId)).toMatchObject([{ state: 'Abandoned' }]);
   });
 
-  test('is over when its variable was deleted after its calculator died', async () => {
+  test('is not repeated when its variable was deleted after its calculator died (R-H5)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     await expect(runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
@@ -233,8 +233,8 @@ describe('a run that cannot end as it should', () => {
   });
 });
 
-describe('whatever a script says or returns', () => {
-  test('what it printed is recorded, also with NUL and half a character (R-H7, R-H8)', async () => {
+describe('calculation: unusual output of a script', () => {
+  test('NUL and half characters in its output and message are recorded (R-H7, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };
@@ -245,14 +245,14 @@ describe('whatever a script says or returns', () => {
     expect(await runsOf(variableId)).toEqual([{ state: 'Failed', outcome: 'script_error', message: 'no\ufffdpe' }]);
   });
 
-  test('Errors beside a series are warnings of the run, and the series is stored (R-H3)', async () => {
+  test('Errors beside a series become warnings of the run; the series is stored (R-H3)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const result = await runWith(variableId, () => ({ ...ok([1]), errors: ['minor'] }) as SandboxOutcome);
     expect(result).toMatchObject({ report: { outcome: 'ok', counts: { stored: 1 }, notes: { warnings: ['minor'] } } });
   });
 
-  test('a Version that cannot be stored fails the run', async () => {
+  test('a Version that cannot be stored fails the run (§7)', async () => {
     const variableId = await addCalculated([]);
     await store.database.query('update variable set is_versioned = true where id = $1', [variableId]);
     await forceUpdate(store.database, [variableId], {});
@@ -261,13 +261,13 @@ describe('whatever a script says or returns', () => {
   });
 });
 
-describe('the window of an input', () => {
+describe('calculation: the window of an input', () => {
   test.each([
     ['Year', 1_000_000],
     ['Month', 1_000_000],
     ['Week', 1_000_000],
     ['Day', 1_000_000],
-  ])('may be longer than the dates there are: %s %i', async (periodTimeBase, period) => {
+  ])('may exceed the range of dates: %s %i (R-H6)', async (periodTimeBase, period) => {
     const input = await store.addVariable({ isVersioned: false });
     await store.write(input, [[START, 1]]);
     const variableId = await addCalculated([{ variableId: input, period, periodTimeBase }]);
@@ -276,7 +276,7 @@ describe('the window of an input', () => {
     expect(await runsOf(variableId)).toMatchObject([{ state: 'Succeeded' }]);
   });
 
-  test('a pinned instant is exact to the microsecond (R-F5, R-H6)', async () => {
+  test('has an asOf that is exact to the microsecond (R-F5, R-H6)', async () => {
     const input = await store.addVariable({ isVersioned: true });
     const { versionTimestamp } = await store.write(input, [[START, 1]]);
     const exact = `${new Date(Math.floor(versionTimestamp / 1000)).toISOString().slice(0, -1)}${String(versionTimestamp % 1000).padStart(3, '0')}Z`;
@@ -287,7 +287,7 @@ describe('the window of an input', () => {
     expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
   });
 
-  test('a trigger date that R cannot hold fails the run (R-H2)', async () => {
+  test('fails the run when the trigger date does not fit R integers (R-H2)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
     await runWith(variableId, () => ok([]));

@@ -1,4 +1,4 @@
-/** Whoever has much to do does not keep the others waiting: workers take turns between keys. */
+/** Workers take turns between keys: a backlog of one account or variable does not delay the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALCULATION_QUEUE, startCalculator } from '../../../src/calculation/calculator.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
@@ -54,8 +54,8 @@ async function acceptBatches(accountId: number, variableId: number, count: numbe
 const waiting = async (accountId: number) =>
   (await store.database.query('select from push_batch where account_id = $1', [accountId])).rowCount ?? 0;
 
-describe('an ingester', () => {
-  test('takes turns: a long backlog of one account does not hold up another', async () => {
+describe('ingester: fairness', () => {
+  test('a long backlog of one account does not delay another account (R-K3)', async () => {
     const variableId = await store.addVariable({ isVersioned: false });
     const other = await addAccount(store.database, 'South');
     await acceptBatches(store.accountId, variableId, BACKLOG);
@@ -73,12 +73,12 @@ describe('an ingester', () => {
   });
 });
 
-describe('a batch that cannot be written', () => {
-  test('is set aside after a few attempts, kept, and named; those behind it go on (R-D1, R-K3)', async () => {
+describe('ingester: a batch that cannot be written', () => {
+  test('is set aside after several attempts, kept and logged; later batches are written (R-D1, R-K3)', async () => {
     const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
-    // A wrong number of fields; at a date of its own, so that no later batch overwrites it unseen.
+    // A wrong number of fields, at a separate date, so that no later batch overwrites it.
     const { rows: broken } = await store.database.query<{ id: number }>(
       `update push_batch set rows = set_byte(set_byte(rows, 1, 9), 13, 7)
        where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)
@@ -100,8 +100,8 @@ describe('a batch that cannot be written', () => {
   });
 });
 
-describe('a calculator', () => {
-  test('takes turns: a variable asked for again in every run does not hold up another', async () => {
+describe('calculator: fairness', () => {
+  test('a variable requested again by every run does not delay another variable (R-H5)', async () => {
     const [busy = 0, other = 0] = await Promise.all([0, 1].map(() => store.addVariable({ isVersioned: false })));
     await store.database.query('update variable set calculated = $1 where id = any($2::int[])', [
       calculated('anything', []),

@@ -1,3 +1,4 @@
+/** Conversion of a script's result to the points that are stored (§7, §9.4, R-H3). */
 import { describe, expect, test } from 'vitest';
 import { type OutputSettings, planOutput, SLICE_ROWS } from '../../../src/calculation/run/output-rules.ts';
 import type { OutputSeries } from '../../../src/calculation/sandbox/sandbox-types.ts';
@@ -17,7 +18,7 @@ function output(columns: { dates?: number[]; values?: number[]; versions?: strin
   };
 }
 
-/** Everything that is stored, and what there is to say about it. */
+/** Plans the output. @returns every point to store, the counts and the warnings. */
 function take(series: OutputSeries, settings: OutputSettings) {
   const plan = planOutput(series, settings);
   if (plan.kind !== 'ok') throw new Error(plan.message);
@@ -25,33 +26,45 @@ function take(series: OutputSeries, settings: OutputSettings) {
   return { points, counts: plan.output.counts(), warnings: plan.output.warnings() };
 }
 
-/** VersionTags and tags of what is stored, in order. */
+/** @returns VersionTag and tags of every point to store, in order. */
 function labels(series: OutputSeries, settings: OutputSettings) {
   return take(series, settings).points.map((point) => [point.labels.version, point.labels.tags]);
 }
 
-describe('the table of §9.4', () => {
+describe('output: labels by the table of §9.4', () => {
   const copied = (version: string) => JSON.stringify({ version });
   test.each([
-    ['off, no Version, no Tags: neither is stored', OVERWRITTEN, {}, [undefined, null], [undefined, null]],
-    ['on, no Version: the default on every row', VERSIONED, {}, [DEFAULT, copied(DEFAULT)], [DEFAULT, copied(DEFAULT)]],
-    ['on, Version per row: kept', VERSIONED, { versions: ['a', 'b'] }, ['a', copied('a')], ['b', copied('b')]],
+    ['versioning off, no Version, no Tags: neither is stored', OVERWRITTEN, {}, [undefined, null], [undefined, null]],
     [
-      'on, some empty: those get the default',
+      'versioning on, no Version: the default on every row',
+      VERSIONED,
+      {},
+      [DEFAULT, copied(DEFAULT)],
+      [DEFAULT, copied(DEFAULT)],
+    ],
+    [
+      'versioning on, Version per row: kept',
+      VERSIONED,
+      { versions: ['a', 'b'] },
+      ['a', copied('a')],
+      ['b', copied('b')],
+    ],
+    [
+      'versioning on, some Versions empty: those get the default',
       VERSIONED,
       { versions: ['a', ''] },
       ['a', copied('a')],
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'on, Tags alone: default Version plus the tags',
+      'versioning on, only Tags: default Version plus the tags',
       VERSIONED,
       { tags: ['{"q":"e"}', ''] },
       [DEFAULT, `{"q":"e","version":"${DEFAULT}"}`],
       [DEFAULT, copied(DEFAULT)],
     ],
     [
-      'on, both: as supplied',
+      'versioning on, both: as supplied',
       VERSIONED,
       { versions: ['a', 'b'], tags: ['{"q":"e","version":"mine"}', '{"k":"v"}'] },
       ['a', '{"q":"e","version":"mine"}'],
@@ -63,7 +76,7 @@ describe('the table of §9.4', () => {
     expect(labels(output(given), settings)).toEqual([first, second]);
   });
 
-  test('off: a Version of the script is not kept as a version, its tags are (R-F4)', () => {
+  test('versioning off: the Versions of the script are not stored, its tags are (R-F4)', () => {
     expect(labels(output({ versions: ['a', 'b'], tags: ['{"q":"e"}', ''] }), OVERWRITTEN)).toEqual([
       [undefined, '{"q":"e"}'],
       [undefined, null],
@@ -71,7 +84,7 @@ describe('the table of §9.4', () => {
   });
 });
 
-describe('lengths (§7)', () => {
+describe('output: column lengths (§7)', () => {
   test.each([
     ['Version must be the same length as Dates/Values', { versions: ['a'] }],
     ['Tags must be the same length as Dates/Values', { tags: ['', '', ''] }],
@@ -91,7 +104,7 @@ describe('output: limits of Version texts (§7)', () => {
     ['Version must be at most 200 characters, got 201', 'v'.repeat(201)],
     ['Version must not contain U+0000 or an unpaired surrogate', 'a\0b'],
     ['Version must not contain U+0000 or an unpaired surrogate', '\ud800'],
-  ])('%s fails the run, although other Versions are valid', (message, version) => {
+  ])('%s fails the run, although other Versions are valid (§7)', (message, version) => {
     expect(planOutput(output({ versions: ['a', version] }), VERSIONED)).toEqual({ kind: 'invalid', message });
   });
 });
@@ -110,20 +123,20 @@ test('output: slices without a row to store are left out (R-H3)', () => {
   expect(plan.kind === 'ok' && [...plan.output.slices()]).toEqual([]);
 });
 
-test('rows without a date or a finite value are dropped and counted (R-H3)', () => {
+test('output: rows without a date or a finite value are dropped and counted (R-H3)', () => {
   const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
   const { points, counts } = take(series, OVERWRITTEN);
   expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, stored: 1 });
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
-test('that nothing is left of what was returned is told, that something was dropped is not (R-H3)', () => {
-  const told = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
-  expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([told]);
+test('output: a warning is given when all rows were dropped, not when some were (R-H3)', () => {
+  const warning = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
+  expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
 });
 
-test('dates in milliseconds are recognised as such, those after 2038 are not taken for them (R-H2)', () => {
+test('output: the error for dates in milliseconds says so; the error for dates after 2038 does not (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
@@ -132,14 +145,14 @@ test('dates in milliseconds are recognised as such, those after 2038 are not tak
   expect(messageOf(Date.UTC(2040, 0, 1) / 1000)).toMatch(/2040-01-01T00:00:00\.000Z\)$/);
 });
 
-test('rows for which the formula is not valid are left out and counted; the end is exclusive (R-H1)', () => {
+test('output: rows outside the validity of the formula are left out and counted; its end is exclusive (R-H1)', () => {
   const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
   const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });
   expect(points.map(({ value }) => value)).toEqual([2, 3]);
   expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, stored: 2 });
 });
 
-test('many rows leave in slices, with the labels of each (R-H3)', () => {
+test('output: many rows are sliced and keep their labels (R-H3)', () => {
   const rows = 2 * SLICE_ROWS + 1;
   const texts = Array.from({ length: 7 }, (_, index) => JSON.stringify({ k: String(index) }));
   const series = {
@@ -172,7 +185,7 @@ test.each([
   '{"k":{"a":"b"}}',
   '{"k":"a\\u0000b"}',
   '{"a":"b","k":1}',
-])('a Tags cell %s costs its row the tags, with a warning, and nothing else (§7)', (cell) => {
+])('output: the invalid Tags cell %s drops only the tags of its row, with a warning (§7)', (cell) => {
   const { points, warnings } = take(output({ tags: [cell, '{"q":"e"}'] }), OVERWRITTEN);
   expect(points.map((point) => point.labels.tags)).toEqual([null, '{"q":"e"}']);
   expect(warnings).toEqual([
@@ -184,18 +197,21 @@ test.each([
   [[1.5, 2], /got 1\.5$/],
   [[1, 2 ** 31], /whole UNIX seconds .* to 2038-01-19T03:14:07Z.* got 2147483648 \(2038-01-19T03:14:08\.000Z\)$/],
   [[1, 1e300], /got 1e\+300$/],
-])('dates %j, no whole seconds or beyond what R can hold, fail the run and it says which (R-H2)', (dates, message) => {
-  expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
-    kind: 'invalid',
-    message: expect.stringMatching(message),
-  });
-});
+])(
+  'output: dates %j are not whole seconds that fit R integers: the run fails and names the date (R-H2)',
+  (dates, message) => {
+    expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(message),
+    });
+  },
+);
 
-test('the last second R can hold is stored (R-H2)', () => {
+test('output: the last second that R can hold is stored (R-H2)', () => {
   expect(take(output({ dates: [2 ** 31 - 1] }), OVERWRITTEN).points).toHaveLength(1);
 });
 
-test('an empty series is a result', () => {
+test('output: an empty series is a valid result (R-H3)', () => {
   const counts = { returned: 0, dropped: 0, outside: 0, stored: 0 };
   expect(take(output({ dates: [] }), VERSIONED)).toEqual({ points: [], counts, warnings: [] });
 });

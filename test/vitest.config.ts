@@ -21,7 +21,7 @@ export default defineConfig({
           setupFiles: ['test/support/services/worker-environment.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          // Of the files that start a process for each test and mostly wait for it.
+          // Files that start a process for each test and mostly wait for it.
           maxConcurrency: 3,
         },
       },

@@ -1,4 +1,4 @@
-/** What the file routes hand out for download: row errors and templates as CSV or xlsx by `Accept`, and stored files. */
+/** Downloads of the file routes: row errors and templates as CSV or xlsx by `Accept`, and stored files. */
 import { Readable } from 'node:stream';
 import { format as formatCsv } from 'fast-csv';
 import type { Context } from 'hono';

@@ -70,7 +70,7 @@ export function streamHandler<Request, Message>(
 
 type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;
 
-/** Resolves when the stream has room for the next message, or the signal is aborted. */
+/** Resolves when the stream accepts the next message, or the signal is aborted. */
 async function writeMessage<Message>(sink: Sink<Message>, message: Message, signal: AbortSignal): Promise<void> {
   if (sink.write(message) || signal.aborted) return;
   // `events.once` would reject on the `error` event, which is how a call answers with a status.

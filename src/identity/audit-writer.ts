@@ -10,7 +10,7 @@ export type WriteAuditEntry<Action extends string> = (
     readonly action: Action;
     readonly targetId?: string;
     readonly targetName?: string;
-    /** What changed: names and numbers, never secrets. */
+    /** The change in names and numbers, never secrets. */
     readonly details?: Readonly<Record<string, unknown>>;
   },
 ) => Promise<void>;

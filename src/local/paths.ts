@@ -14,7 +14,7 @@ export const STACK_DIRECTORY = join(LOCAL_DIRECTORY, 'stack');
 
 export const LOG_DIRECTORY = join(LOCAL_DIRECTORY, 'log');
 
-/** File that tells scripts how to reach the running stack. */
+/** File with the addresses of the running stack, for scripts. */
 export const STACK_FILE = join(LOCAL_DIRECTORY, 'stack.json');
 
 /** The Node pinned by package-lock.json, which runs TypeScript. */

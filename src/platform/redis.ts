@@ -9,7 +9,7 @@ import { throttle } from './throttle.ts';
 /**
  * - `command`: requests that fail at once while Redis is away.
  * - `blocking`: BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
- * - `subscriber`: receives messages; a periodic PING tells a quiet connection from a dead one.
+ * - `subscriber`: receives messages; a periodic PING detects dead connections.
  */
 export type RedisUse = 'command' | 'blocking' | 'subscriber';
 

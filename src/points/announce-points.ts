@@ -18,7 +18,7 @@ export interface PointsWritten {
   readonly requestId?: string;
 }
 
-/** What caused a write. */
+/** Cause of a write. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 
 /**

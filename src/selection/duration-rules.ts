@@ -1,10 +1,10 @@
 /** Parses durations of readers (R-G2): ISO 8601, and `last 3 days` for a relative version. */
 import type { CivilDuration } from '../points/point.ts';
 
-/** What a duration must look like, for messages. */
+/** Rule for a duration, for error messages. */
 export const DURATION_RULE = 'must be an ISO 8601 duration such as PT24H, P1D or P1M, each part at most 100 years';
 
-/** What a relative version must look like, for messages. */
+/** Rule for a relative version, for error messages. */
 export const RELATIVE_RULE =
   'must be Current, a count of hours, days, weeks, months or years such as "last 3 days", or an ISO 8601 duration';
 

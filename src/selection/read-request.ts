@@ -35,12 +35,12 @@ export interface RestReadRequest extends ReadRequest, BucketRequest {
 
 type Given = ReturnType<typeof READ_QUERY.parse>;
 
-/** What `GET /data` asks for. @throws {DomainError} invalid_input naming every parameter that is wrong. */
+/** Parses `GET /data`. @throws {DomainError} invalid_input naming every parameter that is wrong. */
 export function parseReadQuery(address: string): RestReadRequest {
   return toReadRequest(READ_QUERY.parse(address), READ_QUERY.placeOf, []);
 }
 
-/** What `POST /data` asks for. @throws {DomainError} invalid_input naming every member that is wrong. */
+/** Parses `POST /data`. @throws {DomainError} invalid_input naming every member that is wrong. */
 export function parseReadBody(body: unknown): RestReadRequest {
   const source = sourceOfBody(body);
   return toReadRequest(READ_QUERY.read(source), source.placeOf, source.tagPairs);

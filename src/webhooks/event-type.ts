@@ -25,7 +25,7 @@ const IS_FILTERABLE = {
   InvitationAccepted: false,
 } as const;
 
-/** WebhookEventType. The rooms that write these events name them in the outbox. */
+/** WebhookEventType. The folders that write these events name them in the outbox. */
 export type EventType = keyof typeof IS_FILTERABLE;
 
 /** Every event type, in the order of R-I2. */

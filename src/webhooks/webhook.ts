@@ -10,7 +10,7 @@ export interface WebhookFilter {
   readonly variableIds?: readonly number[];
 }
 
-/** What a delivery needs; a trial send has it without a stored webhook (R-I7). */
+/** Fields that a delivery needs; a trial send has them without a stored webhook (R-I7). */
 export interface WebhookTarget {
   readonly url: string;
   readonly httpMethod: (typeof HTTP_METHODS)[number];

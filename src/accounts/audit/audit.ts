@@ -53,13 +53,13 @@ export interface NewAuditEntry {
   readonly action: AuditAction;
   readonly targetId?: string;
   readonly targetName?: string;
-  /** What changed: names and levels, never secrets. */
+  /** The change in names and levels, never secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Accounts whose managers may read the entry; default: the caller's. An empty list: only the operator. */
   readonly accountIds?: readonly number[];
 }
 
-/** Who acts. A command of the operator has no request, and an account only when it concerns one. */
+/** The actor. A command of the operator has no request, and an account only when it concerns one. */
 export interface AuditActor {
   readonly caller: Pick<Caller, 'userId' | 'userName' | 'actor'> & { readonly accountId: number | null };
   readonly requestId: string | null;

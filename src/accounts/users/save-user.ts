@@ -204,7 +204,7 @@ async function changeRole(
   role: RoleName,
 ): Promise<void> {
   assertAllowed(planRoleGrant(caller, role));
-  // Nobody changes their own role: the last manager of an account could not undo it.
+  // No user changes their own role: the last manager of an account could not undo it.
   assertOther(caller, target, 'change the role of');
   await transaction.query('update app_user set role = $2 where id = $1', [target.userId, role]);
 }

@@ -91,7 +91,7 @@ async function readDeclaration(asker: Asker, c: Context<CallerEnv>, calculated: 
 }
 
 interface Problem extends ErrorDetail {
-  /** Of the script, counted from 1. */
+  /** Line of the script, counted from 1. */
   readonly line?: number;
 }
 

@@ -35,7 +35,7 @@ export interface OutputCounts {
 export interface Output {
   /** Can be iterated once. */
   readonly slices: () => Generator<readonly OutputPoint[]>;
-  /** Of the slices taken so far. */
+  /** Totals of the slices taken so far. */
   readonly counts: () => OutputCounts;
   readonly warnings: () => readonly string[];
 }

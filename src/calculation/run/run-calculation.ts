@@ -16,7 +16,7 @@ export interface RunServices extends ComputeServices {
   readonly clock: Clock;
 }
 
-/** What a wake-up of a variable led to. */
+/** Outcome of a wake-up of a variable. */
 export type RunResult =
   | { readonly kind: 'idle' }
   | { readonly kind: 'busy' }

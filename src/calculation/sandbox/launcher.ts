@@ -1,4 +1,4 @@
-/** What the launchers share: bwrap, an OCI engine, or none (R-H7: never silently less isolation). */
+/** Interface of the launchers: bwrap, an OCI engine, or none (R-H7: never silently less isolation). */
 import type { ChildProcess } from 'node:child_process';
 
 export type ContainerMode = 'namespaces' | 'rlimits-only';

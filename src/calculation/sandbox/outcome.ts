@@ -8,7 +8,7 @@ import { decodeResult, type FailureStatus, FrameError, type ResultFrame } from '
 import type { LimitName, Notes, RunLimits, RunTiming, SandboxOutcome, ScriptFile } from './sandbox-types.ts';
 import type { Answer, Trailer } from './wire.ts';
 
-/** What R prints when it lacks the memory to report an error. */
+/** Text R prints when it lacks the memory to report an error. */
 const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 
 interface Ending {

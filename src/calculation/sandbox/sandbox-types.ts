@@ -60,7 +60,7 @@ export interface ScriptFile {
 }
 
 /**
- * What the script returned, each column with its own length: the rules about lengths, NA and tags are the caller's (§7).
+ * Columns the script returned, each with its own length: the rules about lengths, NA and tags are the caller's (§7).
  * `dates` are whole UNIX seconds; NaN in `dates` or `values` was NA, NaN or infinite. A text that was NA is ''.
  */
 export interface OutputSeries {
@@ -70,7 +70,7 @@ export interface OutputSeries {
   readonly tags: CodedText | null;
 }
 
-/** What the script said: R messages, R warnings, and whatever it printed, bounded by CALC_MAX_TEXT_BYTES. */
+/** Texts of the script: R messages, R warnings and printed output, bounded by CALC_MAX_TEXT_BYTES. */
 export interface Notes {
   readonly messages: readonly string[];
   readonly warnings: readonly string[];

@@ -9,7 +9,7 @@ type Run = (job: SandboxJob) => Promise<SandboxOutcome>;
 
 const NO_POINTS = 'TimeSeries = list(Dates = integer(), Values = numeric())';
 
-/** Its `Errors` name each promise of R-H7 that does not hold. */
+/** R script whose `Errors` name each guarantee of R-H7 that does not hold. */
 const PROBE = `
 status <- tryCatch(readLines("/proc/self/status"), error = function(e) character())
 field <- function(name) sub("^[^:]*:[[:space:]]*", "", grep(paste0("^", name, ":"), status, value = TRUE))

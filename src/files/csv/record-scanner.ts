@@ -181,7 +181,7 @@ export class RecordScanner {
     }
   }
 
-  /** @returns the at of the delimiter or newline after the cell. */
+  /** @returns the index of the delimiter or newline after the cell. */
   #bareCell(start: number, column: number): number {
     const bytes = this.#bytes;
     let at = start;
@@ -191,7 +191,7 @@ export class RecordScanner {
     return at;
   }
 
-  /** @returns the at of the delimiter or newline after the cell. */
+  /** @returns the index of the delimiter or newline after the cell. */
   #quotedCell(start: number, column: number): number {
     const bytes = this.#bytes;
     const close = this.#closingQuote(start + 1, column);

@@ -16,12 +16,12 @@ export interface Reach {
 
 const ALL: Reach = { siteIds: null, sourceIds: [], shownSiteIds: null };
 
-/** What the caller may read. */
+/** Sites and sources the caller may read. */
 export function readReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites);
 }
 
-/** What the caller may push to; the permission to push is checked separately. */
+/** Sites and sources the caller may push to; the permission to push is checked separately. */
 export function writeReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites.filter(({ level }) => level !== 'Read'));
 }

@@ -24,7 +24,7 @@ export interface KeycloakAdmin {
   findUserByName(userName: string): Promise<KeycloakUser | undefined>;
   findUser(id: string): Promise<KeycloakUser | undefined>;
   updateUser(id: string, user: KeycloakUser): Promise<void>;
-  /** Deletes a user; a missing user is no error. */
+  /** Deletes a user; succeeds when the user is missing. */
   deleteUser(id: string): Promise<void>;
   setPassword(id: string, password: string, isTemporary: boolean): Promise<void>;
   /** Mails a link that makes the user perform these actions. */
@@ -51,7 +51,7 @@ export interface KeycloakAdminOptions {
 
 interface CallOptions {
   readonly body?: unknown;
-  /** Statuses besides 2xx that are no failures. */
+  /** Statuses besides 2xx that count as success. */
   readonly allowed?: readonly number[];
 }
 

@@ -20,7 +20,7 @@ export interface FormHtml {
   readonly button: string;
   /** Why the previous attempt was refused. */
   readonly problem?: string | undefined;
-  /** What the user should know about the problem. */
+  /** Error message shown above the form. */
   readonly advice?: string | undefined;
   /** User name in a hidden field, under which password managers store the password. */
   readonly userName?: string | undefined;

@@ -32,7 +32,7 @@ interface SessionReport {
   readonly awaitsClient: boolean | null;
 }
 
-/** What is remembered of one connection between two looks. */
+/** State of one connection between two checks. */
 interface Watched {
   bytes: number;
   /** When a byte last moved, or the connection was last without a query. */

@@ -17,7 +17,7 @@ export interface Database extends pg.Pool {
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
 export type Transaction = Connection;
-/** What a statement needs: a pool, a client or a transaction. */
+/** Runs statements: a pool, a client or a transaction. */
 export type Queryable = Pick<pg.ClientBase, 'query'>;
 
 export interface DatabaseOptions {
@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly applicationName: string;
   readonly log: Log;
-  /** Of `streamInSnapshot`; 60 s each where not given. */
+  /** Time-outs of `streamInSnapshot`; 60 s each by default. */
   readonly readLimits?: Partial<ReadLimits>;
 }
 

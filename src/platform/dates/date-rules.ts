@@ -5,13 +5,13 @@
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
-/** What a date must look like, for messages. */
+/** Rule for a date, for error messages. */
 export const DATE_RULE = 'must be an ISO 8601 date and time such as 2026-03-01T00:15:00Z, from 1700 to 2199';
 
-/** What a moment must look like, for messages. */
+/** Rule for a moment, for error messages. */
 export const MOMENT_RULE = 'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z';
 
-/** What an instant must look like, for messages. */
+/** Rule for an instant, for error messages. */
 export const INSTANT_RULE = 'must be an instant such as 2026-03-01T12:00:00Z';
 
 export interface ParsedDate {

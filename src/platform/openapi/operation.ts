@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** Who may call an operation (R-B6, R-B8). */
+/** Permission needed to call an operation (R-B6, R-B8). */
 export type Access =
   | { readonly kind: 'open' }
   | {

@@ -18,7 +18,7 @@ export interface PlainPush {
   readonly tuples: Buffer;
 }
 
-/** What decides whether a push is plain; `isLabelOurs`: the client gave no label. */
+/** Inputs of the decision whether a push is plain; `isLabelOurs`: the client gave no label. */
 export interface PlainCandidate
   extends Pick<
     NewOperation,

@@ -52,7 +52,7 @@ export async function getOperations(
     [...visibleTo(caller, label), limit ?? null, offset],
   );
   if (rows.length > 0 || offset > 0) return rows;
-  throw new DomainError('not_found', `there is no operation ${JSON.stringify(label)}`);
+  throw new DomainError('not_found', `operation ${JSON.stringify(label)} does not exist`);
 }
 
 /** @returns the newest operation of a label. @throws {DomainError} not_found. */

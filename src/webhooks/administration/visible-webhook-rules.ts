@@ -1,5 +1,5 @@
 /**
- * What a USER sees of a webhook (R-B9, R-I1): a webhook exists for them when it has no filter or its filter names an entity
+ * Visibility of a webhook to a USER (R-B9, R-I1): a webhook exists for them when it has no filter or its filter names an entity
  * they have access to. Other ids of the filter and possible credentials of the receiver are hidden.
  */
 import type { StoredWebhook, WebhookFilter } from '../webhook.ts';

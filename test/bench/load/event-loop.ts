@@ -35,7 +35,7 @@ export function watchEventLoop(): EventLoopWatch {
         rmSync(file);
         return JSON.parse(found) as Delays;
       }
-      throw new Error('the process does not tell the delays of its event loop');
+      throw new Error('the process does not report the delays of its event loop');
     },
   };
 }

@@ -46,7 +46,7 @@ export function query(cursor: Cursor): Query {
 
 function addClause(cursor: Cursor, clauses: Clauses): void {
   const name = show(cursor.next());
-  const found = readClause(cursor) ?? cursor.fail(`a clause of a read or -> is due here, got ${name}`);
+  const found = readClause(cursor) ?? cursor.fail(`a clause of a read or -> was expected, got ${name}`);
   const double = Object.keys(found).find((member) => Object.hasOwn(clauses, member));
   if (double !== undefined) cursor.fail(`${name} is a clause that this read already has`);
   Object.assign(clauses, found);

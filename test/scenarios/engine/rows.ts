@@ -112,7 +112,7 @@ export function labelsOf(cursor: Cursor): { version?: string; tags?: Tags } {
 }
 
 export function readings(cursor: Cursor): readonly Reading[] {
-  if (cursor.next().text !== '{') cursor.fail(`{ and the readings are due here, got ${show(cursor.next())}`);
+  if (cursor.next().text !== '{') cursor.fail(`{ and the readings were expected, got ${show(cursor.next())}`);
   return rows(cursor, () => {
     const values = datedValues(cursor, () => finiteNumber(cursor));
     const labels = labelsOf(cursor);
@@ -122,7 +122,7 @@ export function readings(cursor: Cursor): readonly Reading[] {
 
 /** The block of a calculation: rows, and whole columns that replace those of the rows. */
 export function scriptOutput(cursor: Cursor): ScriptOutput {
-  if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script are due here, got ${show(cursor.next())}`);
+  if (cursor.next().text !== '{') cursor.fail(`{ and the rows of the script were expected, got ${show(cursor.next())}`);
   const columns: { versionColumn?: readonly string[]; tagsColumn?: readonly string[] } = {};
   const all = rows(cursor, () => {
     if (!cursor.takes('column')) return scriptRows(cursor);

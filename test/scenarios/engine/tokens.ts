@@ -61,7 +61,7 @@ export function openCursor(file: string, source: string): Cursor {
   return {
     ...{ file, next, place, take, takes, text, fail },
     due: (mark) => {
-      if (!takes(mark)) fail(`${mark} is due here, got ${show(next())}`);
+      if (!takes(mark)) fail(`${mark} was expected, got ${show(next())}`);
     },
     word: (what, rule, read) => {
       const value = next().kind === 'word' ? read(next().text) : undefined;

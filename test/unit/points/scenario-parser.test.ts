@@ -75,9 +75,9 @@ describe('scenario parser:', () => {
     ['a value that is none', ['push A { 2026-01-01 one }'], 'f:3: a value must be a number, got one'],
     ['an open quote', ['read A version "V1 -> none'], 'f:3: a quoted text must end on its line'],
     ['a clause twice', ['read A every every -> none'], 'f:3: every is a clause that this read already has'],
-    ['an unknown clause', ['read A newest -> none'], 'f:3: a clause of a read or -> is due here, got newest'],
+    ['an unknown clause', ['read A newest -> none'], 'f:3: a clause of a read or -> was expected, got newest'],
     ['an unknown zone', ['read A sum by day in Mars/Base -> none'], 'f:3: a time zone must be an IANA time zone'],
-    ['words behind the end', ['read A -> none 1'], 'f:3: the end of the line is due here, got 1'],
+    ['words behind the end', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
     ['an open block', ['read A -> {', '2026-01-01 1'], 'f:'],
   ])('refuses %s (§9.2)', (_what, lines, message) => {
     expect(() => inScenario(...lines)).toThrow(message);

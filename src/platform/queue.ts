@@ -1,5 +1,5 @@
 /**
- * BullMQ carries ids only. A job says "look at this key", not what to do: what to do stands in the database, so a job
+ * BullMQ carries ids only. A job names a key to check, not the work: the work is in the database, so a job
  * lost, doubled or late changes nothing but the delay. One job per key runs and at most one more waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export interface QueueOptions {
 
 export interface WakeQueue {
   /**
-   * Asks workers to look at each key. Never rejects.
+   * Asks workers to check each key. Never rejects.
    * @returns false when Redis is unreachable: the sweeper of the worker finds the keys in the database.
    */
   wake(keys: readonly string[]): Promise<boolean>;

@@ -212,7 +212,7 @@ async function runPlainR(rdata: Buffer, script: string): Promise<string> {
     'cat(paste(result$Dates, format(result$Values, digits = 15, trim = TRUE)), sep = "\\n")',
   ];
   const directory = await makeSocketDirectory();
-  // Without the library of the runtime, which nobody has at home.
+  // Without the library of the runtime, which authors do not have locally.
   const plainR = ['env', '--unset=R_LIBS', 'Rscript', '--vanilla', '-e', text.join('\n')];
   const [file = '', ...rest] = containerCommand(testRRoot(), directory, plainR);
   const { stdout, stderr, status } = spawnSync(file, rest, { encoding: 'utf8' });

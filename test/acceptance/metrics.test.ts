@@ -86,7 +86,7 @@ describe('metrics: counters (R-A9)', () => {
       (way) => sampleOf(found, 'tidemark_pushes_accepted_total', { way }) ?? 0,
     );
     expect(ways.reduce((sum, count) => sum + count)).toBe(4);
-    expect(ways[0], 'some went through the door of small pushes').toBeGreaterThan(0);
+    expect(ways[0], 'some went through the handler of small pushes').toBeGreaterThan(0);
     expect(sampleOf(found, 'tidemark_pushes_accepted_total', { way: 'resent' })).toBe(1);
     expect(sampleOf(found, 'tidemark_push_readings_total')).toBe(7);
     expect(sampleOf(found, 'tidemark_push_elements_total', { outcome: 'accepted' })).toBe(4);

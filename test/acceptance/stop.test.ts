@@ -61,7 +61,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
       while (!(await reader?.read())?.done);
       return 'ended';
     };
-    // A stream that does not end by itself is cut off; either way nobody is left waiting.
+    // A stream that does not end by itself is cut off; either way no client is left waiting.
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 

@@ -207,7 +207,7 @@ test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)',
     return receiver.received.slice(before).find(({ body }) => isAbout(body, data()));
   });
   expect(told.body).toEqual({ type, timestamp: expect.stringMatching(/Z$/), accountId: world.accountId, data: data() });
-  // What a test of a webhook sends where no data are given tells of the same things (R-I7).
+  // The sample data of a trial send have the same members (R-I7).
   expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(told.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });

@@ -18,7 +18,7 @@ export interface PodmanOptions {
   readonly input?: string;
   /** Receives every line of stdout and stderr. */
   readonly onLine?: (line: string) => void;
-  /** Exit codes that are no failure; default: 0. */
+  /** Exit codes that count as success; default: 0. */
   readonly goodCodes?: readonly number[];
 }
 

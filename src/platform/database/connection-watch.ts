@@ -1,6 +1,6 @@
 /**
  * Closes half-dead connections: ones whose peer, or the network between, swallows bytes without closing. A query on such
- * a connection would never end, because keepalives are answered by whatever stands in between.
+ * a connection would never end, because a middlebox answers keepalives.
  *
  * A connection is suspected when a query is in flight and no byte has moved for SUSPECT_MS. A fresh connection then asks
  * the server what the suspected session does (pg_stat_activity). A session that works, or waits for a lock, is left
@@ -115,7 +115,7 @@ export function destroyConnection(client: pg.PoolClient): void {
   client.connection.stream.destroy();
 }
 
-/** Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes what has moved since the last look. */
+/** Connections with a query in flight on which no byte has moved for SUSPECT_MS; notes the bytes moved since the last check. */
 function findSilent(connections: ReadonlyMap<pg.PoolClient, Watched>): readonly pg.PoolClient[] {
   const now = performance.now();
   return [...connections].flatMap(([client, watched]) => {

@@ -161,7 +161,7 @@ export async function* streamInSnapshot<Item>(
 ): AsyncGenerator<Item> {
   signal?.throwIfAborted();
   const connection = await database.connect();
-  // It may have come while there was no connection free; this one is as good as new.
+  // The abort may have come while waiting for a free connection, which is still clean.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));

@@ -1,5 +1,5 @@
 /**
- * Finds the chunk tables of the hypertables. A DELETE on a hypertable locks and plans every chunk, whatever its bounds: with
+ * Finds the chunk tables of the hypertables. A DELETE on a hypertable locks and plans every chunk, also outside its bounds: with
  * 536 chunks it takes 1,077 locks and 75 ms for one row; on the chunk itself 2 locks and 1 ms (measured 2026-11).
  */
 import type { Transaction } from '../../platform/database/database.ts';

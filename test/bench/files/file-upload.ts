@@ -51,7 +51,7 @@ export async function upload(
   const startMs = performance.now();
   const headers = { 'content-type': type };
   const id = await api.call<string>('POST', `/storage?filename=${filename}`, undefined, { raw, headers });
-  // Polls the database: polling the service would load what is measured.
+  // Polls the database: polling the service would load the measured process.
   while (!(await isOver(database, id))) await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   const seconds = (performance.now() - startMs) / 1000;
   const delays = await readDelays();

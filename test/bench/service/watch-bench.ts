@@ -65,7 +65,7 @@ async function openMany(reader: GrpcReader, variableIds: readonly number[]): Pro
   return watchers;
 }
 
-/** @param firstValue of those that are pushed, each a minute later and one more than the one before. */
+/** @param firstValue value of the first point; each further point is a minute later and one greater. */
 async function measureDelays(api: ApiClient, reader: GrpcReader, variableId: number, firstValue: number) {
   const watcher = openWatcher(reader, { variableIds: [variableId] });
   await watcher.begun();

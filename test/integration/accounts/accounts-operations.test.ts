@@ -16,7 +16,7 @@ interface Operation {
   readonly path: string;
   readonly role: Role;
   readonly answer: 'object' | 'array' | 'empty';
-  /** A good one; undefined: the operation has none. */
+  /** A valid body; undefined when the operation has none. */
   readonly body?: unknown;
 }
 
@@ -24,7 +24,7 @@ const CLAIM = { userId: '{id}', claimType: 'datapusher.standard', claimValue: 't
 const USER = '/account/user/{id}';
 const MEMBERS = { accountId: '{account}', userIds: ['{id}'] };
 
-/** In an order in which all succeed. */
+/** Operations in an order in which all succeed. */
 const OPERATIONS: readonly Operation[] = [
   { method: 'GET', path: '/account', role: 'ALL USERS', answer: 'object' },
   { method: 'PUT', path: '/account', role: 'MANAGER', answer: 'object', body: { name: 'North' } },
@@ -77,7 +77,7 @@ const OPERATIONS: readonly Operation[] = [
   { method: 'DELETE', path: '/account/users/account', role: 'MANAGER', answer: 'empty', body: MEMBERS },
   { method: 'GET', path: '/user/updatePasswordLink', role: 'ALL USERS', answer: 'object' },
 ];
-/** Of who is in no account any more. */
+/** Runs last: afterwards the user is in no account. */
 const LAST: Operation = { method: 'DELETE', path: USER, role: 'MANAGER', answer: 'empty' };
 const ALL = [...OPERATIONS, LAST];
 

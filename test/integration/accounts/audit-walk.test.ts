@@ -1,6 +1,6 @@
 /**
  * Every route that changes something either writes into the audit trail when it has done so, or stands here with the
- * reason why what it does is no administrative act. A new route is in neither, and is found.
+ * reason why it is not an administrative action. A new route is in neither, and is found.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AuditAction } from '../../../src/accounts/audit/audit.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Does what the route is for, once; the answer is that of the route. */
+/** Calls the route once with success; returns its answer. */
 type Deed = () => Promise<TestAnswer<unknown>>;
 
 /** A user of the account, a new one each time. */
@@ -59,12 +59,12 @@ const replayWebhook: Deed = async () => {
 const invite = () => manager.post<{ id: string }>('/account/invitations', { email: `guest${++count}@x.example` });
 const invitation = async () => (await invite()).body.id;
 
-/** Whoever has the link of an invitation, by the ways there are. */
+/** The holder of an invitation link, by each way to accept it. */
 const accept =
   (path: string, query: string): Deed =>
   async () => {
     const id = await invitation();
-    // There is no mail server: the mail that would make a token and begin its days waits.
+    // Without a mail server the mail waits, which would create the token and start its lifetime.
     await api.database.query(
       `update invitation set token_hash = $2, expires_date = now() + interval '1 day' where id = $1`,
       [id, hashLinkToken(id)],

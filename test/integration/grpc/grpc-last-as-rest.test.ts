@@ -1,4 +1,4 @@
-/** The same words mean the same on REST and gRPC (R-G2): `ReadLast` against `GET /data`, whatever is asked. */
+/** REST and gRPC give the same result for the same parameters (R-G2): `ReadLast` against `GET /data`, for random requests. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader, type PointRows, toFailure } from '../../support/clients/grpc-client.ts';
@@ -15,7 +15,7 @@ let api: TestApi;
 const readers: (readonly [TestClient, GrpcReader])[] = [];
 let variableIds: readonly number[];
 let sourceIds: readonly number[];
-/** Before, between and after the writes, in microseconds. */
+/** Instants before, between and after the writes, in microseconds. */
 const instants: number[] = [];
 
 async function lastMicros(): Promise<number> {
@@ -58,13 +58,13 @@ afterAll(async () => {
 
 const optional = <Value>(arbitrary: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
-/** Mostly what can be answered. */
+/** Random values, most of them valid. */
 const mostly = <Value>(good: readonly Value[], bad: readonly Value[]) =>
   fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...bad) });
 const dateMicros = fc
   .integer({ min: -2, max: 90 })
   .map((hour) => (START + hour * HOUR) * 1000)
-  // Also dates that nobody can mean.
+  // Also dates outside every plausible range.
   .chain((micros) => mostly([micros, micros + 1], [-9e15]));
 
 const question = fc.record({
@@ -163,7 +163,7 @@ const fromGrpc = (points: PointRows) =>
     tags: JSON.parse(points.tags[(points.tagCodes[row] ?? 0) - 1] ?? '{}') as object,
   }));
 
-/** What was answered, or the code word and the text of the refusal. */
+/** The answer, or the error code and message of the refusal. */
 async function ask(asked: Question, [client, reader]: readonly [TestClient, GrpcReader]) {
   const rest = await client.get<readonly Row[] & { code?: string }>(`/data?${toQuery(asked)}`);
   const grpc = await reader.readLast(toMessage(asked)).then(fromGrpc, (error) => toFailure(error).reason);
@@ -179,7 +179,7 @@ it('grpc ReadLast: returns or refuses the same as GET /data of the last points (
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;
   };
-  // Most questions find nothing or are refused: at least 300, and on until enough were answered with points.
+  // Most requests find nothing or are refused: at least 300 requests, and more until enough returned points.
   for (let round = 1; round <= 3 || (filled <= 50 && round <= 10); round += 1) {
     await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 100 });
   }

@@ -1,4 +1,4 @@
-/** How a watch ends, what it is refused for, and what it survives (R-B5, R-J2, R-K2, R-K3). */
+/** Ends and refusals of a watch, and outages it survives (R-B5, R-J2, R-K2, R-K3). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
@@ -24,7 +24,7 @@ let structure: Awaited<ReturnType<typeof createStructure>>;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  // Nothing is relayed here, so there are no news: watches find out by themselves.
+  // No relay runs here, so no notification arrives: watches find points by polling.
   api = await startTestApi({
     WATCH_POLL_MS: '200',
     WATCH_HEARTBEAT_MS: '1000',
@@ -78,7 +78,7 @@ async function userIdOf(userName: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** A watch of the variable with many points, from the beginning, of a reader that takes as `write` says. */
+/** Watches the variable with many points from the beginning; `write` receives the messages. */
 async function watchMany(write: (message: WatchMessage, onTaken: () => void) => unknown) {
   const { rows } = await api.database.query<{ id: number }>('select max(variable_id) as id from point');
   const variableId = rows[0]?.id ?? 0;
@@ -258,7 +258,7 @@ describe('watch: delivery', () => {
       cursorCount += 1;
       const columns = points?.dateMicros ?? Buffer.alloc(0);
       for (let at = 0; at < columns.length; at += 8) dates.push(Number(columns.readBigInt64LE(at)));
-      // Less than a reader may take nothing.
+      // Shorter than the time a reader may stall.
       setTimeout(onTaken, STALL_MS / 3);
     });
     await eventually('all points', async () => dates.length >= MANY);

@@ -1,6 +1,6 @@
 /**
- * The law of `WatchPoints` (R-J1): whoever is interrupted at any time and goes on with the cursor of the last message taken
- * gets every point that is kept, none twice, of a variable in the order of VersionTimestamps, whoever writes meanwhile.
+ * The law of `WatchPoints` (R-J1): a reader that is interrupted at any time and resumes with the cursor of its last message
+ * gets every stored point once, per variable in the order of VersionTimestamps, also with concurrent writers.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ interface Counters {
   value: number;
 }
 
-/** What a push may be: dates appended, written again, or both; dates that repeat; now and then very many. */
+/** Random pushes: dates appended, written again, or both; repeated dates; sometimes very many. */
 function makeEntries(
   variableIds: readonly number[],
   random: (below: number) => number,
@@ -91,7 +91,7 @@ async function write(entries: readonly PointEntry[], random: (below: number) => 
   await api.parts.outbox.relay();
 }
 
-/** Reads on, with an interruption after every few messages, until told to stop. */
+/** Reads with an interruption after every few messages, until stopped. */
 async function readInterrupted(request: object, random: (below: number) => number, isDone: () => boolean) {
   const taken: WatchedPoint[] = [];
   let cursor: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** The notes writes leave for watches, and what becomes of old notes (R-J1). */
+/** Notes that writes leave for watches, and the merging of old notes (R-J1). */
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -129,7 +129,7 @@ describe('watch changes: points after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPlaces), {
       numRuns: 40,
       examples: [
-        // Two versions of one date and one of a later: the place between is in the middle of an append.
+        // Two versions of one date and one of a later date: the position between them is in the middle of an append.
         [
           true,
           [
@@ -140,7 +140,7 @@ describe('watch changes: points after a position', () => {
             ],
           ],
         ],
-        // Dates written again in one go: the place between is in the middle of a note.
+        // Dates written again in one write: the position between them is in the middle of a note.
         [
           true,
           [
@@ -160,7 +160,7 @@ describe('watch changes: points after a position', () => {
   }, 60_000);
 });
 
-/** Lets the stored writes of a variable, and a place in it, have been made so much earlier. */
+/** Backdates the stored writes of a variable, and a position in them. */
 async function age(variableId: number, length: string): Promise<void> {
   for (const table of ['point', 'point_version', 'point_rewrite']) {
     await store.database.query(
@@ -175,7 +175,7 @@ async function age(variableId: number, length: string): Promise<void> {
 }
 
 describe('watch notes', () => {
-  it('are merged by day and later to one when old, and still lead to the same points (R-J1)', async () => {
+  it('are merged by day, later into one, and still find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [
       [day(0), 0],

@@ -1,4 +1,4 @@
-/** `WatchPoints`: what is committed, as it is committed, from a cursor (R-J1, R-J2). */
+/** `WatchPoints`: points from a cursor in the order of their commits (R-J1, R-J2). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -15,7 +15,7 @@ let sourceId: number;
 const watchers: Watcher[] = [];
 
 beforeAll(async () => {
-  // What the relay tells of comes at once; the look for what got lost is meant to find nothing.
+  // Relayed points arrive at once; the poll for lost notifications should find nothing.
   api = await startTestApi({ WATCH_POLL_MS: '600000' });
   reader = createGrpcReader(api.grpcAddress, api.manager.token);
   ({ sourceId } = await createStructure(api.manager));
@@ -42,7 +42,7 @@ interface Reading {
   readonly version?: string;
 }
 
-/** Writes readings in one transaction, and relays that. */
+/** Writes readings in one transaction, and relays the notification. */
 async function push(variableId: number, readings: readonly Reading[], version?: string): Promise<void> {
   const data = readings.map(({ minute, ...reading }) => ({
     date: new Date(at(minute) / 1000).toISOString(),

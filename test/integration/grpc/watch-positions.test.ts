@@ -59,7 +59,7 @@ type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reader {
   place: ChangePosition;
-  /** Values, which no two points share. */
+  /** Source of values; no two points have the same. */
   readonly taken: number[];
 }
 
@@ -90,7 +90,7 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
   }
 }
 
-/** All that was written was written so much earlier; less than none: the clock is set back. */
+/** Backdates all writes; a negative time sets the clock back. */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {
     point: 'version_timestamp',

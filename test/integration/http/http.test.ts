@@ -81,7 +81,7 @@ describe('http: lenient reading', () => {
     expect(answer.body).toHaveLength(1);
   });
 
-  it.each(['True', 'TRUE', 'true', '1'])('a flag of value %s is true (R-A3)', async (text) => {
+  it.each(['True', 'TRUE', 'true', '1'])('a flag of value %s counts as true (R-A3)', async (text) => {
     const path = `/data?variableId=${ids.variableId}&from=${DATE}&to=${DATE}&includeToBoundary=${text}`;
     await api.ingest();
     expect((await api.manager.get(path)).body).toHaveLength(1);

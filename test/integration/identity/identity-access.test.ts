@@ -125,7 +125,7 @@ describe('a bearer token', () => {
   });
 });
 
-describe('what a caller may do', () => {
+describe('caller: permissions', () => {
   it('pushing requires the permission in that account (R-B8)', async () => {
     const inOther = await tokenOf('max', { account: String(identity.otherAccountId) });
     expect(await call('/api/data', inOther, 'POST')).toMatchObject({

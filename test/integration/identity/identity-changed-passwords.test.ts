@@ -1,4 +1,4 @@
-/** A changed password revokes what the old one gave: HTTP Basic of push, refresh tokens, sessions, access tokens. */
+/** A changed password revokes the access of the old one: HTTP Basic of push, refresh tokens, sessions, access tokens. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
@@ -86,7 +86,7 @@ describe('cached push credentials', () => {
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
       await by(name, userId);
       expect(await push(api.origin, name, PASSWORD)).toBe(401);
-      // By the news: what is kept there would last half a minute.
+      // By the invalidation message: the cache entry alone would last half a minute.
       await eventually('the news', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, CHOSEN)).toBe(200);
     },
@@ -179,7 +179,7 @@ describe('sessions and tokens of a changed password', () => {
   });
 });
 
-/** Tokens say the second they were issued in. */
+/** `iat` of tokens has a resolution of a second. */
 async function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1000);
   await eventually('the next second', async () => Math.floor(Date.now() / 1000) > second);

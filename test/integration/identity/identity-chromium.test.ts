@@ -79,7 +79,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** The page holds in every look: nothing sticks out sideways, everything can be read. */
+/** The page fits every color scheme and width: no horizontal overflow, enough contrast. */
 async function look(name: string): Promise<void> {
   for (const looks of LOOKS) {
     await tab.look(looks);

@@ -133,7 +133,7 @@ describe('rate limits', () => {
   };
 
   it('on tokens are per client address, the last one of X-Forwarded-For (R-B15)', async () => {
-    // What a client puts in front changes nothing.
+    // Addresses that the client prepends to X-Forwarded-For have no effect.
     const statuses = await statusesOf(TOKEN, (n) => `10.0.0.${n}, 192.0.2.1`);
     expect(statuses.slice(0, 8)).toEqual(Array(8).fill(401));
     expect(statuses[8]).toBe(429);

@@ -85,7 +85,7 @@ describe('Keycloak: a created user', () => {
     keycloak.users.set('boss-id', { ...boss, attributes: {} });
     expect(await create('boss')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     expect(inKeycloak('boss')).toEqual({ ...boss, attributes: {} });
-    // The operator may say that the service shall take the user over.
+    // The operator may let the service take the user over.
     keycloak.users.set('boss-id', { ...boss, attributes: { tidemark: ['true'] } });
     expect((await create('boss')).status).toBe(200);
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
@@ -183,7 +183,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(Object.fromEntries(mail?.query ?? [])).toEqual({ lifespan: '3600', client_id: 'tidemark-account' });
   });
 
-  it('deleting also deletes at Keycloak; a user missing there is no error (R-B2)', async () => {
+  it('deleting also deletes at Keycloak, and succeeds when the user is missing there (R-B2)', async () => {
     for (const isGone of [false, true]) {
       await create('delete');
       if (isGone) keycloak.users.delete(inKeycloak('delete')?.id ?? '');
@@ -337,7 +337,7 @@ describe('Keycloak: the realm export', () => {
       'jsonType.label': 'int',
       'user.attribute': 'account',
     });
-    // What EXTERNAL_USERS goes by.
+    // Claims that EXTERNAL_USERS may identify users by.
     const claims = scopes.get('tidemark-account')?.map(({ config }) => config['claim.name']);
     expect(claims).toEqual(expect.arrayContaining(['email', 'email_verified', 'businessId']));
     const { KEYCLOAK_CLIENT_ID, KEYCLOAK_ACCOUNT_CLIENT_ID } = api.parts.config;

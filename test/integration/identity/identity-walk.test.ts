@@ -1,6 +1,6 @@
 /**
- * Walks every route the service has with ids of another account, and with ids a USER was not granted: whatever comes back
- * must be what comes back for an id that nobody has, and name nothing (R-A5, R-B9).
+ * Walks every route of the service with ids of another account, and with ids a USER was not granted: every answer
+ * must equal the answer for an id that does not exist, and name nothing (R-A5, R-B9).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiRole, startApi } from '../../../src/roles/api-role.ts';
@@ -101,7 +101,7 @@ interface Shown {
   readonly total: string | null;
 }
 
-/** An answer, with the ids it was asked for and what differs by nature taken out. */
+/** An answer without the requested ids and without members that always differ. */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
     method,
@@ -131,7 +131,7 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }
 
-/** Sends the same with ids that are somebody’s and with ids that are nobody’s: no difference may be seen. */
+/** Sends the same request with foreign ids and with unused ids: the answers must be equal. */
 async function expectSame(
   client: TestClient,
   method: string,

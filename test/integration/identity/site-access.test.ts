@@ -16,7 +16,7 @@ let mailbox: Mailbox;
 let user: TestClient;
 let userId: string;
 let siteId: number;
-/** Of one site: the first is granted. */
+/** Two sources of one site; the first is granted. */
 let sources: readonly [number, number];
 let variables: readonly [number, number];
 beforeAll(async () => {
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${userId}/sites`, sites);
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
-/** A run of the variable that is granted, which read the other one and what a form held. @returns its id. */
+/** A run of the granted variable that read the other variable and a form. @returns its id. */
 async function addRun(): Promise<number> {
   const [granted, hidden] = variables;
   const date = '2026-01-01T00:00:00Z';
@@ -164,7 +164,7 @@ describe('access to some sources of a site', () => {
 });
 
 describe('the level of site access', () => {
-  it.each(['Write', 'Admin'])('%s allows pushing to what was granted (R-B9, R-C3)', async (level) => {
+  it.each(['Write', 'Admin'])('%s allows pushing to the granted sources (R-B9, R-C3)', async (level) => {
     expect(await push(level)).toMatchObject({
       accepted: { elements: 1 },
       rejected: [{ index: 1, code: 'target_not_found' }],

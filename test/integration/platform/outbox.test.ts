@@ -1,4 +1,4 @@
-/** The outbox: what is reported once is handled once (R-I8). */
+/** The outbox: each event is handled once (R-I8). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase, withTransaction } from '../../../src/platform/database/database.ts';
 import {

@@ -61,15 +61,15 @@ async function expectPushToBeComputed(withinMs: number): Promise<void> {
 const readiness = async () =>
   (await api.get<{ status: string; checks: Readonly<Record<string, string>> }>('/health/ready')).body;
 
-describe('silent connections', () => {
-  test('database connections that forward nothing are thrown away: a push is computed within 25 s', async () => {
+describe('silent network:', () => {
+  test('database connections that forward nothing are discarded: a push is computed within 25 s', async () => {
     await expectPushToBeComputed(25_000);
     databaseGate.freeze();
     await expectPushToBeComputed(25_000);
     expect(roles.log()).toContain('half-dead database connections closed');
   }, 60_000);
 
-  test('database connections that lose answers are thrown away: a push is computed within 25 s', async () => {
+  test('database connections that lose answers are discarded: a push is computed within 25 s', async () => {
     databaseGate.freeze('answers');
     await expectPushToBeComputed(25_000);
   }, 60_000);
@@ -101,7 +101,7 @@ describe('silent connections', () => {
   }, 90_000);
 });
 
-test('an ingester that is stopped inside its transaction loses the account to another within 20 s (R-D6)', async () => {
+test('silent network: an ingester suspended inside its transaction loses the account to another within 20 s (R-D6)', async () => {
   const own = await createStoredWorld();
   const ingesters: RoleProcess[] = [];
   const door = await startRoles(['api'], own.environment);

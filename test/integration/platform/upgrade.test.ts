@@ -171,7 +171,7 @@ describe('upgrade: points, pushes and files', () => {
     expect(await valuesOf(query)).toEqual(values);
   });
 
-  it('reads what waited in batches and in a file during the upgrade', async () => {
+  it('reads points of batches and of a file that were pending during the upgrade', async () => {
     expect(await valuesOf('variableId=1')).toEqual([10.75, 11, 12, 13]);
     expect(await valuesOf('variableId=2')).toEqual([3.5, 4, 4.5, 20, 21]);
     expect(await valuesOf('variableId=4')).toEqual([43]);
@@ -180,7 +180,7 @@ describe('upgrade: points, pushes and files', () => {
   it.each([
     ['keeps the versions of other tags', 1, { 'D-1': 1, revised: 1, null: 4 }],
     ['replaces the version of its own tag', 4, { 'D-1': 1, 'D-2': 1 }],
-  ])('a tagged write that waited in a batch %s (§9.2)', async (_what, variableId, expected) => {
+  ])('a tagged write pending in a batch %s (§9.2)', async (_what, variableId, expected) => {
     const versions = await read<readonly { version: string | null; pointCount: number }[]>(
       `/variables/${variableId}/versions`,
     );

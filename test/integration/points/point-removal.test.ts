@@ -85,7 +85,7 @@ describe('points: deletion', () => {
     ['all of it', {}],
     ['its end', { fromMicros: at(2) }],
     ['its middle', { fromMicros: at(1), toMicros: at(2) }],
-  ] as const)('of %s lets later writes be as any others: versions, limit and tags (R-F1–F3)', async (_case, period) => {
+  ] as const)('of %s leaves later writes unaffected: versions, limit and tags (R-F1–F3)', async (_case, period) => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     const write = (value: number, tag: string | null = null) =>
       store.write(

@@ -151,7 +151,7 @@ describe('points: VersionTimestamps', () => {
     const [given] = await store.readAll(other);
     expect(given?.versionTimestamp).toBeGreaterThanOrEqual(before);
     expect(given?.versionTimestamp).toBeLessThanOrEqual(after);
-    // What a write gives counts for the next one, of each variable for itself.
+    // The VersionTimestamp of a write bounds the next write, per variable.
     await withTransaction(store.database, (transaction) => writePoints(transaction, [encode([ahead, other], 3)]));
     expect((await store.readAll(ahead)).at(-1)?.versionTimestamp).toBe(future + 2);
     expect((await store.readAll(other)).at(-1)?.versionTimestamp).toBeLessThan(before + HOUR);

@@ -43,7 +43,7 @@ describe('versions purge:', () => {
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
     const { status, body } = await admin.post(`/variables/${variableId}/purgeVersions`, undefined);
-    // Of each of two dates three tagged versions and one untagged.
+    // Two dates, each with three tagged versions and one untagged.
     expect({ status, body }).toEqual({ status: 200, body: { variableId, removedVersionCount: 8 } });
     expect(await versionsOf(variableId)).toEqual([
       ['V5', 2],

@@ -67,7 +67,7 @@ describe('push: an api killed while it writes a large push itself', () => {
   });
   afterAll(() => world.database.query('drop trigger wait_for_test on push_operation'));
 
-  test('before its commit: nothing is stored, and what is sent again is stored once (R-D1, R-D7)', async () => {
+  test('before its commit: nothing is stored, and the re-sent push is stored once (R-D1, R-D7)', async () => {
     const push = await preparePush('before');
     const { rows } = await world.database.query<{ turn: string }>(
       `select account_id || ' ' || user_id as turn from account_member`,
@@ -78,7 +78,7 @@ describe('push: an api killed while it writes a large push itself', () => {
     expect(await push.stored()).toEqual({ points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 });
   }, 60_000);
 
-  test('after its commit, before its answer: what is sent again is the same push (R-D1, R-D7)', async () => {
+  test('after its commit, before its answer: the re-sent push is recognised as the same (R-D1, R-D7)', async () => {
     const push = await preparePush('after');
     await killWhileWaiting(push, ['$1::int', 42], 'commit');
     const once = { points: READINGS_DIRECT, versions: 0, operations: 1, batches: 0, events: 1 };
@@ -89,12 +89,12 @@ describe('push: an api killed while it writes a large push itself', () => {
   }, 60_000);
 });
 
-/** How many there are of it. */
+/** Numbers of stored rows. */
 interface Stored {
   readonly points: number;
   readonly versions: number;
   readonly operations: number;
-  /** Of whatever push. */
+  /** Batches of all pushes. */
   readonly batches: number;
   readonly events: number;
 }
@@ -172,7 +172,7 @@ describe('push: an ingester killed inside a transaction', () => {
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // Small transactions would be over too soon to be hit: hold the write up, then kill whoever is in it.
+    // Small transactions end too soon to be hit: block the write, then kill the process inside it.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');
@@ -191,7 +191,7 @@ describe('push: an ingester killed inside a transaction', () => {
   }, 60_000);
 });
 
-/** Blocks the ingester's transaction at the end of a batch, kills it there, and lets go. */
+/** Blocks the ingester's transaction at the end of a batch, kills the ingester there, and releases the block. */
 async function killInsideWrite(victim: RoleProcess): Promise<void> {
   const blocker = await world.database.connect();
   try {

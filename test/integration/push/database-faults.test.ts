@@ -1,5 +1,5 @@
 /**
- * A database whose sessions are killed all the time, under load: whatever was answered 200 is readable in the end, and no
+ * A database whose sessions are killed all the time, under load: every push answered 200 is readable in the end, and no
  * operation is Failed (R-A15, R-D1). The short form takes FAULT_SEC = 12 s; a longer one: `FAULT_SEC=900 npm test -- database-faults`.
  */
 import { setTimeout as pause } from 'node:timers/promises';

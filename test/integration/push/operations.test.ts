@@ -110,7 +110,7 @@ describe('push: an operation', () => {
     ],
     ['the service', new Error('password of the database is secret'), 'internal error'],
   ])(
-    'that failed by an error of %s tells clients the SQLSTATE at most, never the message (R-A5)',
+    'that failed by an error of %s reveals at most the SQLSTATE, never the message (R-A5)',
     async (_of, error, shown) => {
       await api.ingest();
       const label = newLabel();

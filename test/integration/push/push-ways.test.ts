@@ -316,7 +316,7 @@ async function callerOfManager(): Promise<Caller> {
   };
 }
 
-/** Another process that accepts pushes, as far as the database can tell. */
+/** Stands for another process that accepts pushes; the database sees no difference. */
 function openService(): PushService {
   const { database, dictionary, metrics, log } = api.parts;
   return openPushService({

@@ -12,7 +12,7 @@ let api: TestApi;
 let reader: GrpcReader;
 /** V1 was known 10 days ago; V2, of two of its three dates, 2 days ago. */
 let revised: number;
-/** Of 2026-01-10, V1 was known 36 hours before, V2 18 hours before. */
+/** Versions of 2026-01-10: V1 was known 36 hours before, V2 18 hours before. */
 let forecast: number;
 /** Of the day after the clock was changed, known 30 minutes before that day's begin in UTC less a day. */
 let spring: number;

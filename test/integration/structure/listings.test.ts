@@ -1,10 +1,10 @@
-/** Every listing tells how many items there are when it is asked to (R-A7). */
+/** Every listing answers its total in x-total-count on request (R-A7). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
-/** What stands for the placeholders of paths. */
+/** Values for the placeholders of paths. */
 let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {

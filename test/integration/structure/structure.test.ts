@@ -379,7 +379,7 @@ describe('structure: DELETE', () => {
     expect(await posted).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  /** Until the work is done, or waits for a lock somebody else holds. */
+  /** Resolves when the work is done, or waits for a lock of another session. */
   async function endOrWait(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     work.finally(() => {

@@ -127,7 +127,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
   const values = async (path: string, member = 'rawValue') =>
     (await get<Record<string, unknown>[]>(path)).body.map((row) => row[member]);
 
-  test('are converted, and the rows say so', async () => {
+  test('are converted, and the rows have the requested unit', async () => {
     const variableId = await withValues(KWH, [1, 2.5]);
     const { body } = await get<object[]>(`/data?variableId=${variableId}&unitId=${WH}`);
     expect(body).toMatchObject([
@@ -137,7 +137,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?variableId=${variableId}&unitId=${KWH}`)).toEqual([1, 2.5]);
   });
 
-  test('of variables in several units come in the one', async () => {
+  test('of variables in several units are returned in the requested unit', async () => {
     const ids = [await withValues(KWH, [1]), await withValues(MWH, [1]), await withValues(WH, [500])];
     expect(await values(`/data?variableIds=${ids}&unitId=${KWH}`)).toEqual([1, 1000, 0.5]);
   });
@@ -155,7 +155,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('of another family, without a unit or of an unknown one are refused, naming both', async () => {
+  test('of another family, without a unit or of an unknown unit are refused, and the error names both units', async () => {
     const cases = [
       [
         await withValues(KW, [1]),
@@ -174,7 +174,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect((await get(`/data?variableId=${cases[0][0]}&unitId=4711`)).body).toMatchObject({ code: 'invalid_input' });
   });
 
-  test('of another account do not show by a refusal what unit they have (R-A5)', async () => {
+  test('of another account keep their unit secret in refusals (R-A5)', async () => {
     const variableId = await withValues(KW, [1]);
     const answer = await api.stranger.get(`/data?variableId=${variableId}&unitId=${KWH}`);
     expect(answer.status).toBe(404);

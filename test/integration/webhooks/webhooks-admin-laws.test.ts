@@ -1,4 +1,4 @@
-/** What GET returns is accepted by POST, PUT and PATCH, whatever the webhook, and nothing is lost (part C, R-I1, R-I6). */
+/** POST, PUT and PATCH accept the answer of GET for any webhook, and lose nothing (part C, R-I1, R-I6). */
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ const webhook = fc
     filter: isFilterable(members.eventType) ? members.filter : {},
   }));
 
-/** What two webhooks of the same fields share. */
+/** Members that two webhooks of the same fields have in common. */
 function fieldsOf({ id: _, createdDate, modifiedDate, secret, ...fields }: SeenWebhook) {
   return fields;
 }

@@ -65,7 +65,7 @@ it('webhooks: PATCH remove clears a nullable member (R-I6)', async () => {
 describe('webhooks: PATCH is atomic and refuses', () => {
   const FINE = { op: 'replace', path: '/bodyTemplate', value: '{"changed": true}' };
 
-  it('nothing that is valid (R-I6)', async () => {
+  it('no valid patch (R-I6)', async () => {
     expect((await api.manager.patch(path(await create()), [FINE])).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** What a USER sees of the webhooks of their account (R-B9): no more of places, receivers and outcomes than is theirs. */
+/** Visibility of webhooks to a USER (R-B9): sites, receivers and outcomes within site access only. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestClient } from '../../support/clients/test-client.ts';
 import { userIdOf } from '../../support/fixtures/people.ts';
@@ -11,7 +11,7 @@ type Place = Awaited<ReturnType<typeof createPlace>>;
 
 let api: TestApi;
 let granted: Place;
-/** Of this site one source is granted: the first. */
+/** A site of which only the first source is granted. */
 let partial: Place;
 let hidden: Place;
 /** Granted both, USER. */
@@ -37,7 +37,7 @@ async function createPlace() {
   return { siteId, sources, variables: [first, second] as const };
 }
 
-/** A webhook that was tried already, and what the user sees of it, alone and in the list. */
+/** A webhook with one attempt, as the user reads it, alone and in the list. */
 async function see(members: object): Promise<Seen | undefined> {
   const { id } = await createWebhook(api.manager, members);
   await api.database.query(

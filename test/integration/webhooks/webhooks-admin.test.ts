@@ -26,7 +26,7 @@ const put = (webhook: { readonly id: string }, members: unknown) =>
 const secretsOf = async ({ id }: { readonly id: string }) => (await getTarget(api.database, id)).secrets;
 const pathsOf = (body: unknown) => (body as Refusal).details?.map((detail) => detail.path);
 
-/** What the service writes of a webhook by itself. */
+/** Members of a webhook that only the service writes. */
 const setByService = (id: string, columns: string) =>
   api.database.query(`update webhook set ${columns} where id = $1`, [id]);
 
@@ -316,7 +316,7 @@ it('webhooks: a stored URL stays valid after the operator’s policy forbids it 
   expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
-/** A message and a try of it. */
+/** A message with one attempt. */
 async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
   await api.database.query(
     `with event as (

@@ -1,4 +1,4 @@
-/** Webhooks while processes die and dependencies go away: no event lost, none told twice but under the same id (R-K3, R-I3, R-I8). */
+/** Webhooks while processes are killed and dependencies fail: no event is lost, and repeats have the same id (R-K3, R-I3, R-I8). */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate } from '../../support/doubles/tcp-gate.ts';
 import { openReceiver, SECRET, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
@@ -77,10 +77,10 @@ async function triesOf(): Promise<readonly { readonly attempt: number; readonly 
 
 const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
 
-/** Every site was told of, and no two messages tell of the same: what came twice has the same id. */
+/** Expects one message id per site: repeated messages have the same id. */
 async function expectAllTold(sites: readonly number[]): Promise<void> {
   await eventually(
-    'every site to be told of',
+    'an event of every site',
     async () => new Set(receiver.received.map(siteOf)).size === sites.length,
     40_000,
   );
@@ -95,7 +95,7 @@ const allEnded = () =>
     return tries.length > 0 && tries.every(({ state }) => state !== 'Pending') && tries;
   });
 
-/** Holds the webhook's row, as somebody who changes it, until `work` is done. */
+/** Holds the lock of the webhook's row, as a concurrent change does, until `work` is done. */
 async function whileHeld(work: () => Promise<void>): Promise<void> {
   const blocker = await world.database.connect();
   try {

@@ -4,7 +4,7 @@ import { eventually } from '../eventually.ts';
 import type { SendCommand } from './chromium.ts';
 
 export interface Looks {
-  /** Of the window, in CSS pixels. */
+  /** Size of the window, in CSS pixels. */
   readonly width: number;
   readonly height: number;
   readonly scheme: 'light' | 'dark';

@@ -27,7 +27,7 @@ export interface ModelSettings {
 
 type Versions = readonly ModelVersion[];
 
-/** Of readings with the same variable, date and VersionTag in one body, keeps the last (R-D5). */
+/** Keeps the last of readings with the same variable, date and VersionTag in one body (R-D5). */
 export function withoutRepeats<Entry extends ModelEntry & { readonly variable: string }>(
   body: readonly Entry[],
 ): readonly Entry[] {

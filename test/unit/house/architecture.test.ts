@@ -28,13 +28,13 @@ function read(file: string): string {
   return readFileSync(join(CHECKOUT, file), 'utf8');
 }
 
-/** The room a file is in: the folder below src, or `root`. */
+/** The area of a file: the folder below src, or `root`. */
 function roomOf(file: string): string {
   const [top, room, rest] = file.split('/');
   return top === 'src' && rest !== undefined ? (room ?? '') : 'root';
 }
 
-/** Who may be imported by whom, besides one's own room. Identity is there for its `Caller` and the door it guards. */
+/** Allowed imports between the folders of src. Identity provides `Caller` and authentication. */
 const FEATURES = ['platform', 'points', 'structure', 'identity'];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   platform: [],

@@ -139,7 +139,7 @@ describe('token verification with key sets over HTTP', () => {
     for (const account of ['x', '', null, -1, 1.5, [7]]) {
       expect((await verify(await old.sign('k1', { account }))).accountId).toBeUndefined();
     }
-    // Nobody's: the active account would be another than the one meant.
+    // No account: the active account would differ from the requested one.
     for (const account of [0, '0']) expect((await verify(await old.sign('k1', { account }))).accountId).toBe(0);
   });
 

@@ -16,7 +16,7 @@ const newSession = (attribute?: string): Session => ({
   ...(attribute !== undefined && { attribute }),
 });
 
-/** What the token of a request says. Java gives null for what is not there. */
+/** Notes of a token request. Java gives null for absent ones. */
 function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, string>> = {}): unknown {
   const globals = {
     exports: undefined as unknown,

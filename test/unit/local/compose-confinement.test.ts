@@ -10,7 +10,7 @@ import { CHECKOUT } from '../../../src/local/paths.ts';
 const text = readFileSync(join(CHECKOUT, 'compose.yaml'), 'utf8');
 const file = parseCompose(text, { DATABASE_PASSWORD: 'p', REDIS_PASSWORD: 'p' });
 
-/** What the look around prints in the calculator when all is well. */
+/** Output of the confinement check in a confined calculator. */
 const GOOD = {
   uid: '26002',
   CapEff: '0000000000000000',

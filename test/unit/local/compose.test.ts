@@ -1,4 +1,4 @@
-/** What compose.yaml promises for every service, and how image:check reads it and turns it into containers. */
+/** Guarantees of compose.yaml for every service, and how image:check parses it and turns it into containers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -59,7 +59,7 @@ describe('storable text: PostgreSQL', () => {
   });
 });
 
-describe('civil time', () => {
+describe('civil time:', () => {
   const zone = fc.constantFrom(
     ...['Europe/Brussels', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC', 'Africa/Monrovia'],
   );

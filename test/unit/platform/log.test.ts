@@ -1,4 +1,4 @@
-/** What log lines tell of errors (R-K4): enough to find the fault, nothing of what was being processed. */
+/** Errors in log lines (R-K4): enough to find the fault, none of the processed data. */
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/platform/log.ts';
 

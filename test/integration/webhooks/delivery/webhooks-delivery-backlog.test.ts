@@ -1,4 +1,4 @@
-/** What receivers that are down cost those who have nothing to do with them (R-I5, R-I8). */
+/** Cost of receivers that are down for unrelated webhooks and accounts (R-I5, R-I8). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';

@@ -1,4 +1,4 @@
-/** From events to messages: who is told of what, exactly once (R-I1, R-I2, R-I8). */
+/** Fan-out of events to messages: every subscriber gets each event exactly once (R-I1, R-I2, R-I8). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSite, createSource, createStructure, createVariable } from '../../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
@@ -36,7 +36,7 @@ async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<strin
   return rows[0]?.id ?? '';
 }
 
-/** The data of the messages to a webhook once everything that happened is told, oldest first. */
+/** The data of the messages to a webhook after the fan-out of all events, oldest first. */
 async function messagesOf(webhookId: string): Promise<readonly Record<string, unknown>[]> {
   await api.parts.outbox.relay();
   const { rows } = await api.database.query<{ data: Record<string, unknown> }>(

@@ -1,4 +1,4 @@
-/** A service with its deliverer in this process, receivers on loopback, and what tests of deliveries do and look at. */
+/** A service with its deliverer in this process, receivers on loopback, and operations of delivery tests. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
@@ -19,7 +19,7 @@ export interface Delivery {
   readonly api: TestApi;
   /** A webhook of the account of `client`, by default the manager's, for sites that are created. */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
-  /** Lets so many sites be created. */
+  /** Creates so many sites, one event each. */
   createSites(count: number, client?: TestClient): Promise<void>;
   /** The history, oldest first, once it has so many entries that are not pending. */
   historyOf(webhookId: string, ended: number): Promise<readonly HistoryRow[]>;
@@ -45,7 +45,7 @@ export async function startDelivery(environment: Readonly<Record<string, string>
   return {
     api,
     addWebhook: async (url, members = {}, client = api.manager) => {
-      // What happened before is not told to it.
+      // The webhook gets no event of before its creation.
       await api.parts.outbox.relay();
       const webhook = { name: 'hook', url, eventType: 'SiteCreated', secret: SECRET, ...members };
       const { status, body } = await client.post<{ id: string }>('/account/webhooks', webhook);

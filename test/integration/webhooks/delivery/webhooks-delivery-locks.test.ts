@@ -1,4 +1,4 @@
-/** Those who write of a webhook at the same time wait for each other, never in a circle (R-I3, R-I5). */
+/** Concurrent writers of one webhook wait for each other and never deadlock (R-I3, R-I5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
 import { claimAttempts } from '../../../../src/webhooks/delivery/claim-attempts.ts';
@@ -76,7 +76,7 @@ test.each(['Succeeded', 'Failed'] as const)(
   },
 );
 
-/** A message that was told so many days ago. @returns its id, and that of its try. */
+/** A message that was sent so many days ago. @returns the ids of the message and its attempt. */
 async function addOld(webhookId: string, days: number): Promise<{ readonly eventId: string; readonly id: string }> {
   const { rows } = await api.database.query<{ eventId: string; id: string }>(
     `with event as (

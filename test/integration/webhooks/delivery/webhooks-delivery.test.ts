@@ -1,4 +1,4 @@
-/** Deliveries to receivers that take them, refuse them, and come back (R-I3). */
+/** Deliveries to receivers that accept, refuse or recover (R-I3). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -51,7 +51,7 @@ test('webhook delivery: messages of a long backlog are sent once each, in event 
   await waitFor(150);
   const ids = received.map(({ body }) => (body.data as { id: number }).id);
   expect(new Set(ids).size).toBe(150);
-  // Several are under way at the same time: none is further from its place than that.
+  // Several attempts run concurrently: no message is further from its position than their number.
   const places = ids.toSorted((one, other) => one - other).map((id, place) => Math.abs(ids.indexOf(id) - place));
   expect(Math.max(...places)).toBeLessThan(16);
 });

@@ -1,4 +1,4 @@
-/** What the tests of sending share: a sender that may reach loopback, a target, a message, a server of raw bytes. */
+/** Fixture of the sending tests: a sender that may reach loopback, a target, a message, a server of raw bytes. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type AddressRange, parseRange } from '../../../../src/platform/address-rules.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
@@ -35,7 +35,7 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Speaks whatever `onRequest` writes once the first bytes came. */
+/** Calls `onRequest` to answer once the first bytes have arrived. */
 export async function startRawServer(onRequest: (socket: Socket, count: number) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let count = 0;

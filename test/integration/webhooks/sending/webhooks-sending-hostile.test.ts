@@ -1,4 +1,4 @@
-/** Receivers that do what they should not: a try ends in time, keeps little, and says what happened (R-I3). */
+/** Hostile receivers: an attempt ends in time, stores little, and records the cause (R-I3). */
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Sender, SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';
@@ -22,7 +22,7 @@ async function sendTo(onRequest: (socket: Socket, count: number) => void, option
   return sender.send(targetAt(server.url), MESSAGE);
 }
 
-/** Bit by bit, without an end, as long as anybody listens. */
+/** Sends small pieces without an end while the connection is open. */
 function drip(socket: Socket, bit: string): void {
   const timer = setInterval(() => socket.write(bit), 20);
   socket.on('close', () => clearInterval(timer));

@@ -1,4 +1,4 @@
-/** Receivers by their names, with a name server that is as hostile as it likes (R-I4). */
+/** Receivers given by name, with a hostile name server (R-I4). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { nameResolver } from '../../../../src/webhooks/sending/connect-guarded.ts';
 import type { Sender } from '../../../../src/webhooks/sending/send-message.ts';
@@ -61,7 +61,7 @@ test.each([
   ['an IPv4 address inside, written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
   ['nothing', []],
   ['a name there is not', 'no such name'],
-] as const)('%s: nothing is connected to, in the same words (R-I4)', async (_what, answer) => {
+] as const)('webhook sending: %s: no connection is opened, and the error is the same (R-I4)', async (_what, answer) => {
   expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
   expect(receiver.connections()).toBe(0);
 });

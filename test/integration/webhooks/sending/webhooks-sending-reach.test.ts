@@ -1,4 +1,4 @@
-/** What a sender can be made to connect to (R-I4). Loopback stands in for the public internet where it is allowed. */
+/** Addresses a sender connects to (R-I4). Loopback stands in for the public internet where it is allowed. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -45,7 +45,7 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// A worker waits for Redis to hear how its work ended, without end when Redis is away; who comes next finds out anyway.
+// A worker waits without end for an absent Redis to record its result, so closing waits this long at most; the next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
 interface WakeJob {

@@ -54,18 +54,18 @@ export interface InputsWanted {
   /** Every existing variable that the inputs name. */
   readonly variables: ReadonlyMap<number, KnownVariable>;
   /** Most points to read. */
-  readonly room: number;
+  readonly remainingPoints: number;
 }
 
 /**
  * @param transaction read-only, repeatable read, begun after the run was claimed.
  * @throws {DomainError} not_found when an input does not exist; invalid_input when its unit cannot be converted, or the inputs
- *   have more than `room` points.
+ *   have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,
   dictionary: Dictionary,
-  { formula, inputs: declared, changed, variables, room }: InputsWanted,
+  { formula, inputs: declared, changed, variables, remainingPoints }: InputsWanted,
 ): Promise<LoadedInputs> {
   const scales = await findScales(transaction, declared, variables);
   const stamps = await findLastVersionTimestamps(transaction, declared);
@@ -77,7 +77,7 @@ export async function loadInputs(
     const version = await chooseVersion(transaction, input, variable.timeZoneId);
     const plan = planInput(input, variable, version, scales[index]);
     const window = await windowOf(transaction, plan, changed);
-    const columns = await readColumns(transaction, plan, window, room - pointCount);
+    const columns = await readColumns(transaction, plan, window, remainingPoints - pointCount);
     pointCount += columns.pointCount;
     const labels = await dictionary.labelsOf(columns.labelIds(), transaction);
     inputs.push({ alias: input.alias, variable: plan.variable.info, series: columns.finish(labels) });
@@ -153,7 +153,7 @@ async function readColumns(
   transaction: Transaction,
   { input, selection, buckets }: InputPlan,
   { fromMicros, toMicros }: Window,
-  room: number,
+  remainingPoints: number,
 ): Promise<InputColumns> {
   const columns = new InputColumns(input.alias);
   const wanted: PointSelection = {
@@ -161,10 +161,10 @@ async function readColumns(
     ...(fromMicros !== undefined && { fromMicros }),
     ...(toMicros !== undefined && { toMicros, isToIncluded: true }),
     order: 'ASC',
-    limit: room + 1,
+    limit: remainingPoints + 1,
   };
   await visitAll(readChunks(transaction, wanted, buckets), (chunk) => columns.add(chunk));
-  if (columns.pointCount <= room) return columns;
+  if (columns.pointCount <= remainingPoints) return columns;
   const message = `the inputs up to ${input.alias} have more points than a run may read; declare shorter periods or buckets`;
   throw new DomainError('invalid_input', message);
 }

@@ -163,8 +163,14 @@ async function load(
   const planned = planFormulas(declaration, changed, triggerMicros, variables);
   const parts = { jobs: [] as SandboxJob[], formulas: [] as FormulaRecord[], inputs: [] as InputRecord[], read: 0 };
   for (const plan of planned) {
-    const room = maxInputPoints - parts.read;
-    const wanted = { formula: plan.index, inputs: plan.formula.variables, changed: plan.changed, variables, room };
+    const remainingPoints = maxInputPoints - parts.read;
+    const wanted = {
+      formula: plan.index,
+      inputs: plan.formula.variables,
+      changed: plan.changed,
+      variables,
+      remainingPoints,
+    };
     const triggerDate = toTriggerSeconds(plan.triggerMicros);
     const inputs = await loadInputs(transaction, dictionary, wanted);
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };

@@ -131,11 +131,11 @@ function notesOf(answer: Answer, trailer: Trailer, frame: ResultFrame | null, ma
 /** @returns texts up to a total of `maxLength` characters; the last may be cut. An empty text counts as one. */
 function keepTexts(texts: readonly string[], maxLength: number): string[] {
   const kept: string[] = [];
-  let room = maxLength;
+  let remaining = maxLength;
   for (const text of texts) {
-    if (room <= 0) break;
-    kept.push(text.slice(0, room));
-    room -= Math.max(text.length, 1);
+    if (remaining <= 0) break;
+    kept.push(text.slice(0, remaining));
+    remaining -= Math.max(text.length, 1);
   }
   return kept;
 }

@@ -52,7 +52,7 @@ export function startWatching(services: WatchingServices): Watching {
     patienceMs: (workMs: number) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   const hub = openWatchHub({
-    ...{ database, authentication, log, news: queueOptions },
+    ...{ database, authentication, log, notifications: queueOptions },
     pollMs: config.WATCH_POLL_MS,
     heartbeatMs: config.WATCH_HEARTBEAT_MS,
     maxPerUser: config.WATCH_MAX_PER_USER,

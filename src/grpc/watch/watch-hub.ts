@@ -17,7 +17,7 @@ import type { Watch } from './watch.ts';
 export interface WatchHubOptions {
   readonly database: Database;
   readonly authentication: Authentication;
-  readonly news: PointNotificationOptions;
+  readonly notifications: PointNotificationOptions;
   /** Pause between polls for lost notifications. */
   readonly pollMs: number;
   /** A watch sends its cursor after this long without a message. */
@@ -141,7 +141,7 @@ export function openWatchHub(options: WatchHubOptions): WatchHub {
   const pollSoon = (): void => {
     poll().catch((error: unknown) => log.warn({ err: error }, 'changed points are found by the next poll'));
   };
-  const listener = openPointSubscriber(options.news, (variableIds) => {
+  const listener = openPointSubscriber(options.notifications, (variableIds) => {
     if (registry.entries.size === 0) return;
     if (!variableIds) pollSoon();
     for (const variableId of variableIds ?? []) {

@@ -40,7 +40,7 @@ async function admin(...argv: readonly string[]): Promise<string> {
 const found = (pattern: RegExp, text: string) => pattern.exec(text)?.[1] ?? '';
 const CHOSEN = 'a password of her own';
 
-describe('admin create-account', () => {
+describe('admin: create-account', () => {
   it('creates an account, its first manager and a client that can get tokens (§5)', async () => {
     const printed = await admin(
       ...['create-account', '--name', 'West', '--manager', 'meg@west.example', '--language', 'nl'],
@@ -82,7 +82,7 @@ describe('admin create-account', () => {
   });
 });
 
-describe('admin create-client and rotate-client-secret', () => {
+describe('admin: create-client and rotate-client-secret', () => {
   it('print secrets that are stored as hashes only (§5, R-B3)', async () => {
     const secret = found(/secret (\S+),/, await admin('create-client', '--client', 'c1', '--scope', 'push-data'));
     const form = { grant_type: 'password', client_id: 'c1', username: 'max', password: PASSWORD };
@@ -154,7 +154,7 @@ describe('admin create-client: a client for browsers', () => {
   });
 });
 
-describe('admin create-user', () => {
+describe('admin: create-user', () => {
   it('creates an ADMIN (R-B8)', async () => {
     const words = ['--account', String(api.accountId), '--email', 'ops@tidemark.example', '--role', 'admin'];
     expect(await admin('create-user', ...words)).toContain('ADMIN ops@tidemark.example, temporary password');
@@ -233,7 +233,7 @@ describe('admin: invalid arguments', () => {
   });
 });
 
-describe('admin as a process', { timeout: 90_000 }, () => {
+describe('admin: as a process', { timeout: 90_000 }, () => {
   const run = (...argv: readonly string[]) => {
     const { DATABASE_URL, REDIS_URL } = api.parts.config;
     const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };

@@ -38,7 +38,7 @@ const form = (username: string, password: string) => ({
   ...{ username, password },
 });
 
-describe('accepting an invitation (§3)', () => {
+describe('accounts: accepting an invitation (§3)', () => {
   it('leads from the invitation to the first sign-in, step by step (§3, R-B10)', async () => {
     const siteId = await createSite(api.manager);
     const email = 'ines@north.example';
@@ -154,7 +154,7 @@ describe('accepting an invitation (§3)', () => {
     expect((await browser.submit(first, { newPassword: PLANTED, repeatedPassword: PLANTED })).status).toBe(200);
     return userIdOf(api, userName);
   }
-  const PLANTED = 'known to somebody else';
+  const PLANTED = 'known to another person';
 
   it('an existing user with the invited name but another mail address is refused (R-B8, R-B10)', async () => {
     const id = await plant('vera@north.example');
@@ -213,7 +213,7 @@ describe('accepting an invitation (§3)', () => {
   });
 });
 
-describe('managing invitations', () => {
+describe('accounts: managing invitations', () => {
   it('lists invitations newest first, with state and without tokens (R-B10)', async () => {
     const id = await invite('listed@north.example', { firstName: 'L' });
     await mailbox.next('listed@north.example');

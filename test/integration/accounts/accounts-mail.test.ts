@@ -69,7 +69,7 @@ const untilState = (to: string, state: string) =>
   });
 const makeDue = (to: string) => database.query('update mail set not_before_date = now() where to_address = $1', [to]);
 
-describe('a mail', () => {
+describe('accounts: a mail', () => {
   it('is sent as text and HTML, in the recipient’s language, with the account’s sender name (R-B10)', async () => {
     const accountId = await addAccount(database, 'North');
     await database.query(

@@ -115,7 +115,7 @@ const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, (name) => Strin
 const send = (client: TestClient, operation: Operation, headers: Readonly<Record<string, string>> = {}) =>
   client.send<{ code?: string }>(operation.method, pathOf(operation), fill(operation.body), { headers });
 
-describe.each(ALL)('$method $path', (operation) => {
+describe.each(ALL)('accounts: $method $path', (operation) => {
   it(`is for ${operation.role} (§4)`, async () => {
     const { user, manager } = clients;
     const refused = { 'ALL USERS': [], MANAGER: [user], ADMIN: [user, manager] }[operation.role];
@@ -139,7 +139,7 @@ describe.each(ALL)('$method $path', (operation) => {
   });
 });
 
-describe.each(ALL.filter(({ body }) => body !== undefined))('the body of $method $path', (operation) => {
+describe.each(ALL.filter(({ body }) => body !== undefined))('accounts: the body of $method $path', (operation) => {
   const post = (raw: string, type = 'application/json') =>
     clients.admin.send(operation.method, pathOf(operation), undefined, { raw, headers: { 'content-type': type } });
 
@@ -154,7 +154,7 @@ describe.each(ALL.filter(({ body }) => body !== undefined))('the body of $method
   });
 });
 
-it('every operation of accounts answers 200 to a permitted caller, also for other JSON types (§2, §4, R-A6)', async () => {
+it('accounts: every operation of accounts answers 200 to a permitted caller, also for other JSON types (§2, §4, R-A6)', async () => {
   for (const operation of ALL) {
     if (operation === LAST) await clients.admin.post('/account/users/account', fill(MEMBERS));
     const client = operation.role === 'ADMIN' ? clients.admin : clients.manager;

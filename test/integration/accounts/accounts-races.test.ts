@@ -24,7 +24,7 @@ const register = (link: string) =>
     undefined,
   );
 
-describe('two managers in concurrent requests', () => {
+describe('accounts: two managers in concurrent requests', () => {
   const WAYS = {
     demote: (by: TestClient, id: string) => by.post(`/account/user/${id}`, { roles: ['USER'] }),
     lock: (by: TestClient, id: string) => by.post(`/account/user/${id}/lock`, { isLocked: true }),
@@ -50,7 +50,7 @@ describe('two managers in concurrent requests', () => {
   );
 });
 
-it('invitations of two accounts, accepted concurrently, create one user with both memberships (R-B10)', async () => {
+it('accounts: invitations of two accounts, accepted concurrently, create one user with both memberships (R-B10)', async () => {
   for (let round = 0; round < 5; round++) {
     const email = `twin-${round}@north.example`;
     await api.manager.post(INVITATIONS, { email });

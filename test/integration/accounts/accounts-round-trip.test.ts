@@ -47,7 +47,7 @@ const email = fc.constantFrom(
   `${'l'.repeat(64)}@${'d'.repeat(180)}.example`,
 );
 
-describe('round trip of a user', () => {
+describe('accounts: round trip of a user', () => {
   const user = fc.record(
     {
       pseudo: optional(anyText),
@@ -114,7 +114,7 @@ describe('round trip of a user', () => {
   });
 });
 
-describe('round trip of the account', () => {
+describe('accounts: round trip of the account', () => {
   const account = fc.record(
     {
       name: name.map((value) => value.trim()).filter((value) => value !== ''),

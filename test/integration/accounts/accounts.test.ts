@@ -20,7 +20,7 @@ afterAll(() => api.close());
 
 type Account = Readonly<Record<string, unknown>>;
 
-describe('GET /account', () => {
+describe('accounts: GET /account', () => {
   it('shows the members of R-C1 to all users (§4.1, R-C1)', async () => {
     expect(await user.get('/account')).toMatchObject({ status: 200 });
     expect((await user.get<Account>('/account')).body).toEqual({
@@ -71,7 +71,7 @@ describe('GET /account', () => {
   });
 });
 
-describe('PUT /account', () => {
+describe('accounts: PUT /account', () => {
   const read = async () => (await api.manager.get<Account>('/account')).body;
 
   it('accepts what GET returns and changes nothing (R-C1)', async () => {
@@ -149,9 +149,9 @@ describe('PUT /account', () => {
   });
 });
 
-describe('features of the account', () => {
+describe('accounts: features of the account', () => {
   it.each(['/account/features', '/account/secondaryAccesses'])(
-    '%s lists them for managers (§4.1, R-C3)',
+    '%s lists the features for managers (§4.1, R-C3)',
     async (path) => {
       const { status, body } = await api.manager.get<readonly Account[]>(path);
       expect(status).toBe(200);
@@ -186,7 +186,7 @@ describe('accounts of the user', () => {
     expect(idsOf(await admin.get('/account/user/accounts'))).toHaveLength(2);
   });
 
-  it('the active account is that of the next token requested without one (§4.1, R-B4)', async () => {
+  it('the active account is the account of the next token requested without one (§4.1, R-B4)', async () => {
     const both = await signInPerson(api, 'both');
     expect((await both.post(`/account/user/active-account/${api.otherAccountId}`, undefined)).status).toBe(200);
     const next = await signInPerson(api, 'both');
@@ -203,7 +203,7 @@ describe('accounts of the user', () => {
   });
 });
 
-describe('the audit trail', () => {
+describe('accounts: the audit trail', () => {
   it('lists who did what and when, newest first (R-B14)', async () => {
     await api.manager.put('/account', { name: 'Audited', currency: 'CHF' });
     const { status, body } = await api.manager.get<readonly Account[]>('/account/audit?itemsPerPage=1', {

@@ -203,7 +203,7 @@ const ACTS: Readonly<Record<string, readonly [AuditAction, Deed]>> = {
 };
 
 const DATA = 'data, not administration: its operation, file or run says who and when';
-const STRUCTURE = 'work on the structure, told as an event; what removes for good is in the trail';
+const STRUCTURE = 'a change of the structure, reported as an event; permanent deletions are in the trail';
 const QUESTION = 'asks, and changes nothing';
 
 const NO_ACTS: Readonly<Record<string, string>> = {
@@ -236,7 +236,7 @@ const mutating = () => [
   ...new Set(role.routes.filter(({ method }) => !READS.has(method)).map(({ method, path }) => `${method} ${path}`)),
 ];
 
-it('every changing route is audited, or listed here with the reason why not (R-B14)', () => {
+it('accounts: every changing route is audited, or listed here with the reason why not (R-B14)', () => {
   const known = [...Object.keys(ACTS), ...Object.keys(NO_ACTS)];
   expect(mutating().filter((route) => !known.includes(route))).toEqual([]);
   expect(known.filter((route) => !mutating().includes(route))).toEqual([]);
@@ -254,7 +254,7 @@ const lastEntry = async () =>
   (await manager.get<readonly Entry[]>('/account/audit?itemsPerPage=1')).body[0] ?? { id: 0, action: 'none' };
 
 it.each(Object.entries(ACTS))(
-  '%s writes an entry into the audit trail of the account (R-B14)',
+  'accounts: %s writes an entry into the audit trail of the account (R-B14)',
   async (_route, [action, deed]) => {
     const { status, headers } = await deed();
     expect(status).toBeLessThan(300);
@@ -263,7 +263,7 @@ it.each(Object.entries(ACTS))(
   },
 );
 
-it('a refused change leaves no entry in the audit trail (R-B14)', async () => {
+it('accounts: a refused change leaves no entry in the audit trail (R-B14)', async () => {
   const before = await lastEntry();
   const una = await api.signIn('una', 'USER');
   for (const client of [una, api.stranger, createTestClient(api.origin)]) {

@@ -43,7 +43,7 @@ async function find(query: string, client = api.manager): Promise<readonly unkno
   return body.map(({ userName }) => userName);
 }
 
-describe('GET /account/users', () => {
+describe('accounts: GET /account/users', () => {
   it('lists the users of the account, sorted by name, to every role (§4.3)', async () => {
     expect(await find('')).toEqual(EVERYBODY);
     expect(await find('', user)).toEqual(EVERYBODY);
@@ -196,7 +196,7 @@ describe('GET /account/users', () => {
   });
 });
 
-describe('saved views', () => {
+describe('accounts: saved views', () => {
   const filter = { searchText: 'north', claims: [{ claimType: 'team' }] };
   const create = async (client: TestClient) =>
     (await client.post<{ id: string }>('/account/users/views', { name: 'Red', filter })).body.id;
@@ -240,7 +240,7 @@ describe('saved views', () => {
   });
 });
 
-describe('POST /account/users', () => {
+describe('accounts: POST /account/users', () => {
   it('answers like GET, with the total (§4.3, R-C3)', async () => {
     const { status, body, headers } = await user.post('/account/users', {
       DisplayLevel: 'light',
@@ -275,7 +275,7 @@ describe('POST /account/users', () => {
   });
 });
 
-describe('GET /account/usermapping', () => {
+describe('accounts: GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
     '%s is a UserInfoLight of each, whatever else is asked (§4.3, R-A3)',
     async (path) => {
@@ -288,7 +288,7 @@ describe('GET /account/usermapping', () => {
   );
 });
 
-describe('GET /account/users/visibleToMe', () => {
+describe('accounts: GET /account/users/visibleToMe', () => {
   const visible = async (client: TestClient, query = '') =>
     (await client.get<readonly Listed[]>(`/account/users/visibleToMe${query}`)).body;
 
@@ -325,7 +325,7 @@ describe('GET /account/users/visibleToMe', () => {
   });
 });
 
-describe('GET /account/usersForAccount/{id}', () => {
+describe('accounts: GET /account/usersForAccount/{id}', () => {
   it('lists the users of any account with all members, for ADMIN (§4.3)', async () => {
     const { status, body } = await admin.get<readonly Listed[]>(`/account/usersForAccount/${api.otherAccountId}`);
     expect(status).toBe(200);
@@ -338,7 +338,7 @@ describe('GET /account/usersForAccount/{id}', () => {
   });
 });
 
-describe('/account/users/account', () => {
+describe('accounts: /account/users/account', () => {
   const path = '/account/users/account';
 
   it('adds users to another account of the caller and removes them (§4.3, R-C3)', async () => {

@@ -30,7 +30,7 @@ afterAll(async () => {
 type Body = Readonly<Record<string, unknown>>;
 const read = async (id: string) => (await api.manager.get<Body>(`/account/user/${id}`)).body;
 
-describe('GET /account/user/{userId}', () => {
+describe('accounts: GET /account/user/{userId}', () => {
   it('returns the members of R-C2 (§4.2, R-C2)', async () => {
     expect(await read(uma)).toEqual({
       id: uma,
@@ -84,7 +84,7 @@ const OPERATIONS: readonly Operation[] = [
   { method: 'DELETE', path: '/sites', body: [] },
 ];
 
-describe.each(OPERATIONS)('$method /account/user/{userId}$path', ({ method, path, body }) => {
+describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ method, path, body }) => {
   const send = (client: TestClient, userId: string) => client.send(method, `/account/user/${userId}${path}`, body);
 
   it('is for managers (§4.2, R-B8)', async () => {
@@ -104,7 +104,7 @@ describe.each(OPERATIONS)('$method /account/user/{userId}$path', ({ method, path
 });
 
 it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
-  '$method /account/user/{userId}$path with an invalid body is 400 (R-A5)',
+  'accounts: $method /account/user/{userId}$path with an invalid body is 400 (R-A5)',
   async ({ method, path }) => {
     for (const wrong of ['x', 7]) {
       const answer = await api.manager.send(method, `/account/user/${uma}${path}`, wrong);
@@ -113,13 +113,13 @@ it.each(OPERATIONS.filter(({ body }) => body !== undefined))(
   },
 );
 
-it('only an ADMIN may change an ADMIN (R-B8)', async () => {
+it('accounts: only an ADMIN may change an ADMIN (R-B8)', async () => {
   const ada = await userIdOf(api, 'ada');
   expect((await api.manager.post(`/account/user/${ada}`, { firstName: 'X' })).status).toBe(403);
   expect((await admin.post(`/account/user/${ada}`, { firstName: 'Ada' })).status).toBe(200);
 });
 
-describe('POST /account/user/{userId}', () => {
+describe('accounts: POST /account/user/{userId}', () => {
   it('accepts what GET returns and changes nothing (R-C2)', async () => {
     const site = await createSite(api.manager);
     await api.manager.post(`/account/user/${uma}`, {
@@ -195,11 +195,11 @@ describe('POST /account/user/{userId}', () => {
   });
 });
 
-describe('features, secondary accesses and sites', () => {
+describe('accounts: features, secondary accesses and sites', () => {
   it.each([
     ['features', 'Structure'],
     ['secondaryAccesses', 'Api'],
-  ])('%s: those not named keep their level; None removes it (§4.2, R-C3)', async (part, name) => {
+  ])('%s: entries not named keep their level; None removes an entry (§4.2, R-C3)', async (part, name) => {
     const path = `/account/user/${uma}/${part}`;
     const levelsOf = async () => (await api.manager.get<readonly Body[]>(path)).body.map(({ level }) => level);
     expect(await api.manager.post(path, [{ id: 2, level: 'Admin' }])).toMatchObject({ status: 200, body: undefined });
@@ -228,7 +228,7 @@ describe('features, secondary accesses and sites', () => {
   });
 });
 
-describe('claims', () => {
+describe('accounts: claims', () => {
   const claim = { id: 0, claimType: 'datapusher.standard', claimValue: 'true' };
   const listed = async (id: string) => (await api.manager.get(`/account/user/claim/${id}`)).body;
 
@@ -293,7 +293,7 @@ describe('claims', () => {
   });
 });
 
-describe('the lock', () => {
+describe('accounts: the lock', () => {
   it('a lock revokes live tokens, and GET shows its end (§4.2, R-B5, R-B11)', async () => {
     const locked = await api.signIn('lena', 'USER');
     const id = await userIdOf(api, 'lena');
@@ -354,7 +354,7 @@ describe('the lock', () => {
   });
 });
 
-describe('DELETE /account/user/{userId}', () => {
+describe('accounts: DELETE /account/user/{userId}', () => {
   it('deletes the user and revokes their tokens (§4.2, R-B5)', async () => {
     const gone = await api.signIn('gone', 'USER');
     const id = await userIdOf(api, 'gone');

@@ -45,10 +45,15 @@ async function placeOf(variableId: number): Promise<ChangePosition> {
   return versionTimestamp === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp };
 }
 
-async function newsOf(variableId: number, place: ChangePosition): Promise<readonly number[]> {
+async function changesOf(variableId: number, place: ChangePosition): Promise<readonly number[]> {
   const values: number[] = [];
-  const news = streamChanges(store.database, new Map([[variableId, place]]), undefined, new AbortController().signal);
-  for await (const item of news) if (item.kind === 'points') values.push(...item.chunk.values);
+  const changes = streamChanges(
+    store.database,
+    new Map([[variableId, place]]),
+    undefined,
+    new AbortController().signal,
+  );
+  for await (const item of changes) if (item.kind === 'points') values.push(...item.chunk.values);
   return values;
 }
 
@@ -119,12 +124,12 @@ describe('watch changes: points after a position', () => {
       const all = await store.readAll(variableId);
       const kept = [...all].sort((a, b) => a.versionTimestamp - b.versionTimestamp || a.date - b.date);
       const valuesFrom = (index: number) => kept.slice(index).map((point) => point.value);
-      expect(await newsOf(variableId, AT_BEGINNING)).toEqual(valuesFrom(0));
+      expect(await changesOf(variableId, AT_BEGINNING)).toEqual(valuesFrom(0));
       for (const [index, { versionTimestamp, date }] of kept.entries()) {
-        const news = await newsOf(variableId, { versionTimestamp, dateMicros: date });
-        expect([index, news]).toEqual([index, valuesFrom(index + 1)]);
+        const found = await changesOf(variableId, { versionTimestamp, dateMicros: date });
+        expect([index, found]).toEqual([index, valuesFrom(index + 1)]);
       }
-      expect(await newsOf(variableId, await placeOf(variableId))).toEqual([]);
+      expect(await changesOf(variableId, await placeOf(variableId))).toEqual([]);
     };
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPlaces), {
       numRuns: 40,
@@ -187,22 +192,22 @@ describe('watch notes', () => {
     const between = await placeOf(variableId);
     await store.write(variableId, [[day(3), 3]]);
     const seen = { versionTimestamp: before.versionTimestamp, dateMicros: before.dateMicros };
-    expect(await newsOf(variableId, seen)).toEqual([1, 2, 3]);
+    expect(await changesOf(variableId, seen)).toEqual([1, 2, 3]);
     await compactRewrites(store.database);
     expect(await notesOf(variableId)).toHaveLength(3);
     await age(variableId, '2 days');
     const aged = { ...seen, versionTimestamp: seen.versionTimestamp - 2 * DAY };
     await compactRewrites(store.database);
     expect(await notesOf(variableId)).toEqual([[1, 3]]);
-    expect(await newsOf(variableId, aged)).toEqual([1, 2, 3]);
+    expect(await changesOf(variableId, aged)).toEqual([1, 2, 3]);
     const agedBetween = { ...between, versionTimestamp: between.versionTimestamp - 2 * DAY };
-    expect(await newsOf(variableId, agedBetween)).toEqual([3]);
+    expect(await changesOf(variableId, agedBetween)).toEqual([3]);
     await store.write(variableId, [[day(30), 4]]);
     await age(variableId, '40 days');
     await compactRewrites(store.database);
     expect(await notesOf(variableId)).toEqual([[1, 30]]);
     const oldest = { ...aged, versionTimestamp: aged.versionTimestamp - 40 * DAY };
-    expect(await newsOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
+    expect(await changesOf(variableId, oldest)).toEqual([1, 2, 3, 4]);
   });
 
   it('exist for points written before notes were introduced (R-J1)', async () => {
@@ -219,12 +224,12 @@ describe('watch notes', () => {
     }
     const [oldest] = [...(await store.readAll(variableId))].sort((a, b) => a.versionTimestamp - b.versionTimestamp);
     const place: ChangePosition = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
-    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    expect(await changesOf(variableId, place)).toEqual([3, 4]);
     await store.database.query('delete from point_rewrite where variable_id = $1', [variableId]);
     await store.database.query(await readFile(OF_BEFORE, 'utf8'));
-    expect(await newsOf(variableId, place)).toEqual([3, 4]);
+    expect(await changesOf(variableId, place)).toEqual([3, 4]);
     await store.write(variableId, [[day(10), 5]]);
-    expect(await newsOf(variableId, place)).toEqual([3, 4, 5]);
+    expect(await changesOf(variableId, place)).toEqual([3, 4, 5]);
   });
 
   it('are deleted with the points of a deleted variable (R-C7)', async () => {

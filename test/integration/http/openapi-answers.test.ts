@@ -18,7 +18,7 @@ const MARK = 'DESCRIBED';
 /** Their answers are pages or streams, or need R. */
 const NOT_READ_HERE = new Set(['getDocs', 'getMetrics', 'showInvitation', 'followFile', 'getSampleData']);
 const JSON_TYPE = 'application/json';
-/** What the first bytes of a file are, by its media type. */
+/** First bytes of a file by media type. */
 const STARTS: Readonly<Record<string, RegExp>> = { 'text/csv': /^(date|row),/, [XLSX_TYPE]: /^PK/ };
 
 let api: TestApi;

@@ -35,7 +35,7 @@ async function call(path: string, token: string | undefined, method = 'GET') {
   return { status: response.status, challenge: response.headers.get('www-authenticate'), body };
 }
 
-describe('a bearer token', () => {
+describe('identity: a bearer token', () => {
   it('of the issuer is verified, and the caller comes from the database (R-B1, R-B5)', async () => {
     expect(await call('/account/me', await tokenOf('max'))).toMatchObject({
       status: 200,
@@ -163,7 +163,7 @@ describe('caller: permissions', () => {
   });
 });
 
-describe('a live token', () => {
+describe('identity: a live token', () => {
   it.each([
     ['locking', 'update app_user set is_locked = true where id = $1', 401],
     ['deleting', 'delete from app_user where id = $1', 401],

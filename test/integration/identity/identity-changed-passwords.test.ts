@@ -75,7 +75,7 @@ const tokensOf = async (username: string, password = PASSWORD) =>
 const refresh = (token: unknown) =>
   postToken(api.origin, { ...FORM, grant_type: 'refresh_token', refresh_token: String(token) });
 
-describe('cached push credentials', () => {
+describe('identity: cached push credentials', () => {
   it.each([
     ['by the link of a mail', 'rita', reset],
     ['at the page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
@@ -87,7 +87,7 @@ describe('cached push credentials', () => {
       await by(name, userId);
       expect(await push(api.origin, name, PASSWORD)).toBe(401);
       // By the invalidation message: the cache entry alone would last half a minute.
-      await eventually('the news', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
+      await eventually('the invalidation', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, CHOSEN)).toBe(200);
     },
   );
@@ -115,7 +115,7 @@ describe('cached push credentials', () => {
   });
 });
 
-describe('sessions and tokens of a changed password', () => {
+describe('identity: sessions and tokens of a changed password', () => {
   it('a reset revokes refresh tokens, browser sessions and live access tokens (R-B11, R-B5)', async () => {
     const userId = await addPusher('theo');
     const browser = await signInBrowser('theo');

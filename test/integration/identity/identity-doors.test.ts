@@ -13,7 +13,7 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const LOG = createLog('silent', 'test');
 
-describe('access invalidation', () => {
+describe('identity: access invalidation', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startTestApi({ ACCESS_CACHE_SEC: '30' });
@@ -52,7 +52,7 @@ describe('access invalidation', () => {
     const { config, authentication } = api.parts;
     const elsewhere = createCallerCache({ database: api.database, cacheSec: 30 });
     let isListening = false;
-    const news = openAccessInvalidation({
+    const invalidation = openAccessInvalidation({
       ...{ redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log: LOG },
       onChange: (userIds) => {
         isListening = true;
@@ -67,12 +67,12 @@ describe('access invalidation', () => {
       expect((await elsewhere(token)).role).toBe('MANAGER');
       await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
       expect((await elsewhere(token)).role).toBe('MANAGER');
-      await eventually('the news', async () => {
+      await eventually('the invalidation', async () => {
         await api.parts.accessInvalidation.publish([id]);
         return (await elsewhere(token)).role === 'USER';
       });
     } finally {
-      news.close();
+      invalidation.close();
     }
   });
 
@@ -101,7 +101,7 @@ describe('access invalidation', () => {
   });
 });
 
-describe('rate limits', () => {
+describe('identity: rate limits', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startTestApi({ API_RATE_PER_MINUTE: '5', TOKEN_RATE_PER_MINUTE: '8', PROXY_HOPS: '1' });

@@ -43,7 +43,7 @@ async function signIn(username: string) {
   return { browser, before, page, verifier };
 }
 
-describe('cookies', () => {
+describe('identity: cookies', () => {
   it('set before a sign-in are worthless after it: no session fixation (R-B2)', async () => {
     const { browser, before } = await signIn('uma');
     const { address } = startAuthorization(api.origin, { prompt: 'none' });
@@ -73,7 +73,7 @@ describe('cookies', () => {
   });
 });
 
-describe('a wrong password', () => {
+describe('identity: a wrong password', () => {
   it('takes the same work for an existing, an unknown and a blocked user (R-B11)', async () => {
     await addPerson(api, 'known');
     const work = async (userName: string) => {
@@ -98,7 +98,7 @@ describe('a wrong password', () => {
   });
 });
 
-describe('a stolen refresh token', () => {
+describe('identity: a stolen refresh token', () => {
   it('of a public client is detected on reuse, which revokes the grant (R-B3)', async () => {
     const { page, verifier } = await signIn('uma');
     const { body } = await exchangeCode(api.origin, page.url, verifier);
@@ -118,7 +118,7 @@ describe('a stolen refresh token', () => {
   });
 });
 
-describe('mails', () => {
+describe('identity: mails', () => {
   it('have correct headers and recipients, whatever names contain (R-B10)', async () => {
     const injected = 'North\r\nBcc: spy@evil.example\r\nX-Spy: 1';
     await api.manager.put('/account', { name: injected, emailSettings: { senderName: injected } });
@@ -140,7 +140,7 @@ describe('mails', () => {
   );
 });
 
-describe('requesting a new password', () => {
+describe('identity: requesting a new password', () => {
   const ask = async (username: string) => {
     const browser = createBrowser();
     const page = await browser.open(`${api.origin}/realms/tidemark/forgot-password`);
@@ -178,7 +178,7 @@ describe('requesting a new password', () => {
   });
 });
 
-describe('the log of requests', () => {
+describe('identity: the log of requests', () => {
   it('contains no token of a query or a header (R-K4)', async () => {
     let written = '';
     const log = pino(

@@ -36,7 +36,7 @@ async function impersonate(form = {}): Promise<TestClient> {
   return createTestClient(api.origin, String(body.access_token));
 }
 
-describe('impersonation', () => {
+describe('identity: impersonation', () => {
   it('issues a token of the user with the ADMIN as act, and no refresh token (R-B14)', async () => {
     const { body } = await exchange({ requested_subject: 'UMA' });
     expect(body).toEqual({
@@ -115,7 +115,7 @@ describe('impersonation', () => {
   });
 });
 
-describe('impersonation is refused', () => {
+describe('identity: impersonation is refused', () => {
   it.each([
     ['a manager', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
     ['a token that is none', async () => ({ subject_token: 'x' }), 'invalid_grant'],

@@ -48,7 +48,7 @@ async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise
   return startTestApi({ AUTH_URL, TRUSTED_ISSUERS: JSON.stringify(issuers), EXTERNAL_USERS: externalUsers });
 }
 
-describe.each(['sub', 'email', 'businessId'])('two trusted issuers, users identified by %s', (how) => {
+describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, users identified by %s', (how) => {
   let foreign: ForeignIssuer;
   let api: TestApi;
   let uma: string;
@@ -122,7 +122,7 @@ describe.each(['sub', 'email', 'businessId'])('two trusted issuers, users identi
   });
 });
 
-describe('rotation of signing keys', () => {
+describe('identity: rotation of signing keys', () => {
   it('tokens of the old key stay valid while the new one signs (R-B1, R-B2)', async () => {
     const api = await startTestApi();
     try {

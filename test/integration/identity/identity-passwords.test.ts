@@ -31,7 +31,7 @@ const newPerson = (name: string) => addPerson(api, name, { email: `${name}@north
 const choose = (browser: Browser, page: BrowserPage, password: string, more = {}) =>
   browser.submit(page, { newPassword: password, repeatedPassword: password, ...more });
 
-describe('POST /account/user/create', () => {
+describe('identity: POST /account/user/create', () => {
   const create = (body: Body, query = '') => api.manager.post(`/account/user/create${query}`, body);
 
   it('creates a user, who gets a temporary password by mail (§4.2, R-B10)', async () => {
@@ -124,7 +124,7 @@ describe('POST /account/user/create', () => {
   });
 });
 
-describe('the first password', () => {
+describe('identity: the first password', () => {
   it('is requested again until it meets the rules (R-B10)', async () => {
     await api.manager.post('/account/user/create', { userName: 'first', email: 'first@north.example' });
     const mail = await mailbox.next('first@north.example');
@@ -151,7 +151,7 @@ describe('the first password', () => {
   });
 });
 
-describe('resetpassword', () => {
+describe('identity: resetpassword', () => {
   const reset = async (name: string) => {
     const { status } = await api.manager.post(`/account/user/${await userIdOf(api, name)}/resetpassword`, undefined);
     expect(status).toBe(200);
@@ -225,7 +225,7 @@ describe('resetpassword', () => {
   });
 });
 
-describe('GET /user/updatePasswordLink', () => {
+describe('identity: GET /user/updatePasswordLink', () => {
   const linkFor = async (name: string, query = '') => {
     const client = createTestClient(api.origin, await tokenOf(name, PASSWORD));
     return client.get<{ link: string }>(`/user/updatePasswordLink${query}`);

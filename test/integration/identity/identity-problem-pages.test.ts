@@ -37,7 +37,7 @@ async function askTooOften(path: string, asked: Asked) {
   return ask(path, { ...asked, method: 'POST' });
 }
 
-describe('too many attempts', () => {
+describe('identity: too many attempts', () => {
   it.each([
     ['en', 'Too many attempts', /Please wait \d+ seconds?, then try again\./],
     ['de-AT', 'Zu viele Versuche', /warten Sie \d+ Sekunden? und/],
@@ -79,7 +79,7 @@ describe('too many attempts', () => {
   });
 });
 
-describe('an address of the issuer', () => {
+describe('identity: an address of the issuer', () => {
   it('that does not exist is a page for browsers and JSON for programs (R-A5)', async () => {
     const page = await ask(`${REALM}/nowhere`, { language: 'fr' });
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('Page introuvable') });
@@ -126,7 +126,7 @@ describe('an address of the issuer', () => {
   });
 });
 
-it('the API answers browsers in JSON too (R-A5)', async () => {
+it('identity: the API answers browsers in JSON too (R-A5)', async () => {
   const { status, text } = await ask('/account');
   expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
 });

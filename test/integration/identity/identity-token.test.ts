@@ -25,7 +25,7 @@ const refresh = (token: TokenAnswer, form: Readonly<Record<string, string>> = {}
   });
 const accountOf = (answer: TokenAnswer) => decodeJwt(answer.body.access_token ?? '').account;
 
-describe('the password grant', () => {
+describe('identity: the password grant', () => {
   it('issues a token with the claims of R-B4 for the configured audience (R-B3, R-B4)', async () => {
     const { status, body, headers } = await tokenForMax({ scope: 'datahub-api push-data' });
     expect(status).toBe(200);
@@ -87,7 +87,7 @@ describe('the password grant', () => {
   });
 });
 
-describe('the account of a token', () => {
+describe('identity: the account of a token', () => {
   it('is the field account when the user is a member (R-B4)', async () => {
     const other = String(identity.otherAccountId);
     expect(accountOf(await tokenForMax({ account: other }))).toBe(identity.otherAccountId);
@@ -127,7 +127,7 @@ describe('the account of a token', () => {
   });
 });
 
-describe('a refresh', () => {
+describe('identity: a refresh', () => {
   it('keeps the account and the scope of the sign-in (R-B4)', async () => {
     const first = await tokenForMax({ account: String(identity.otherAccountId), scope: 'push-data' });
     const second = await refresh(first);
@@ -166,7 +166,7 @@ describe('a refresh', () => {
   });
 });
 
-describe('a refused token request', () => {
+describe('identity: a refused token request', () => {
   it.each([
     ['a wrong password', { password: 'x' }, 400, 'invalid_grant'],
     ['an unknown user', { username: 'nobody' }, 400, 'invalid_grant'],
@@ -245,7 +245,7 @@ describe('a refused token request', () => {
   });
 });
 
-describe('what the issuer stores', () => {
+describe('identity: what the issuer stores', () => {
   it('contains no secret of a client (R-B11)', async () => {
     const { body } = await tokenForMax();
     const { rows } = await identity.database.query<{ text: string }>(

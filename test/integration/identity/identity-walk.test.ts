@@ -157,7 +157,7 @@ it('walk: knows every path parameter of every route (R-A5)', () => {
   expect(allRoutes().length).toBeGreaterThan(80);
 });
 
-describe.each(WALKERS)('%s', (_who, client, ids) => {
+describe.each(WALKERS)('identity: %s', (_who, client, ids) => {
   it('finds no foreign object by any path (R-A5, R-B9)', async () => {
     for (const { method, path } of allRoutes().filter((route) => route.path.includes('/:'))) {
       const bodies: readonly unknown[] = method === 'GET' ? [undefined] : [{}, []];

@@ -64,7 +64,7 @@ const push = async (level?: string) => {
   return (await user.post<{ rejected: readonly Body[]; accepted: Body }>('/api/data', body)).body;
 };
 
-describe('access to some sources of a site', () => {
+describe('identity: access to some sources of a site', () => {
   beforeAll(async () => {
     expect((await grant({ siteId, level: 'Read', sourceIds: [sources[0]] })).status).toBe(200);
   });
@@ -163,7 +163,7 @@ describe('access to some sources of a site', () => {
   });
 });
 
-describe('the level of site access', () => {
+describe('identity: the level of site access', () => {
   it.each(['Write', 'Admin'])('%s allows pushing to the granted sources (R-B9, R-C3)', async (level) => {
     expect(await push(level)).toMatchObject({
       accepted: { elements: 1 },
@@ -185,7 +185,7 @@ describe('the level of site access', () => {
   });
 });
 
-describe('the migration to levels', () => {
+describe('identity: the migration to levels', () => {
   it('lets exactly the users push who could before (R-B8, R-C3)', async () => {
     await api.signIn('reader', 'USER', { mayPush: false });
     const readerId = await userIdOf(api, 'reader');
@@ -200,7 +200,7 @@ describe('the migration to levels', () => {
   });
 });
 
-describe('an invitation to some sources', () => {
+describe('identity: an invitation to some sources', () => {
   it('grants sources that still exist, and never all in their place (R-B10, R-C3)', async () => {
     const [gone, elsewhere] = [await createSource(api.manager, siteId), await createSite(api.manager)];
     const invite = async (email: string, sourceIds: readonly number[]) => {

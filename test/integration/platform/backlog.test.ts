@@ -1,4 +1,4 @@
-/** What waits in the database, as `/metrics` tells it: the right numbers, found by index among much that is done (R-A9). */
+/** Gauges of backlogs in `/metrics`: exact, and read by index among many finished rows (R-A9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALCULATION_BACKLOG } from '../../../src/calculation/calculation-metrics.ts';
 import { FILE_BACKLOG } from '../../../src/files/file-metrics.ts';
@@ -82,7 +82,7 @@ describe('metrics: backlog gauges (R-A9)', () => {
     expect(age).toBeLessThan(240);
   });
 
-  // Of push_batch there is no more than what waits, and every row of it is added up.
+  // push_batch holds waiting batches only, so every row is counted.
   test.each(ALL.filter((query) => query !== PUSH_BACKLOG).map((query) => [query.gauges[0]?.name, query] as const))(
     'the query of %s scans no whole table',
     async (_name, { sql }) => {

@@ -104,10 +104,10 @@ describe('silent network:', () => {
 test('silent network: an ingester suspended inside its transaction loses the account to another within 20 s (R-D6)', async () => {
   const own = await createStoredWorld();
   const ingesters: RoleProcess[] = [];
-  const door = await startRoles(['api'], own.environment);
+  const apiRole = await startRoles(['api'], own.environment);
   try {
     ingesters.push(await startRoles(['ingester'], own.environment));
-    const client = await signIn(door.http);
+    const client = await signIn(apiRole.http);
     const { sourceId } = await createSiteAndSource(client);
     const variableId = await createVariable(client, sourceId);
     const push = (value: number) =>
@@ -135,7 +135,7 @@ test('silent network: an ingester suspended inside its transaction loses the acc
     await eventually('the third value', () => isRead(3), 20_000);
   } finally {
     for (const ingester of ingesters) await ingester.kill();
-    await door.kill();
+    await apiRole.kill();
     await own.close();
   }
 }, 90_000);

@@ -123,7 +123,7 @@ describe('push: HTTP Basic', () => {
       const client = createTestClient(strict.origin);
       const statuses: number[] = [];
       for (let count = 0; count < 8; count += 1) {
-        const headers = { authorization: encoded(`somebody:${count}`) };
+        const headers = { authorization: encoded(`unknown:${count}`) };
         statuses.push((await client.post('/api/data', [], headers)).status);
       }
       expect(statuses.at(-1)).toBe(429);
@@ -148,7 +148,7 @@ describe('push: a cached Basic exchange', () => {
       if (password !== 'right') throw new DomainError('invalid_token', 'wrong');
       return { verified: VERIFIED, ttlSec: 100 };
     };
-    const app = createDoor(exchangePassword, { nowMillis: () => now });
+    const app = createBasicApp(exchangePassword, { nowMillis: () => now });
     const ask = async (text: string) => (await app.request('/', { headers: { authorization: encoded(text) } })).status;
     expect(await Promise.all([ask('a:right'), ask('a:right'), ask('a:right')])).toEqual([200, 200, 200]);
     expect(await ask('a:right')).toBe(200);
@@ -163,7 +163,7 @@ describe('push: a cached Basic exchange', () => {
     expect(tried).toHaveLength(4);
   });
 
-  function createDoor(exchangePassword: ExchangePassword, clock: { nowMillis: () => number }) {
+  function createBasicApp(exchangePassword: ExchangePassword, clock: { nowMillis: () => number }) {
     const callers = async () => ({
       ...{ userId: 's', userName: 's', accountId: 1, role: 'USER' as const, sites: 'all' as const },
       ...{ permissions: new Set<string>(), scopes: new Set<string>() },

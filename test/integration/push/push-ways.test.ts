@@ -232,13 +232,13 @@ describe('push: pushes that arrive together', () => {
     const variableId = await newVariable();
     const services = [openService(), openService()];
     const caller = { ...(await callerOfManager()), accountId: api.accountId };
-    const context = { caller, label: 'two-doors', isResendable: true, timeoutSec: 60, requestId: 'r', mapperId: null };
+    const context = { caller, label: 'two-paths', isResendable: true, timeoutSec: 60, requestId: 'r', mapperId: null };
     const bytes = () => new TextEncoder().encode(JSON.stringify([{ variableId, data: readings(3, 1) }]));
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => services[index % 2]?.acceptPush(context, bytes())),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    const { rows } = await api.database.query(`select id from push_operation where label = 'two-doors'`);
+    const { rows } = await api.database.query(`select id from push_operation where label = 'two-paths'`);
     expect(rows).toHaveLength(1);
     await Promise.all(services.map((service) => service.close()));
   });

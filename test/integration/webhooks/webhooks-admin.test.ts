@@ -85,7 +85,7 @@ describe('webhooks: POST /account/webhooks', () => {
     ['33 headers', { headers: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`X-${i}`, 'v'])) }, '$.headers'],
     ['headers of more than 8 KiB', { headers: { 'X-A': 'v'.repeat(8190) } }, '$.headers'],
     ['a name of 201 characters', { name: 'n'.repeat(201) }, '$.name'],
-    ['a name nobody can store', { name: 'a\0' }, '$.name'],
+    ['a name that cannot be stored', { name: 'a\0' }, '$.name'],
     ['a filter that is a list', { filter: [] }, '$.filter'],
     ['headers that are a list', { headers: [] }, '$.headers'],
   ])('refuses %s (R-I1)', async (_what, members, place) => {

@@ -16,7 +16,7 @@ const SETTINGS = {
 };
 
 let world: StoredWorld;
-let doors: RoleProcess;
+let apiRole: RoleProcess;
 let api: ApiClient;
 let receiver: WebhookReceiver;
 let webhookId: string;
@@ -24,11 +24,11 @@ const workers: RoleProcess[] = [];
 
 beforeAll(async () => {
   world = await createStoredWorld();
-  doors = await startRoles(['api'], { ...world.environment, ...SETTINGS });
-  api = await signIn(doors.http);
+  apiRole = await startRoles(['api'], { ...world.environment, ...SETTINGS });
+  api = await signIn(apiRole.http);
 }, 60_000);
 afterAll(async () => {
-  await doors?.kill();
+  await apiRole?.kill();
   await world?.close();
 });
 afterEach(async () => {
@@ -119,7 +119,7 @@ const isWaiting = (statement: string) =>
   });
 
 /**
- * What becomes of a dead process's claims once their time is over, at once: the lease on its tries has ended, and its
+ * Expires the claims of a dead process at once: the lease on its attempts has ended, and its
  * jobs are gone from Redis. The sweepers come back to what is due.
  */
 async function endClaims(): Promise<void> {

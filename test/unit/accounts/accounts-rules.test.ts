@@ -59,7 +59,7 @@ describe('planUserChange: who may change which user (R-B8)', () => {
   });
 });
 
-describe('the rate limit (R-B15)', () => {
+describe('accounts: the rate limit (R-B15)', () => {
   /** Instants at which requests come → those that pass. */
   const pass = (instants: readonly number[], perMinute: number): readonly number[] => {
     let fullAtMs: number | undefined;
@@ -124,7 +124,7 @@ describe('the rate limit: the key of a client address (R-B15)', () => {
   });
 });
 
-describe('a chosen password (R-B11)', () => {
+describe('accounts: a chosen password (R-B11)', () => {
   const problemOf = (password: string, repeated = password) =>
     findPasswordProblem({ password, repeated, names: ['uma', 'uma@north.example', null], minLength: 10 });
 
@@ -138,7 +138,7 @@ describe('a chosen password (R-B11)', () => {
   });
 });
 
-describe('signing keys (R-B1, R-B2)', () => {
+describe('accounts: signing keys (R-B1, R-B2)', () => {
   const policy = { rotateAfterMs: 1000, publishAheadMs: 100, keepMs: 300 };
   const plan = (ages: readonly number[]) => {
     const keys: readonly KeyAge[] = ages.map((age, index) => ({ kid: `k${index}`, createdMs: 10_000 - age }));
@@ -169,7 +169,7 @@ describe('signing keys (R-B1, R-B2)', () => {
   });
 });
 
-describe('texts of mails and pages', () => {
+describe('accounts: texts of mails and pages', () => {
   const mails: MailTexts = { ...ACCOUNT_MAIL_TEXTS, ...PASSWORD_MAIL_TEXTS, ...WEBHOOK_MAIL_TEXTS };
   const placeholders = (text: unknown) => [...new Set(JSON.stringify(text).match(/\{\w+\}/g) ?? [])].sort();
 

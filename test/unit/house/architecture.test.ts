@@ -1,4 +1,4 @@
-/** The walls of the house: which room may import which, what pure files are, how large files get. */
+/** Limits of the architecture: imports between the folders of src, purity of rule files, size of files. */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -6,7 +6,7 @@ import { issuerUrl } from '../../../src/identity/issuer/issuer-url.ts';
 
 const TOKEN_PATH = '/protocol/openid-connect/token';
 
-describe('paths of the issuer', () => {
+describe('identity: paths of the issuer', () => {
   const paths = issuerPaths('http://127.0.0.1:8080/realms/tidemark', ['opinum']);
 
   it.each([
@@ -46,7 +46,7 @@ describe('paths of the issuer', () => {
   });
 });
 
-describe('the account of a token request', () => {
+describe('identity: the account of a token request', () => {
   it.each([
     [{ account: '7' }, { kind: 'account', accountId: 7 }],
     [
@@ -72,7 +72,7 @@ describe('the account of a token request', () => {
   });
 });
 
-describe('the scopes of a token', () => {
+describe('identity: the scopes of a token', () => {
   const allowed = ['datahub-api', 'push-data'];
 
   it('without a requested scope are all scopes of the client (R-B3)', () => {

@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { hashSecret, verifySecret } from '../../../src/platform/secret-hash.ts';
 
-describe('stored secrets', () => {
+describe('identity: stored secrets', () => {
   it('are salted argon2id hashes that match the secret only (R-B11)', async () => {
     const [first, second] = await Promise.all([hashSecret('correct horse'), hashSecret('correct horse')]);
     expect(first).toMatch(/^\$argon2id\$v=19\$/);

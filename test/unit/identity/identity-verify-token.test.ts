@@ -53,7 +53,7 @@ function createVerifier(issuers: readonly ForeignIssuer[]) {
   return { verify, state };
 }
 
-describe('token verification with key sets over HTTP', () => {
+describe('identity: token verification with key sets over HTTP', () => {
   it('accepts two issuers, each with its own audience (R-B1)', async () => {
     const { verify } = createVerifier([old, current]);
     await expect(verify(await old.sign('k1'))).resolves.toMatchObject({ issuer: 'https://old.example', subject: 'u1' });

@@ -40,7 +40,7 @@ function claimOf({ attribute, notes }: Session, form: Readonly<Record<string, st
 const signIn = (form = {}) => ({ grant_type: 'password', ...form });
 const refresh = (form = {}) => ({ grant_type: 'refresh_token', ...form });
 
-describe('the claim account of Keycloak’s tokens', () => {
+describe('identity: the claim account of Keycloak’s tokens', () => {
   it.each([
     ['the field account', { account: '7', acr_values: 'accountId:8' }, '7'],
     ['else acr_values in the old form', { account: '', acr_values: 'urn:x accountId:8' }, '8'],

@@ -95,13 +95,13 @@ async function addOld(webhookId: string, days: number): Promise<{ readonly event
 test('webhook history: the purge skips locked messages until its next run (R-I5)', async () => {
   const { id } = await createWebhook(api.manager);
   const [held, other] = [await addOld(id, 31), await addOld(id, 31)];
-  const somebody = await hold('select from webhook_event where id = $1 for update', held.eventId);
+  const holder = await hold('select from webhook_event where id = $1 for update', held.eventId);
   await purgeHistory(api.parts.database, 30, () => false);
   const left = await api.database.query('select id from webhook_event where id = any($1)', [
     [held.eventId, other.eventId],
   ]);
   expect(left.rows).toEqual([{ id: held.eventId }]);
-  await somebody.end();
+  await holder.end();
 });
 
 test('webhook history: a replay of a message being purged answers 404 (R-I5, R-A5)', async () => {

@@ -86,9 +86,9 @@ test('webhook delivery: a message is given up after the last retry (R-I3)', asyn
 });
 
 test('webhook delivery: a redirect is a failure and is not followed (R-I3)', async () => {
-  const [target, door] = [await receiver(), await receiver()];
-  door.answer({ status: 307, headers: { location: target.url } });
-  const webhookId = await delivery.addWebhook(door.url);
+  const [target, redirecting] = [await receiver(), await receiver()];
+  redirecting.answer({ status: 307, headers: { location: target.url } });
+  const webhookId = await delivery.addWebhook(redirecting.url);
   await delivery.createSites(1);
   expect(await delivery.historyOf(webhookId, 3)).toMatchObject([{ state: 'Failed', status: 307 }, {}, {}]);
   expect(target.received).toEqual([]);

@@ -248,7 +248,7 @@ describe('accounts: the audit trail', () => {
     expect(body.map(({ userName }) => userName)).toEqual(['sam']);
   });
 
-  it('has changes of a whole user in all the user’s accounts, wherever they were made (R-A5, R-B8)', async () => {
+  it('has changes of a user in all accounts of the user, from whichever account they were made (R-A5, R-B8)', async () => {
     const stella = await addPerson(api, 'stella', { accountIds: [api.otherAccountId] });
     await admin.post(`/account/user/${stella}`, { firstName: 'Stella' });
     await admin.post(`/account/user/${stella}/lock`, { isLocked: true });

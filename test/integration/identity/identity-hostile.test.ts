@@ -153,7 +153,7 @@ describe('identity: requesting a new password', () => {
     return rows.length;
   };
 
-  it('is answered alike for existing and unknown users (R-B11)', async () => {
+  it('is answered the same for existing and unknown users (R-B11)', async () => {
     const told = await ask('uma');
     expect(told).toContain('If this user exists');
     expect(await ask('nobody')).toBe(told);

@@ -50,7 +50,7 @@ describe('identity: impersonation', () => {
     });
   });
 
-  it('grants what the user may do, and no more (R-B14, R-B8)', async () => {
+  it('grants the permissions of the user, and no more (R-B14, R-B8)', async () => {
     const client = await impersonate();
     expect((await client.get('/account/audit')).status).toBe(200);
     expect((await client.get(`/account/usersForAccount/${api.accountId}`)).status).toBe(403);

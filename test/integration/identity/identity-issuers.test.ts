@@ -107,7 +107,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await linked()).toEqual(expected);
   });
 
-  it('what the user may do is read from the database, not from the foreign token (R-B5)', async () => {
+  it('permissions are read from the database, not from the foreign token (R-B5)', async () => {
     const claims = { sub: uma, roles: ['ADMIN'], realm_access: { roles: ['ADMIN'] }, account: api.accountId };
     const client = createTestClient(api.origin, await foreign.sign(claims));
     expect((await client.get('/account/audit')).status).toBe(403);

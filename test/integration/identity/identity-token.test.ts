@@ -245,7 +245,7 @@ describe('identity: a refused token request', () => {
   });
 });
 
-describe('identity: what the issuer stores', () => {
+describe('identity: stored state of the issuer', () => {
   it('contains no secret of a client (R-B11)', async () => {
     const { body } = await tokenForMax();
     const { rows } = await identity.database.query<{ text: string }>(

@@ -180,7 +180,7 @@ test('architecture: a folder has at most 15 code files', () => {
   expect(crowded, 'move files that belong together into a folder named for what one does there').toEqual([]);
 });
 
-test('house: the top level holds nothing but what the owner asked for', () => {
+test('architecture: the top level has only the agreed files and folders', () => {
   const allowed = new Set([
     ...['package.json', 'package-lock.json', 'src', 'r-runtime', 'sql', 'proto', 'test', 'Dockerfile', 'README.md'],
     ...['tsconfig.json', 'compose.yaml', 'node_modules'],

@@ -191,7 +191,7 @@ describe('points: removal', () => {
     ['counting', 'point', countDates],
     ['history', 'point_version', deleteHistory],
     ['current values', 'point', deleteCurrent],
-  ] as const)('%s of a period goes by keys (R-G5)', async (_what, table, statement) => {
+  ] as const)('%s of a period finds rows by key (R-G5)', async (_what, table, statement) => {
     await inTransaction(async (transaction) => {
       const [chunk] = chunksOf(await findChunks(transaction), table, chunkOf(FROM));
       const period = [ids.slice(0, 5), new Date(FROM / 1000).toISOString(), 'infinity'];

@@ -83,7 +83,7 @@ export async function countHistory(
   return rows[0]?.count ?? 0;
 }
 
-/** @throws Error when there is no such attempt. */
+/** @throws {Error} when the attempt does not exist. */
 export async function getEntry(queryable: Queryable, id: string): Promise<WebhookHistory> {
   const { rows } = await queryable.query<HistoryRow>(ENTRY, [id]);
   const [row] = rows;

@@ -151,7 +151,7 @@ const WALKERS = [
   ['a USER with ids of a site that was not granted', () => user, () => hidden],
 ] as const;
 
-it('walk: knows every path parameter of every route (R-A5)', () => {
+it('walk: has an id for every path parameter of every route (R-A5)', () => {
   const unknown = allRoutes().filter(({ path }) => fillPath(path, NO_IDS) === undefined);
   expect(unknown).toEqual([]);
   expect(allRoutes().length).toBeGreaterThan(80);

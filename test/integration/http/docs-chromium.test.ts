@@ -107,7 +107,7 @@ describe.skipIf(program === undefined)('docs: the page in Chromium (skipped with
     }
     await keepScreenshot('docs-authorize');
     await pressIn('.auth-btn-wrapper .authorize');
-    await tab.untilText('logout');
+    await tab.untilText('Logout');
     await pressIn('.auth-btn-wrapper .btn-done');
     await pressIn('#operations-Sites-listSites .try-out__btn');
     await pressIn('#operations-Sites-listSites .execute');

@@ -59,7 +59,8 @@ async function openHandler() {
   });
   const requestSeconds = { observe: () => {} };
   const listener = await listenHttp('127.0.0.1', 0);
-  const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202 });
+  const headers = { 'Content-Type': 'application/json' };
+  const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202, headers });
   listener.serve(app, (byApp) => service.handleSmallPushes({ findCachedCaller, requestSeconds, log }, byApp));
   const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
   return {

@@ -33,6 +33,6 @@ describe('identity: stored secrets', () => {
   });
 
   it('throw for a malformed hash (R-B11)', async () => {
-    await expect(verifySecret('x', 'x')).rejects.toThrow('not an argon2id hash');
+    await expect(verifySecret('x', 'x')).rejects.toThrow('must be an argon2id PHC string');
   });
 });

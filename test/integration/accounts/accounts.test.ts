@@ -171,7 +171,7 @@ describe('accounts: features of the account', () => {
   });
 });
 
-describe('accounts of the user', () => {
+describe('accounts: accounts of the user', () => {
   const idsOf = (answer: { body: readonly Account[] }) => answer.body.map(({ id }) => id);
 
   it('are the user’s memberships; for an ADMIN all accounts (§4.1, R-B8)', async () => {

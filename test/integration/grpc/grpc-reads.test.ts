@@ -53,7 +53,7 @@ function toRows({ variableIds, dateMicros, values, versionCodes, versions }: Poi
   });
 }
 
-describe('grpc ReadLast', () => {
+describe('grpc: ReadLast', () => {
   it('returns the last point of every requested variable, in request order, in one message (§2, R-G1, R-J1)', async () => {
     const rows = toRows(await reader.readLast({ variableIds: [versioned, empty, plain] }));
     expect(rows).toEqual([
@@ -119,7 +119,7 @@ describe('grpc ReadLast', () => {
   });
 });
 
-describe('grpc ListVersions', () => {
+describe('grpc: ListVersions', () => {
   it('returns every VersionTag as REST does (R-F8, R-J1)', async () => {
     await push(versioned, [{ date: day(1), value: 7 }]);
     const { versions, totalCount } = await reader.listVersions({ variableId: versioned });
@@ -154,7 +154,7 @@ const RUN = `
   values ($1, $2, $3, 'Input', '2026-03-01', '2026-03-02', '2026-03-02', 5, 0, '2026-03-02T10:00:00', now(), $4, $5, null,
           $6, $7, '{"read": 4, "stored": 2}', '{"wait": 1.5, "r": 12}', $8, '{9}')`;
 
-describe('grpc ListRuns', () => {
+describe('grpc: ListRuns', () => {
   beforeAll(async () => {
     const inputs = [
       {

@@ -179,7 +179,7 @@ async function age(variableId: number, length: string): Promise<void> {
   );
 }
 
-describe('watch notes', () => {
+describe('grpc: notes that watches follow', () => {
   it('are merged by day, later into one, and still find the same points (R-J1)', async () => {
     const variableId = await store.addVariable({ isVersioned: true });
     await store.write(variableId, [

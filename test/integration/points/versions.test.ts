@@ -48,7 +48,7 @@ async function versionsByHand(variableId: number): Promise<readonly Version[]> {
   return rows;
 }
 
-describe('versions of a variable', () => {
+describe('points: versions of a variable', () => {
   test('lists VersionTags, newest first, with first and last VersionTimestamp and count (R-F8)', async () => {
     const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
     expect(await versionsOf(variableId)).toEqual([]);

@@ -61,7 +61,7 @@ const V1_TO_V2 = [
   [null, 4, null],
 ];
 
-describe('comparison', () => {
+describe('reading: comparison', () => {
   test('has both values and their difference by date, then a summary (R-G6)', async () => {
     const compared = await compare('leftVersion=V1&rightVersion=V2');
     expect(compared).toMatchObject({ variableId, unitId: 8 });

@@ -38,7 +38,7 @@ async function valuesOf(variableId: number, query = ''): Promise<readonly number
 
 const remove = (body: unknown, client = api.manager) => client.send<Removed>('DELETE', '/data', body);
 
-describe('deleting points', () => {
+describe('points: deletion', () => {
   test('removes every version of a period, begin inclusive and end exclusive, and counts dates (R-G5)', async () => {
     const variableId = await withDays(1, 2, 3, 4);
     const { status, body } = await remove({ variableIds: [variableId], fromDateUtc: day(2), toDateUtc: day(4) });

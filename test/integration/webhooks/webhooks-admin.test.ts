@@ -131,7 +131,7 @@ describe('webhooks: POST /account/webhooks', () => {
   });
 });
 
-describe('webhook secret', () => {
+describe('webhooks: secret', () => {
   it('is never returned when the client gave it (R-I1)', async () => {
     const secret = secretOf(64);
     const webhook = await createWebhook(api.manager, { secret });
@@ -393,7 +393,7 @@ it('webhooks: a USER cannot change anything (R-B8)', async () => {
   expect(await read(webhook)).toMatchObject(WEBHOOK);
 });
 
-describe('webhook filter', () => {
+describe('webhooks: filter', () => {
   it('must name entities of the account; every other id is reported with the same text (R-I1, R-A5)', async () => {
     const filter = {
       siteIds: [own.siteId, foreign.siteId],

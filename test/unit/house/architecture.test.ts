@@ -57,7 +57,7 @@ test('architecture: the scan finds imports', () => {
   expect(imports.length).toBeGreaterThan(SOURCES.length);
 });
 
-test('architecture: a room imports only the rooms it may', () => {
+test('architecture: a folder of src imports only the folders it may', () => {
   const broken = imports.filter(({ from, to }) => {
     const allowed = ALLOWED[roomOf(from)];
     return (
@@ -67,7 +67,7 @@ test('architecture: a room imports only the rooms it may', () => {
   expect(broken).toEqual([]);
 });
 
-test('architecture: rooms import only config.ts of the files in src', () => {
+test('architecture: folders import only config.ts of the files in src', () => {
   const wiring = ['root', 'roles', 'local'];
   const broken = imports.filter(({ from, to }) => {
     return !wiring.includes(roomOf(from)) && to.startsWith('src/') && roomOf(to) === 'root' && to !== 'src/config.ts';

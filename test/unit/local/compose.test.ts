@@ -19,7 +19,7 @@ function get(name: string): ComposeService {
   return service;
 }
 
-describe('compose.yaml', () => {
+describe('local: compose.yaml', () => {
   test('has database, redis, the migration and one service per role', () => {
     expect(services.map(([name]) => name)).toEqual(['database', 'redis', 'migrate', ...ROLES]);
     for (const role of [...ROLES, 'migrate']) expect(get(role).command).toEqual([role]);

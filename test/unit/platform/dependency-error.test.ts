@@ -3,7 +3,7 @@ import { isDependencyError } from '../../../src/platform/database/dependency-err
 
 const failure = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 
-describe('dependency errors', () => {
+describe('platform: dependency errors', () => {
   it.each(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', '08006', '57P01'])(
     '%s means that a dependency is unavailable (R-A5)',
     (code) => {

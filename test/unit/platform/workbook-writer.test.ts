@@ -24,7 +24,7 @@ function rowsOf(sheet: Excel.Worksheet | undefined): readonly (readonly unknown[
   return rows;
 }
 
-describe('workbook writer', () => {
+describe('platform: workbook writer', () => {
   test('writes a header and typed cells; null and non-finite numbers leave cells empty', async () => {
     const rows = batchesOf(
       [['a', 1.5]],

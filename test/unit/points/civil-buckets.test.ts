@@ -31,7 +31,7 @@ function nextChange(zone: string, date: number): number {
 
 const bucketsOf = (kind: (typeof KINDS)[number], zone: string) => civilBuckets(kind, zone, startOfDay(zone));
 
-describe('civil buckets', () => {
+describe('points: civil buckets', () => {
   test('are adjacent in both directions around any clock change (R-G1)', () => {
     const hours = fc.integer({ min: -30 * 60, max: 30 * 60 });
     fc.assert(

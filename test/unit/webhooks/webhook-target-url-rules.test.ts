@@ -61,7 +61,7 @@ test('webhook URL: http and internal ranges are accepted when the operator allow
   expect(problemOf('http://10.0.0.1/', policy)).toBe('must have a public address as its host');
 });
 
-describe('webhook headers', () => {
+describe('webhooks: headers', () => {
   test('stored headers never replace those of the service (R-I3)', () => {
     const own = {
       'Webhook-Id': 'forged',
@@ -87,7 +87,7 @@ describe('webhook headers', () => {
   });
 });
 
-describe('webhook response header Retry-After (R-I3)', () => {
+describe('webhooks: response header Retry-After (R-I3)', () => {
   const now = Date.UTC(2026, 2, 1, 12);
 
   test.each([

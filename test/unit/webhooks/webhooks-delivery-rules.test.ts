@@ -101,7 +101,7 @@ describe('webhook fan-out: filter', () => {
   });
 });
 
-describe('webhook disabled by the service', () => {
+describe('webhooks: disabled by the service', () => {
   test.each(['en', 'fr', 'nl', 'de'] as const)('the mail states the reason in %s', (language) => {
     expect(disableReason({ kind: 'gone' }, language)).toContain('410');
     expect(disableReason({ kind: 'failing', days: 5 }, language)).toMatch(/\b5\b.*\.$/);

@@ -84,7 +84,7 @@ async function unpack(
   const copied = pipeline(debootstrap.stdout, tar.stdin).catch(() => 'the exit codes are checked below');
   // A signal ends the children first, so that they and this process remove their files.
   const interrupt = (): void => {
-    for (const child of [debootstrap, tar]) child.kill('SIGTERM');
+    for (const { pid } of [debootstrap, tar]) if (pid !== undefined) endGroup(pid);
   };
   for (const signal of INTERRUPTS) process.on(signal, interrupt);
   const [[builtCode], [unpackedCode]] = await Promise.all([once(debootstrap, 'exit'), once(tar, 'exit'), copied]);
@@ -116,10 +116,20 @@ function mmdebstrapArguments(recipe: RootRecipe): readonly string[] {
   ];
 }
 
+/** mmdebstrap leaves signals to its children, so the whole group gets them. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // The group has ended.
+  }
+}
+
 function spawnTied(argv: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   return spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: environment,
+    detached: true,
   });
 }
 

@@ -5,6 +5,7 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { parseScopes } from '../issuer/grants/token-request-rules.ts';
 import { KeyCache } from './key-cache.ts';
 import type { TrustedIssuer } from './trusted-issuers.ts';
 
@@ -103,7 +104,8 @@ function readClaims(issuer: string, payload: JWTPayload): VerifiedToken {
     subject: sub,
     issuedSec: iat,
     accountId: readAccount(account),
-    scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []),
+    // The previous identity system writes a list.
+    scopes: parseScopes(typeof scope === 'string' ? scope : texts(scope).join(' ')),
     roles: new Set([...texts(roles), ...texts((realmAccess as { roles?: unknown } | undefined)?.roles)]),
     // An actor without `sub` gives '', which find-caller.ts refuses: the token must not pass as the user's own.
     actorSubject: act === undefined ? undefined : (text((act as { sub?: unknown } | null)?.sub) ?? ''),

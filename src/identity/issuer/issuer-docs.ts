@@ -24,7 +24,7 @@ const tokenRequest = z
     refresh_token: z.string().optional(),
     scope: z
       .string()
-      .meta({ examples: [KNOWN_SCOPES.join(' ')] })
+      .meta({ description: '`opisense-api` is an alias of `datahub-api`.', examples: [KNOWN_SCOPES.join(' ')] })
       .optional(),
     account: z.string().meta({ description: 'Id of an account of the user; default: the active account.' }).optional(),
     acr_values: z.string().meta({ description: 'Older form of `account`: `accountId:<id>`.' }).optional(),
@@ -38,7 +38,11 @@ const token = z
     refresh_token: z.string().optional(),
     id_token: z.string().optional(),
     issued_token_type: z.string().optional(),
-    scope: z.string(),
+    scope: z.string().meta({ description: 'Scopes of the token, separated by spaces.' }),
+    refused_scope: z
+      .string()
+      .meta({ description: 'Requested scopes that the token does not have, separated by spaces.' })
+      .optional(),
   })
   .meta({ id: 'Token' });
 const refusal = z
@@ -52,7 +56,8 @@ export function issuerOperations(realm: string): readonly Operation[] {
     {
       ...{ method: 'post', path: `${root}/protocol/openid-connect/token`, operationId: 'requestToken', tag },
       summary: 'Request a token',
-      description: 'Grants: password, refresh token, authorization code with PKCE, token exchange (RFC 8693).',
+      description:
+        'Grants: password, refresh token, authorization code with PKCE, token exchange (RFC 8693). `/connect/token` is the same.',
       access: OPEN,
       body: { types: { [FORM]: tokenRequest } },
       answers: [

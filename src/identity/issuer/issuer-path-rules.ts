@@ -1,7 +1,21 @@
 /**
- * Maps request paths to paths inside the embedded issuer. Realm aliases reach the same issuer (R-B2); repeated and trailing
- * slashes are accepted without a redirect (R-A3).
+ * Maps request paths to paths inside the embedded issuer. Realm aliases and the paths of the previous identity system reach
+ * the same issuer (R-B2, §5); repeated and trailing slashes are accepted without a redirect (R-A3).
  */
+const PROTOCOL = '/protocol/openid-connect';
+const DISCOVERY = '/.well-known/openid-configuration';
+
+/** Path at the previous identity system, which had no realms → path inside the issuer. Shipped clients default to these. */
+const OLDER_PATHS: ReadonlyMap<string, string> = new Map([
+  [DISCOVERY, DISCOVERY],
+  [`${DISCOVERY}/jwks`, `${PROTOCOL}/certs`],
+  ['/connect/authorize', `${PROTOCOL}/auth`],
+  ['/connect/token', `${PROTOCOL}/token`],
+  ['/connect/userinfo', `${PROTOCOL}/userinfo`],
+  ['/connect/revocation', `${PROTOCOL}/revoke`],
+  ['/connect/endsession', `${PROTOCOL}/logout`],
+]);
+
 export interface IssuerPaths {
   /** Path of the issuer's address before `/realms`, such as `/auth`; usually empty. */
   readonly basePath: string;
@@ -23,6 +37,8 @@ export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerP
 export function planIssuerPath(path: string, { basePath, realms }: IssuerPaths): string | undefined {
   const clean = path.replace(/\/{2,}/g, '/');
   const local = basePath && clean.startsWith(`${basePath}/`) ? clean.slice(basePath.length) : clean;
+  const older = OLDER_PATHS.get(local.replace(/\/$/, '').toLowerCase());
+  if (older !== undefined) return older;
   const [, realm, rest = ''] = /^\/realms\/([^/]+)(\/.*)?$/.exec(local) ?? [];
   if (!realm || !realms.includes(realm)) return undefined;
   return rest.replace(/\/$/, '') || '/';

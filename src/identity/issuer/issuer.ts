@@ -29,6 +29,7 @@ import {
   TOKEN_EXCHANGE_FIELDS,
   TOKEN_EXCHANGE_GRANT,
 } from './grants/token-exchange.ts';
+import { parseScopes } from './grants/token-request-rules.ts';
 import { type IssuerContext, issuerConfiguration } from './issuer-configuration.ts';
 import { issuerPaths, planIssuerPath } from './issuer-path-rules.ts';
 import { issuerUrl } from './issuer-url.ts';
@@ -107,6 +108,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.registerGrantType('password', (ctx) => answerPasswordGrant(context, ctx), PASSWORD_GRANT_FIELDS);
   provider.registerGrantType(TOKEN_EXCHANGE_GRANT, (ctx) => answerTokenExchange(context, ctx), TOKEN_EXCHANGE_FIELDS);
   provider.Client.prototype.compareClientSecret = compareClientSecret;
+  acceptScopeAliases(provider);
   provider.proxy = true;
   provider.use(passOnFailures);
   provider.use(answerInJson);
@@ -115,6 +117,18 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.use(issuerPages(context, provider));
   logErrors(provider, log);
   return provider;
+}
+
+/** Makes oidc-provider's own grants (refresh, authorization code) read the aliases of scopes, as the password grant does. */
+function acceptScopeAliases({ OIDCContext }: Provider): void {
+  const requested = Object.getOwnPropertyDescriptor(OIDCContext.prototype, 'requestParamScopes');
+  if (!requested) throw new Error('oidc-provider has no OIDCContext.requestParamScopes');
+  Object.defineProperty(OIDCContext.prototype, 'requestParamScopes', {
+    ...requested,
+    get(this: { readonly params?: { readonly scope?: string } }) {
+      return parseScopes(this.params?.scope);
+    },
+  });
 }
 
 /** Key ids in order: the first key signs. */

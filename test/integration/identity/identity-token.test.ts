@@ -73,9 +73,40 @@ describe('identity: the password grant', () => {
     expect((await tokenForMax({ username: 'MAX' })).status).toBe(200);
   });
 
-  it('without a scope grants all scopes of the client; unknown scopes are ignored (R-B3)', async () => {
-    expect((await tokenForMax()).body.scope).toBe('datahub-api push-data');
-    expect((await tokenForMax({ scope: 'openid push-data' })).body.scope).toBe('push-data');
+  it('without a scope grants all scopes of the client; scopes that cannot be granted are named (R-B3)', async () => {
+    const all = await tokenForMax();
+    expect(all.body.scope).toBe('datahub-api push-data');
+    expect(all.body).not.toHaveProperty('refused_scope');
+    const some = await tokenForMax({ scope: 'openid push-data' });
+    expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'openid' });
+  });
+
+  it('takes opisense-api for datahub-api, also in a refresh (R-B6, §5)', async () => {
+    const first = await tokenForMax({ scope: 'opisense-api push-data' });
+    expect(first.body.scope).toBe('datahub-api push-data');
+    expect(first.body).not.toHaveProperty('refused_scope');
+    const second = await refresh(first, { scope: 'opisense-api' });
+    expect(second).toMatchObject({ status: 200, body: { scope: 'datahub-api' } });
+    expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
+  });
+
+  it('is served under the paths of the previous identity system (R-B2, R-B4, §5)', async () => {
+    const discovery = (await identity.getJson('/.well-known/openid-configuration')) as { issuer: string };
+    expect(discovery.issuer).toBe(`${identity.origin}/realms/tidemark`);
+    const form = { ...MAX, scope: 'openid opisense-api', acr_values: `accountId:${identity.otherAccountId}` };
+    const answer = await fetch(`${identity.origin}/connect/token`, {
+      method: 'POST',
+      headers: { authorization: basic(`${CLIENT.clientId}:${CLIENT.secret}`) },
+      body: new URLSearchParams(form),
+      redirect: 'error',
+    });
+    expect(answer.status).toBe(200);
+    const body = (await answer.json()) as Record<string, string>;
+    expect(body).toMatchObject({ scope: 'datahub-api', refused_scope: 'openid' });
+    expect(decodeJwt(body.access_token ?? '').account).toBe(identity.otherAccountId);
+    const headers = { authorization: `Bearer ${body.access_token}` };
+    const user = await (await fetch(`${identity.origin}/connect/userinfo`, { headers })).json();
+    expect(user).toMatchObject({ preferred_username: 'max', account: identity.otherAccountId });
   });
 
   it('never grants more scopes than the client has (R-B6)', async () => {

@@ -19,10 +19,27 @@ describe('identity: paths of the issuer', () => {
     expect(planIssuerPath(path, paths)).toBe(inner);
   });
 
-  it.each(['/', '/realms', '/realms/', '/realms/other/x', '/api/realms/tidemark/x', '/account'])(
-    '%s does not belong to the issuer (R-B2)',
-    (path) => expect(planIssuerPath(path, paths)).toBeUndefined(),
-  );
+  it.each([
+    ['/connect/token', TOKEN_PATH],
+    ['//connect//token/', TOKEN_PATH],
+    ['/Connect/Token', TOKEN_PATH],
+    ['/connect/userinfo', '/protocol/openid-connect/userinfo'],
+    ['/.well-known/openid-configuration', '/.well-known/openid-configuration'],
+    ['/.well-known/openid-configuration/jwks', '/protocol/openid-connect/certs'],
+  ])('%s of the previous identity system belongs to the issuer (R-B2, §5)', (path, inner) => {
+    expect(planIssuerPath(path, paths)).toBe(inner);
+  });
+
+  it.each([
+    '/',
+    '/realms',
+    '/connect',
+    '/.well-known',
+    '/realms/',
+    '/realms/other/x',
+    '/api/realms/tidemark/x',
+    '/account',
+  ])('%s does not belong to the issuer (R-B2)', (path) => expect(planIssuerPath(path, paths)).toBeUndefined());
 
   it('a base path in the issuer’s address may have been removed by a proxy (R-B2)', () => {
     const behindProxy = issuerPaths('https://example.com/auth/realms/tidemark', []);
@@ -76,13 +93,17 @@ describe('identity: the scopes of a token', () => {
   const allowed = ['datahub-api', 'push-data'];
 
   it('without a requested scope are all scopes of the client (R-B3)', () => {
-    expect(planScopes(undefined, allowed)).toEqual(allowed);
-    expect(planScopes(' ', allowed)).toEqual(allowed);
+    expect(planScopes(undefined, allowed)).toEqual({ granted: allowed, refused: [] });
+    expect(planScopes(' ', allowed)).toEqual({ granted: allowed, refused: [] });
   });
 
-  it('omit unknown scopes, and are empty when none may be granted (R-B3)', () => {
-    expect(planScopes('openid push-data', allowed)).toEqual(['push-data']);
-    expect(planScopes('openid', allowed)).toEqual([]);
+  it('name the scopes that are not granted, and are empty when none may be granted (R-B3)', () => {
+    expect(planScopes('openid push-data', allowed)).toEqual({ granted: ['push-data'], refused: ['openid'] });
+    expect(planScopes('openid', allowed)).toEqual({ granted: [], refused: ['openid'] });
+  });
+
+  it('take opisense-api for datahub-api (R-B6, §5)', () => {
+    expect(planScopes('opisense-api datahub-api', allowed)).toEqual({ granted: ['datahub-api'], refused: [] });
   });
 
   it('never exceed those of the client (R-B6)', () => {
@@ -90,7 +111,7 @@ describe('identity: the scopes of a token', () => {
     fc.assert(
       fc.property(fc.array(scope), fc.subarray(allowed, { minLength: 1 }), (asked, allowedToClient) => {
         const given = planScopes(asked.join(' '), allowedToClient);
-        expect(allowedToClient).toEqual(expect.arrayContaining([...given]));
+        expect(allowedToClient).toEqual(expect.arrayContaining([...given.granted]));
       }),
     );
   });

@@ -17,7 +17,7 @@ import { findProfile } from '../../directory/find-profile.ts';
 import { type SignInPolicy, signIn } from '../../passwords/sign-in.ts';
 import { API_RESOURCE, allowedScopes, apiResource, type ResourcePolicy } from './issuer-resource.ts';
 import { findGrantAccount, writeTokenGrant } from './token-grant.ts';
-import { parseRequestedAccount, planScopes } from './token-request-rules.ts';
+import { type PlannedScopes, parseRequestedAccount, planScopes } from './token-request-rules.ts';
 
 export interface GrantPolicy extends SignInPolicy, ResourcePolicy {
   readonly refreshTokenTtlSec: number;
@@ -58,12 +58,14 @@ export async function answerPasswordGrant(
 ): Promise<void> {
   const { username, password } = ctx.oidc.params;
   if (!username || !password) throw new errors.InvalidRequest('username and password are required');
-  const scope = decideScope(ctx.oidc.client, ctx.oidc.params.scope);
+  const { granted, refused } = decideScopes(ctx.oidc.client, ctx.oidc.params.scope);
   const result = await signIn(context.database, { userName: username, password }, context.policy, context.clock);
   if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
   if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
   const holder = await getHolder(context, ctx, result.userId, undefined);
-  ctx.body = await issueTokens(context, ctx, { ...holder, passwordFingerprint: result.passwordFingerprint }, scope);
+  const { passwordFingerprint } = result;
+  const tokens = await issueTokens(context, ctx, { ...holder, passwordFingerprint }, granted.join(' '));
+  ctx.body = { ...tokens, ...nameRefused(refused) };
 }
 
 /**
@@ -104,14 +106,19 @@ export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, un
   };
 }
 
-/** Scopes of a token, separated by spaces: requested ones the client may have. @throws invalid_scope when none is left. */
-export function decideScope(client: Client, requested: string | undefined): string {
+/** Scopes of a token: requested ones the client may have. @throws invalid_scope when none is left. */
+export function decideScopes(client: Client, requested: string | undefined): PlannedScopes {
   const allowed = allowedScopes(client);
   const scopes = planScopes(requested, allowed);
-  if (scopes.length === 0) {
+  if (scopes.granted.length === 0) {
     throw new errors.InvalidScope(`scope must contain at least one of ${allowed.join(', ')}`, requested ?? '');
   }
-  return scopes.join(' ');
+  return scopes;
+}
+
+/** Member of a token response that names the requested scopes which the token does not have, separated by spaces. */
+export function nameRefused(refused: readonly string[]): { readonly refused_scope?: string } {
+  return refused.length === 0 ? {} : { refused_scope: refused.join(' ') };
 }
 
 /**

@@ -10,7 +10,7 @@ import { findTokenUser } from '../../authentication/find-token-user.ts';
 import type { VerifiedToken, VerifyToken } from '../../authentication/verify-token.ts';
 import type { Actor } from '../../caller/caller.ts';
 import type { GrantContext } from './issuer-grants.ts';
-import { decideScope, getHolder, invalidGrant, issueAccessToken } from './issuer-grants.ts';
+import { decideScopes, getHolder, invalidGrant, issueAccessToken, nameRefused } from './issuer-grants.ts';
 
 export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
@@ -59,7 +59,9 @@ export async function answerTokenExchange(
   assertTypes(ctx.oidc.params);
   if (!token || !requestedSubject) throw new errors.InvalidRequest('subject_token and requested_subject are required');
   const verified = await verifySubject(context, token);
-  const scope = narrowScope(decideScope(ctx.oidc.client, ctx.oidc.params.scope), verified.scopes);
+  const planned = decideScopes(ctx.oidc.client, ctx.oidc.params.scope);
+  const granted = narrowScopes(planned.granted, verified.scopes);
+  const scope = granted.join(' ');
   const actor = await getActor(context, verified);
   const userId = await findUserId(context.database, requestedSubject);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
@@ -76,6 +78,8 @@ export async function answerTokenExchange(
     token_type: tokenType,
     expires_in: expiresIn,
     scope,
+    ...(ctx.oidc.params.scope &&
+      nameRefused([...planned.granted.filter((name) => !granted.includes(name)), ...planned.refused])),
   };
 }
 
@@ -95,10 +99,10 @@ async function verifySubject({ verifier }: ExchangeContext, token: string): Prom
 }
 
 /** Limits the scopes to those of the subject token. @throws invalid_scope when none is left. */
-function narrowScope(scope: string, given: ReadonlySet<string>): string {
-  const scopes = scope.split(' ').filter((name) => given.has(name));
-  if (scopes.length === 0) throw new errors.InvalidScope('the subject token does not have the requested scope', scope);
-  return scopes.join(' ');
+function narrowScopes(scopes: readonly string[], given: ReadonlySet<string>): readonly string[] {
+  const kept = scopes.filter((name) => given.has(name));
+  if (kept.length > 0) return kept;
+  throw new errors.InvalidScope('the subject token does not have the requested scope', scopes.join(' '));
 }
 
 async function getActor({ database, clock }: ExchangeContext, verified: VerifiedToken): Promise<Actor> {

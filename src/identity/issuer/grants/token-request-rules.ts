@@ -7,6 +7,22 @@ const ACR_ACCOUNT_PREFIX = 'accountId:';
 export const KNOWN_SCOPES = ['datahub-api', 'push-data'] as const;
 export type Scope = (typeof KNOWN_SCOPES)[number];
 
+/** Scope name of the previous identity system → name of the service. Its clients were copied with their scopes (§5). */
+const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
+
+/** @returns the names in `scope`, which are separated by spaces, with aliases replaced, each once. */
+export function parseScopes(scope: string | undefined): ReadonlySet<string> {
+  const names = (scope ?? '').split(/\s+/).filter((name) => name !== '');
+  return new Set(names.map((name) => SCOPE_ALIASES.get(name) ?? name));
+}
+
+export interface PlannedScopes {
+  /** Empty when none of the requested scopes may be granted. */
+  readonly granted: readonly string[];
+  /** Requested scopes that are not granted, in the order requested. */
+  readonly refused: readonly string[];
+}
+
 export type RequestedAccount =
   | { readonly kind: 'none' }
   | { readonly kind: 'account'; readonly accountId: number }
@@ -30,11 +46,14 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 }
 
 /**
- * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested. Unknown
- * scopes (`openid`, `profile`, …) are ignored, because clients written for other issuers send them.
- * @returns an empty list when none of the requested scopes may be granted.
+ * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested. A
+ * request that names other scopes too (`openid`, `profile`, …) succeeds, because clients written for other issuers do so.
  */
-export function planScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
-  const names = (requested ?? '').split(/\s+/).filter((scope) => scope !== '');
-  return names.length === 0 ? allowed : allowed.filter((scope) => names.includes(scope));
+export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
+  const names = parseScopes(requested);
+  if (names.size === 0) return { granted: allowed, refused: [] };
+  return {
+    granted: allowed.filter((scope) => names.has(scope)),
+    refused: [...names].filter((scope) => !allowed.includes(scope)),
+  };
 }

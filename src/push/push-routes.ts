@@ -4,7 +4,6 @@ import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import { assertJsonType, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
-import { throwPushFailure } from './fast-paths/small-push-handler.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
 import { toBody } from './push-answer.ts';
@@ -14,12 +13,12 @@ import { makeLabel } from './store/operation-label.ts';
 
 /** `POST /data` (§4.5, R-D1). Needs the permission `datapusher.standard`. */
 export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv> {
-  const { admission, acceptPush, maxBodyBytes } = service;
+  const { admission, acceptPush, maxBodyBytes, throwSmallPushFailure } = service;
   const routes = new Hono<CallerEnv & RequestIdEnv>().post(
     '/data',
     requirePermission('datapusher.standard'),
     async (c) => {
-      throwPushFailure(c.env);
+      throwSmallPushFailure(c.env);
       const { caller, requestId } = c.var;
       const { operationId, timeoutSec } = parsePushQuery(c.req.url);
       assertJsonType(c.req.raw);

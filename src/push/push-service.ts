@@ -10,8 +10,8 @@ import { openPushStore } from './accept/push-store.ts';
 import { openWaker } from './accept/waker.ts';
 import type { PushLimits } from './body/push-element.ts';
 import { openPushReaders } from './body/push-readers.ts';
-import { type RawHandler, type SmallPushOptions, smallPushHandler } from './fast-paths/small-push-handler.ts';
-import { openDirectWriter } from './fast-paths/write-directly.ts';
+import type { FastPaths, RawHandler, SmallPushServices } from './fast-paths/fast-paths.ts';
+import { openFastPaths } from './fast-paths/open-fast-paths.ts';
 import { type MapperLimits, type MapperRunner, openMapperRunner } from './mapper/run-mapper.ts';
 import { createReplay, type Replay } from './operations/replay.ts';
 import { createPushMetrics } from './push-metrics.ts';
@@ -32,6 +32,8 @@ export interface PushServiceOptions {
   readonly log: Log;
 }
 
+export type SmallPushOptions = Pick<SmallPushServices, 'findCachedCaller' | 'requestSeconds' | 'log'>;
+
 export interface PushService {
   readonly database: Database;
   readonly admission: Admission;
@@ -43,6 +45,7 @@ export interface PushService {
   readonly maxBodyBytes: number;
   /** Wraps the app: small pushes are answered in front of it, all other requests go through. */
   handleSmallPushes(options: SmallPushOptions, app: RawHandler): RawHandler;
+  readonly throwSmallPushFailure: FastPaths['throwFailure'];
   close(): Promise<void>;
 }
 
@@ -55,18 +58,21 @@ export function openPushService(options: PushServiceOptions): PushService {
   const waker = openWaker(wakeIngester, log);
   const mapperRunner = openMapperRunner(options.mappers, log);
   const targets = openTargetCache(database);
+  const fastPaths = openFastPaths({ database, directWrites, log });
   const store = openPushStore({
-    group: openGroupCommit(database),
-    directWriter: openDirectWriter(database, directWrites, log),
+    group: openGroupCommit(database, fastPaths.toSharedOperation),
+    fastPaths,
     admission,
     wake: waker.wake,
   });
   const services = { database, dictionary, targets, readers, metrics };
   return {
     ...{ database, admission, mapperRunner, limits, targets, maxBodyBytes: limits.maxBodyBytes },
-    acceptPush: createAcceptPush({ ...services, store }),
+    acceptPush: createAcceptPush({ ...services, store, fastPaths }),
     replay: createReplay({ ...services, admission, wake: waker.wake, limits }),
-    handleSmallPushes: (small, app) => smallPushHandler({ ...small, store, admission, metrics, targets, limits }, app),
+    handleSmallPushes: (caller, app) =>
+      fastPaths.handleSmallPushes({ ...caller, submit: store.submit, admission, metrics, targets, limits }, app),
+    throwSmallPushFailure: fastPaths.throwFailure,
     close: async () => {
       await Promise.all([readers.close(), waker.close(), mapperRunner.close()]);
     },

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { OpenPush, PushReaders } from '../body/push-readers.ts';
-import { toPlainPush } from '../fast-paths/plain-push.ts';
+import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
 import type { PushMetrics, PushWay } from '../push-metrics.ts';
 import { findResent } from '../store/find-operations.ts';
@@ -20,6 +20,7 @@ export interface AcceptServices {
   readonly targets: TargetCache;
   readonly readers: PushReaders;
   readonly store: PushStore;
+  readonly fastPaths: Pick<FastPaths, 'toPlainPush'>;
   readonly metrics: PushMetrics;
 }
 
@@ -86,7 +87,7 @@ async function storePush(
     const { targets, structureVersion } = await parts.targets.resolve(context.caller, push.summary.targets, isFresh);
     const operation = { ...(await encodeOperation(parts.dictionary, context, push, targets)), resendKey };
     const written = await parts.store.tryWrite({ accountId, structureVersion, push: operation });
-    const plain = toPlainPush({ ...operation, isLabelOurs: !context.isResendable });
+    const plain = parts.fastPaths.toPlainPush({ ...operation, isLabelOurs: !context.isResendable });
     const outcome = written ?? (await parts.store.submit({ accountId, structureVersion, push: plain ?? operation }));
     switch (outcome.kind) {
       case 'stored': {

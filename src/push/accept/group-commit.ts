@@ -6,16 +6,12 @@
  */
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';
-import type { StoreOutcome } from '../store/new-operation.ts';
+import type { FastPaths } from '../fast-paths/fast-paths.ts';
+import type { GroupOutcome, StoreOutcome } from '../store/new-operation.ts';
 import { memberLabel } from '../store/operation-label.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { turnKey } from '../store/turn-lock.ts';
 import { type GroupBatch, type Submission, toBatches } from './plan-group.ts';
-
-/** As `StoreOutcome`, with the label of the stored push. */
-export type GroupOutcome =
-  | Exclude<StoreOutcome, { readonly kind: 'stored' }>
-  | { readonly kind: 'stored'; readonly id: number; readonly label: string };
 
 export interface GroupCommit {
   /** Resolves once the push is committed or rejected as stale or re-sent. */
@@ -35,7 +31,7 @@ const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
 /** Opens the group commit: pushes that arrive during a commit share the next one. */
-export function openGroupCommit(database: Database): GroupCommit {
+export function openGroupCommit(database: Database, join: FastPaths['toSharedOperation']): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();
   let groups = 0;
@@ -52,7 +48,7 @@ export function openGroupCommit(database: Database): GroupCommit {
     for (let group = take(); group.length > 0; group = take()) {
       const turns = new Set(group.map(({ turn }) => turn));
       for (const turn of turns) busy.add(turn);
-      await storeGroup(database, group);
+      await storeGroup(database, group, join);
       for (const turn of turns) busy.delete(turn);
     }
     groups -= 1;
@@ -85,9 +81,13 @@ function takeGroup(waiting: readonly Waiting[], busy: ReadonlySet<string>) {
   return { taken, left };
 }
 
-async function storeGroup(database: Database, group: readonly Waiting[]): Promise<void> {
+async function storeGroup(
+  database: Database,
+  group: readonly Waiting[],
+  join: FastPaths['toSharedOperation'],
+): Promise<void> {
   try {
-    const batches = toBatches(group, Date.now());
+    const batches = toBatches(group, (pushes) => join(pushes, Date.now()));
     const outcomes = await storeBatches(
       database,
       batches.map(({ batch }) => batch),
@@ -95,7 +95,7 @@ async function storeGroup(database: Database, group: readonly Waiting[]): Promis
     for (const [index, batch] of batches.entries()) settle(batch, outcomes[index] ?? []);
   } catch (error) {
     if (group.length === 1 || isDependencyError(error)) for (const { reject } of group) reject(error);
-    else for (const one of group) await storeGroup(database, [one]);
+    else for (const one of group) await storeGroup(database, [one], join);
   }
 }
 

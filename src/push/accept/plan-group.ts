@@ -1,5 +1,5 @@
 /** Arranges the pushes of a group as batches, and keeps which pushes belong to which operation. */
-import { type PlainPush, toSharedOperation } from '../fast-paths/plain-push.ts';
+import type { PlainPush } from '../fast-paths/fast-paths.ts';
 import type { NewBatch, NewOperation } from '../store/new-operation.ts';
 
 /** A push whose targets are resolved and whose readings are encoded. */
@@ -10,6 +10,8 @@ export interface Submission {
   readonly push: NewOperation | PlainPush;
 }
 
+type Join = (pushes: readonly PlainPush[]) => NewOperation;
+
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
   /** Per operation of the batch the pushes it stands for, in order: several for a shared operation, otherwise one. */
@@ -19,10 +21,11 @@ export interface GroupBatch<Waiting extends Submission> {
 /**
  * One batch per account and structure version; within it one operation for all plain pushes of a user. A push that may be
  * a re-send gets a batch of its own, because its readings are dropped if it is one (R-D7).
+ * @param join joins plain pushes of one user in one operation.
  */
 export function toBatches<Waiting extends Submission>(
   group: readonly Waiting[],
-  nowMillis: number,
+  join: Join,
 ): readonly GroupBatch<Waiting>[] {
   const batches = Map.groupBy(group.entries(), ([place, { accountId, structureVersion, push }]) => {
     const isAlone = isOperation(push) && push.resendKey !== null;
@@ -31,26 +34,26 @@ export function toBatches<Waiting extends Submission>(
   return [...batches.values()].map((entries) => {
     const parts = Map.groupBy(entries, ([place, { push }]) => (isOperation(push) ? `${place}` : `of ${push.userId}`));
     const pushesOf = [...parts.values()].map((part) => part.map(([, submission]) => submission));
-    return toBatch(pushesOf, nowMillis);
+    return toBatch(pushesOf, join);
   });
 }
 
 function toBatch<Waiting extends Submission>(
   pushesOf: readonly (readonly Waiting[])[],
-  nowMillis: number,
+  join: Join,
 ): GroupBatch<Waiting> {
   const { accountId = 0, structureVersion = null } = pushesOf[0]?.[0] ?? {};
-  const operations = pushesOf.map((pushes) => toOperation(pushes, nowMillis));
+  const operations = pushesOf.map((pushes) => toOperation(pushes, join));
   return { batch: { accountId, structureVersion, isQueued: true, operations }, pushesOf };
 }
 
-function toOperation(pushes: readonly Submission[], nowMillis: number): NewOperation {
+function toOperation(pushes: readonly Submission[], join: Join): NewOperation {
   const plain: PlainPush[] = [];
   for (const { push } of pushes) {
     if (isOperation(push)) return push;
     plain.push(push);
   }
-  return toSharedOperation(plain, nowMillis);
+  return join(plain);
 }
 
 function isOperation(push: NewOperation | PlainPush): push is NewOperation {

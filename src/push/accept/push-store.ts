@@ -1,8 +1,9 @@
 /** Stores encoded pushes: a large push of new dates writes its points directly, every other push joins a group commit. */
-import type { DirectWriter } from '../fast-paths/write-directly.ts';
+import type { FastPaths } from '../fast-paths/fast-paths.ts';
+import type { GroupOutcome } from '../store/new-operation.ts';
 import type { Admission } from './admission.ts';
 import type { EncodedOperation } from './encode-operation.ts';
-import type { GroupCommit, GroupOutcome } from './group-commit.ts';
+import type { GroupCommit } from './group-commit.ts';
 import type { Submission } from './plan-group.ts';
 
 export interface PushStore {
@@ -17,14 +18,14 @@ export interface PushStore {
 
 export interface PushStoreParts {
   readonly group: GroupCommit;
-  readonly directWriter: DirectWriter;
+  readonly fastPaths: Pick<FastPaths, 'tryWrite'>;
   readonly admission: Admission;
   /** Wakes the ingester for an account. */
   readonly wake: (accountId: number) => void;
 }
 
 /** @returns the store that chooses between direct write and queue for each push. */
-export function openPushStore({ group, directWriter, admission, wake }: PushStoreParts): PushStore {
+export function openPushStore({ group, fastPaths, admission, wake }: PushStoreParts): PushStore {
   return {
     submit: async (submission) => {
       const outcome = await group.submit(submission);
@@ -34,7 +35,7 @@ export function openPushStore({ group, directWriter, admission, wake }: PushStor
       return outcome;
     },
     tryWrite: async ({ accountId, structureVersion, push }) => {
-      const outcome = await directWriter.tryWrite({ accountId, structureVersion, operation: push });
+      const outcome = await fastPaths.tryWrite({ accountId, structureVersion, operation: push });
       if (outcome?.kind !== 'stored') return outcome;
       wake(accountId);
       return { ...outcome, label: push.label };

@@ -7,26 +7,7 @@ import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
 import type { NewOperation } from '../store/new-operation.ts';
 import { makeSharedLabel } from '../store/operation-label.ts';
-
-export interface PlainPush {
-  readonly userId: string;
-  /** null: its label becomes its request id. */
-  readonly requestId: string | null;
-  readonly elements: number;
-  readonly readings: number;
-  /** COPY tuples, one per reading. */
-  readonly tuples: Buffer;
-}
-
-/** Inputs of the decision whether a push is plain; `isLabelOurs`: the client gave no label. */
-export interface PlainCandidate
-  extends Pick<
-    NewOperation,
-    'userId' | 'timeoutSec' | 'mapperId' | 'acceptedElements' | 'acceptedReadings' | 'rejected' | 'warnings' | 'tuples'
-  > {
-  readonly requestId: string | null;
-  readonly isLabelOurs: boolean;
-}
+import type { PlainCandidate, PlainPush } from './fast-paths.ts';
 
 const MAX_BYTES = 1 << 16;
 

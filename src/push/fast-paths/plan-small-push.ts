@@ -7,18 +7,8 @@ import type { PushLimits } from '../body/push-element.ts';
 import { type ReadPush, readPush } from '../body/read-push.ts';
 import { DEFAULT_TIMEOUT_SEC } from '../push-query.ts';
 import type { Target } from '../resolve-targets.ts';
-import type { TargetCache } from '../target-cache.ts';
-import { type PlainPush, toPlainPush } from './plain-push.ts';
-
-export interface SmallPush {
-  readonly structureVersion: number | null;
-  readonly push: PlainPush;
-}
-
-export interface SmallPushParts {
-  readonly targets: TargetCache;
-  readonly limits: PushLimits;
-}
+import type { SmallPush, SmallPushParts } from './fast-paths.ts';
+import { toPlainPush } from './plain-push.ts';
 
 const NO_LABELS = { versionTagId: NO_ID, tagSetId: NO_ID };
 

@@ -4,33 +4,12 @@
  * body read so far, and the app judges it from the start; so refusals exist once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
 import type { Caller } from '../../identity/caller/caller.ts';
 import { API_VERSION, isApiVersion } from '../../platform/http/api-version.ts';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import { isRequestId } from '../../platform/http/request-id.ts';
-import type { Log } from '../../platform/log.ts';
-import type { Distribution } from '../../platform/metrics/metrics.ts';
-import type { Admission } from '../accept/admission.ts';
-import type { PushStore } from '../accept/push-store.ts';
-import type { PushMetrics } from '../push-metrics.ts';
-import type { PlainPush } from './plain-push.ts';
-import { planSmallPush, type SmallPushParts } from './plan-small-push.ts';
-
-export interface SmallPushServices extends SmallPushParts {
-  readonly store: PushStore;
-  readonly admission: Admission;
-  readonly metrics: PushMetrics;
-}
-
-export interface SmallPushOptions {
-  readonly findCachedCaller: FindCachedCaller;
-  /** Observes the seconds of every answer. */
-  readonly requestSeconds: Distribution;
-  readonly log: Log;
-}
-
-export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+import type { PlainPush, RawHandler, SmallPushServices } from './fast-paths.ts';
+import { planSmallPush } from './plan-small-push.ts';
 
 /** A request that the handler has read but leaves to the app. */
 interface LeftToApp {
@@ -47,12 +26,10 @@ interface Request {
   readonly startMs: number;
 }
 
-type Services = SmallPushServices & SmallPushOptions;
-
 const MAX_BYTES = 16 * 1024;
 
-/** Wraps the app: answers small plain pushes of cached callers itself, and passes every other request on. */
-export function smallPushHandler(services: Services, app: RawHandler): RawHandler {
+/** See `FastPaths.handleSmallPushes`. */
+export function smallPushHandler(services: SmallPushServices, app: RawHandler): RawHandler {
   return (incoming, outgoing) => {
     const caller = admit(services, incoming);
     if (!caller) return app(incoming, outgoing);
@@ -64,17 +41,17 @@ export function smallPushHandler(services: Services, app: RawHandler): RawHandle
   };
 }
 
-/**
- * Throws the error that `smallPushHandler` met while storing the request, if any.
- * @param env the bindings of the app's request.
- */
+/** See `FastPaths.throwFailure`. */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
   if (incoming?.pushFailure) throw incoming.pushFailure.error;
 }
 
 /** @returns undefined if the request is not a small push or the app must refuse it. */
-function admit({ findCachedCaller, admission }: Services, { method, url, headers, rawHeaders }: IncomingMessage) {
+function admit(
+  { findCachedCaller, admission }: SmallPushServices,
+  { method, url, headers, rawHeaders }: IncomingMessage,
+) {
   if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
@@ -99,7 +76,7 @@ function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): voi
   incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
 }
 
-async function handle(services: Services, request: Request, bytes: Buffer, app: RawHandler): Promise<void> {
+async function handle(services: SmallPushServices, request: Request, bytes: Buffer, app: RawHandler): Promise<void> {
   const { incoming, outgoing } = request;
   let left: LeftToApp = { rawBody: bytes };
   try {
@@ -117,15 +94,15 @@ interface StoredPush {
 }
 
 /** @returns undefined if the app must handle the push, also when the structure has changed since it was cached. */
-async function store(services: Services, { incoming, caller }: Request, bytes: Buffer) {
+async function store(services: SmallPushServices, { incoming, caller }: Request, bytes: Buffer) {
   const plan = planSmallPush(services, caller, givenRequestId(incoming), bytes);
   if (!plan) return undefined;
-  const outcome = await services.store.submit({ accountId: caller.accountId, ...plan });
+  const outcome = await services.submit({ accountId: caller.accountId, ...plan });
   return outcome.kind === 'stored' ? { push: plan.push, label: outcome.label } : undefined;
 }
 
 function answer(
-  { log, metrics, requestSeconds }: Services,
+  { log, metrics, requestSeconds }: SmallPushServices,
   { incoming, outgoing, caller, startMs }: Request,
   { push, label }: StoredPush,
   bytes: number,

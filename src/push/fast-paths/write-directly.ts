@@ -16,17 +16,7 @@ import { plainArray } from '../store/array-literal-codec.ts';
 import type { StoreOutcome } from '../store/new-operation.ts';
 import { storeBatches } from '../store/store-batches.ts';
 import { lockTurnSql, turnKey } from '../store/turn-lock.ts';
-
-interface DirectSubmission {
-  readonly accountId: number;
-  readonly structureVersion: number | null;
-  readonly operation: EncodedOperation;
-}
-
-export interface DirectWriter {
-  /** @returns undefined if the push must take the ordinary path. */
-  tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
-}
+import type { DirectSubmission, FastPaths } from './fast-paths.ts';
 
 // Fewer readings are faster by group commit; more could exceed the ten seconds that shipped clients wait.
 const MIN_READINGS = 1000;
@@ -46,7 +36,7 @@ const HAS_WAITING = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
 
 /** @param concurrency maximum number of concurrent writes; each takes a database connection. */
-export function openDirectWriter(database: Database, concurrency: number, log: Log): DirectWriter {
+export function openDirectWriter(database: Database, concurrency: number, log: Log): FastPaths['tryWrite'] {
   const slots = openSemaphore(concurrency, MAX_WAIT_MS);
   const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {
     const { rows } = await database.query<{ mustWait: boolean }>(MUST_WAIT, [
@@ -56,25 +46,23 @@ export function openDirectWriter(database: Database, concurrency: number, log: L
     ]);
     return rows[0]?.mustWait === false;
   };
-  return {
-    tryWrite: async (submission) => {
-      const { tuples, firstDates } = submission.operation;
-      const count = tuples.length / TUPLE_BYTES;
-      if (!firstDates || count < MIN_READINGS || count > MAX_READINGS) return undefined;
-      if (!(await slots.enter())) return undefined;
-      try {
-        if (!(await isNew(submission.accountId, firstDates))) return undefined;
-        return await withTransaction(database, (transaction) => write(transaction, submission));
-      } catch (error) {
-        if (isDependencyError(error)) throw error;
-        const { accountId, operation } = submission;
-        const fields = { err: error, accountId, requestId: operation.requestId };
-        if (!(error instanceof OvertakenError)) log.warn(fields, 'a push could not be written directly');
-        return undefined;
-      } finally {
-        slots.leave();
-      }
-    },
+  return async (submission) => {
+    const { tuples, firstDates } = submission.operation;
+    const count = tuples.length / TUPLE_BYTES;
+    if (!firstDates || count < MIN_READINGS || count > MAX_READINGS) return undefined;
+    if (!(await slots.enter())) return undefined;
+    try {
+      if (!(await isNew(submission.accountId, firstDates))) return undefined;
+      return await withTransaction(database, (transaction) => write(transaction, submission));
+    } catch (error) {
+      if (isDependencyError(error)) throw error;
+      const { accountId, operation } = submission;
+      const fields = { err: error, accountId, requestId: operation.requestId };
+      if (!(error instanceof OvertakenError)) log.warn(fields, 'a push could not be written directly');
+      return undefined;
+    } finally {
+      slots.leave();
+    }
   };
 }
 

@@ -13,7 +13,7 @@ import { type RetriedBatches, retryBatches } from '../store/failed-batches.ts';
 import { deleteRejections, findReplayable, type KeptRejection } from '../store/find-rejections.ts';
 import { storeBatches } from '../store/store-batches.ts';
 
-export interface ReplayServices extends Omit<AcceptServices, 'store'> {
+export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPaths'> {
   readonly admission: Admission;
   /** Wakes the ingester for an account. */
   readonly wake: (accountId: number) => void;

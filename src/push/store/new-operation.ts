@@ -48,3 +48,8 @@ export type StoreOutcome =
   | { readonly kind: 'stored'; readonly id: number }
   | { readonly kind: 'resent' }
   | { readonly kind: 'stale' };
+
+/** As `StoreOutcome`, with the label of the stored push. */
+export type GroupOutcome =
+  | Exclude<StoreOutcome, { readonly kind: 'stored' }>
+  | { readonly kind: 'stored'; readonly id: number; readonly label: string };

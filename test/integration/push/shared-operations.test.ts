@@ -1,7 +1,9 @@
 /** Plain pushes that are stored together share a row of push_operation; each has a label of its own (R-D7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
-import { type GroupOutcome, openGroupCommit } from '../../../src/push/accept/group-commit.ts';
+import { openGroupCommit } from '../../../src/push/accept/group-commit.ts';
+import { toSharedOperation } from '../../../src/push/fast-paths/plain-push.ts';
+import type { GroupOutcome } from '../../../src/push/store/new-operation.ts';
 import { memberLabel, readMemberLabel } from '../../../src/push/store/operation-label.ts';
 import { announceLateOperations } from '../../../src/push/store/operation-upkeep.ts';
 import type { TestClient } from '../../support/clients/test-client.ts';
@@ -43,7 +45,7 @@ const tuplesOf = (count: number): Buffer =>
 
 /** Stores pushes with the given numbers of readings together. @param breaks index of the push to corrupt. */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
-  const group = openGroupCommit(api.database);
+  const group = openGroupCommit(api.database, toSharedOperation);
   const outcomes: GroupOutcome[] = await Promise.all(
     counts.map((readings, place) => {
       const tuples = tuplesOf(readings);

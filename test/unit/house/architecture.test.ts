@@ -99,6 +99,17 @@ test('architecture: the product does not import src/local, which the images do n
   expect(read('Dockerfile')).not.toContain('src/local');
 });
 
+test('architecture: push uses its fast paths through one interface, which only push-service.ts opens', () => {
+  const folder = 'src/push/fast-paths/';
+  const used = imports.filter(({ from, to }) => !from.startsWith(folder) && to.startsWith(folder));
+  expect(used.length).toBeGreaterThan(3);
+  const broken = used.filter(({ from, to, isType }) => {
+    const isOpening = from === 'src/push/push-service.ts' && to === `${folder}open-fast-paths.ts`;
+    return !isOpening && !(isType && to === `${folder}fast-paths.ts`);
+  });
+  expect(broken).toEqual([]);
+});
+
 test('architecture: imports have no cycle', () => {
   const graph = new Map<string, string[]>();
   for (const { from, to } of imports) if (to.startsWith('src/')) graph.set(from, [...(graph.get(from) ?? []), to]);

@@ -1,0 +1,84 @@
+/**
+ * The interface of the fast paths. The rest of push sees only this file and `openFastPaths`; the ordinary path stores
+ * correctly without them. MEASUREMENTS.md says what each buys.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Distribution } from '../../platform/metrics/metrics.ts';
+import type { Admission } from '../accept/admission.ts';
+import type { EncodedOperation } from '../accept/encode-operation.ts';
+import type { PushLimits } from '../body/push-element.ts';
+import type { PushMetrics } from '../push-metrics.ts';
+import type { GroupOutcome, NewOperation, StoreOutcome } from '../store/new-operation.ts';
+import type { TargetCache } from '../target-cache.ts';
+
+export interface FastPaths {
+  /** Wraps the app: answers small plain pushes of cached callers in front of it, and passes every other request on. */
+  handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
+  /**
+   * Throws the error that `handleSmallPushes` met while storing the request, if any.
+   * @param env the bindings of the app's request.
+   */
+  throwFailure(env: unknown): void;
+  /** @returns undefined if the push is not plain and needs a row of its own. */
+  toPlainPush(push: PlainCandidate): PlainPush | undefined;
+  /**
+   * Joins plain pushes of one user in one operation; `memberLabel(label, n)` is the label of the n-th push.
+   * @param pushes at least one.
+   */
+  toSharedOperation(pushes: readonly PlainPush[], nowMillis: number): NewOperation;
+  /** Writes a large push of new dates in one transaction. @returns undefined if it must take the ordinary path. */
+  tryWrite(submission: DirectSubmission): Promise<StoreOutcome | undefined>;
+}
+
+/** A push that shares a row of `push_operation` with others of its user: its operation holds only counts. */
+export interface PlainPush {
+  readonly userId: string;
+  /** null: its label becomes its request id. */
+  readonly requestId: string | null;
+  readonly elements: number;
+  readonly readings: number;
+  /** COPY tuples, one per reading. */
+  readonly tuples: Buffer;
+}
+
+/** Inputs of the decision whether a push is plain; `isLabelOurs`: the client gave no label. */
+export interface PlainCandidate
+  extends Pick<
+    NewOperation,
+    'userId' | 'timeoutSec' | 'mapperId' | 'acceptedElements' | 'acceptedReadings' | 'rejected' | 'warnings' | 'tuples'
+  > {
+  readonly requestId: string | null;
+  readonly isLabelOurs: boolean;
+}
+
+export interface DirectSubmission {
+  readonly accountId: number;
+  readonly structureVersion: number | null;
+  readonly operation: EncodedOperation;
+}
+
+/** What planning a small push needs. */
+export interface SmallPushParts {
+  readonly targets: TargetCache;
+  readonly limits: PushLimits;
+}
+
+export interface SmallPushServices extends SmallPushParts {
+  readonly admission: Admission;
+  readonly metrics: PushMetrics;
+  readonly findCachedCaller: FindCachedCaller;
+  /** Observes the seconds of every answer. */
+  readonly requestSeconds: Distribution;
+  readonly log: Log;
+  /** Stores a push together with the pushes that arrive at the same time. */
+  submit(submission: SmallPush & { readonly accountId: number }): Promise<GroupOutcome>;
+}
+
+export interface SmallPush {
+  readonly structureVersion: number | null;
+  readonly push: PlainPush;
+}
+
+export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;

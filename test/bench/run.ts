@@ -11,6 +11,7 @@ import { benchCalculation } from './engine/calculation-bench.ts';
 import { benchPoints } from './engine/points-bench.ts';
 import { benchReads } from './engine/read-bench.ts';
 import { benchSandbox } from './engine/sandbox-bench.ts';
+import { benchFairness } from './fairness/fairness-bench.ts';
 import { benchFileMemory } from './files/file-memory-bench.ts';
 import { benchFiles } from './files/files-bench.ts';
 import { type Delays, watchEventLoop } from './load/event-loop.ts';
@@ -43,7 +44,7 @@ interface Service {
 
 /** Runs `bench` against the service in processes of its own. */
 async function withService<Result>(
-  roles: Parameters<typeof startRoles>[0],
+  roles: readonly string[],
   bench: (service: Service) => Promise<Result>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
@@ -80,6 +81,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   sandbox: async () => [await benchCalculation(config, log), ...(await benchSandbox(config, log))],
   calculation: (database) =>
     withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),
+  fairness: (database) => benchFairness(database, withService, config.R_ROOT !== undefined),
   webhooks: async (database) => {
     const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
     return [await withService(['api', 'deliverer'], () => benchWebhooks(database, queueOptions))];

@@ -1,0 +1,123 @@
+/**
+ * `npm run bench -- --only fairness [--case RESOURCE,…]`: p95 of account B alone and beside the worst load of account A, per
+ * shared resource, in the same run (R-A14). The bar: beside A, B's p95 stays within 3 times its quiet p95.
+ */
+import type { Database } from '../../../src/platform/database/database.ts';
+import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
+import { signIn } from '../../support/fixtures/sign-in.ts';
+import { type Figure, figure } from '../report.ts';
+import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
+import { readConnections } from './read-connections.ts';
+
+const CASES: readonly FairnessCase[] = [readConnections];
+
+const BAR = 3;
+const ROUNDS = 3;
+const OPERATIONS = 40;
+const WARM_UP = 10;
+/** Time that a refused operation counts as, far above every bar. */
+const REFUSED_MS = 60_000;
+
+interface RunningService {
+  readonly http: string;
+  readonly grpc: string;
+  readonly pid: number;
+}
+
+/** Starts roles in a process of their own and ends it after `bench`. */
+export type WithService = (
+  roles: readonly string[],
+  bench: (service: RunningService) => Promise<Figure>,
+  settings?: Readonly<Record<string, string>>,
+) => Promise<Figure>;
+
+/** @param canRunR false leaves out the cases that start a calculator. */
+export async function benchFairness(
+  database: Database,
+  withService: WithService,
+  canRunR: boolean,
+): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const fairnessCase of chooseCases(process.argv)) {
+    const { resource, roles, settings } = fairnessCase;
+    if (roles.includes('calculator') && !canRunR) {
+      process.stdout.write(`fairness of ${resource}: left out, this machine cannot run R\n`);
+      continue;
+    }
+    figures.push(await withService(roles, (service) => measureCase(fairnessCase, database, service), settings));
+  }
+  printTable(figures);
+  return figures;
+}
+
+/** @throws {Error} when `--case` names an unknown resource. */
+function chooseCases(argv: readonly string[]): readonly FairnessCase[] {
+  const place = argv.indexOf('--case');
+  if (place < 0) return CASES;
+  return (argv[place + 1] ?? '').split(',').map((name) => {
+    const found = CASES.find(({ resource }) => resource === name);
+    if (found) return found;
+    throw new Error(`--case takes ${CASES.map(({ resource }) => resource).join()}; got "${name}"`);
+  });
+}
+
+async function measureCase(
+  { resource, prepare, operations = OPERATIONS }: FairnessCase,
+  database: Database,
+  service: RunningService,
+): Promise<Figure> {
+  const accountA = await addFairnessAccount(database, service.http, `${resource} A`);
+  const accountB = await addFairnessAccount(database, service.http, `${resource} B`);
+  const run = await prepare({ ...service, database, accountA, accountB });
+  const refusals = new Set<string>();
+  for (let count = 0; count < WARM_UP; count += 1) await run.operation();
+  const pairs: (readonly [beside: number, quiet: number])[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) pairs.push(await measureRound(run, operations, refusals));
+  for (const refusal of refusals) process.stdout.write(`fairness of ${resource}: B was refused: ${refusal}\n`);
+  return figure(resource, `of B's quiet p95 beside A's worst load (bar: ${BAR.toFixed(1)})`, 'ms', pairs);
+}
+
+async function measureRound(run: FairnessRun, operations: number, refusals: Set<string>) {
+  const quiet = await measureP95(run, operations, refusals);
+  const stop = await run.startLoad();
+  try {
+    return [await measureP95(run, operations, refusals), quiet] as const;
+  } finally {
+    await stop();
+  }
+}
+
+/** @returns the 95th percentile of the operation's time in milliseconds; operations run one after the other. */
+async function measureP95(run: FairnessRun, operations: number, refusals: Set<string>): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < operations; count += 1) {
+    const startMs = performance.now();
+    const isDone = await run.operation().then(
+      () => true,
+      (error: unknown) => {
+        refusals.add(String(error));
+        return false;
+      },
+    );
+    times.push(isDone ? performance.now() - startMs : REFUSED_MS);
+  }
+  return times.sort((a, b) => a - b)[Math.ceil(operations * 0.95) - 1] ?? Number.NaN;
+}
+
+async function addFairnessAccount(database: Database, http: string, name: string): Promise<FairnessAccount> {
+  const accountId = await addAccount(database, name);
+  const userName = `${name.toLowerCase().replaceAll(' ', '-')}@example.test`;
+  await addUser(database, userName, { role: 'MANAGER', accountIds: [accountId], mayPush: true });
+  return { accountId, userName, api: await signIn(http, undefined, userName) };
+}
+
+function printTable(figures: readonly Figure[]): void {
+  const width = Math.max('resource'.length, ...figures.map(({ name }) => name.length));
+  const row = (name: string, ...cells: readonly string[]) =>
+    `${name.padEnd(width)}${cells.map((cell) => cell.padStart(14)).join('')}\n`;
+  process.stdout.write(row('resource', 'quiet p95 ms', 'beside p95 ms', 'ratio', 'bar', ''));
+  for (const { name, limit, ours, ratio } of figures) {
+    const verdict = ratio <= BAR ? 'kept' : 'MISSED';
+    process.stdout.write(row(name, limit.toFixed(1), ours.toFixed(1), ratio.toFixed(2), BAR.toFixed(1), verdict));
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and takes
+ * nothing of their answers. Account B reads the last day of a variable over REST.
+ */
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createGrpcReader } from '../../support/clients/grpc-client.ts';
+import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
+
+/** Twice READ_POOL_SIZE's default over REST, and as many over gRPC. */
+const READS = 20;
+/** More than the sockets of both sides hold. */
+const POINTS_OF_A = 1_000_000;
+const POINTS_OF_B = 96;
+/** Time in which every read of A has its connection, or waits for one. */
+const SETTLE_MS = 1000;
+
+export const readConnections: FairnessCase = {
+  resource: 'read connections',
+  roles: ['api', 'grpc'],
+  prepare: async (service) => {
+    const { accountA, accountB, http, grpc } = service;
+    const wanted = await storePoints(service, accountA, POINTS_OF_A);
+    const own = await storePoints(service, accountB, POINTS_OF_B);
+    return {
+      startLoad: async () => {
+        const sockets = await Promise.all(
+          Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, accountA.api.token ?? '')),
+        );
+        const reader = createGrpcReader(grpc, accountA.api.token);
+        const calls = Array.from({ length: READS }, () => reader.open('ReadPoints', { variableIds: [wanted] }));
+        for (const call of calls) call.on('error', () => {}).pause();
+        await wait(SETTLE_MS);
+        return async () => {
+          for (const socket of sockets) socket.destroy();
+          for (const call of calls) call.cancel();
+          reader.close();
+          await wait(SETTLE_MS);
+        };
+      },
+      operation: async () => {
+        const rows = await accountB.api.call<readonly unknown[]>('GET', `/data?variableId=${own}`);
+        if (rows.length !== POINTS_OF_B) throw new Error(`expected ${POINTS_OF_B} points, got ${rows.length}`);
+      },
+    };
+  },
+};
+
+/** @returns the id of a new variable with points every minute. */
+async function storePoints({ database }: FairnessService, { accountId }: FairnessAccount, count: number) {
+  const sourceId = await addStoredSource(database, accountId);
+  const [variableId = 0] = await addStoredVariables(database, { accountId, sourceId });
+  await database.query(
+    `insert into point select timestamptz '2024-01-01' + n * interval '1 minute', n, now(), $1, 0, 0
+     from generate_series(1, $2::int) n`,
+    [variableId, count],
+  );
+  return variableId;
+}
+
+/** Sends a GET request and reads nothing of its answer. */
+async function openUnread(http: string, path: string, token: string): Promise<Socket> {
+  const { hostname, port, host } = new URL(http);
+  const socket = createConnection(Number(port), hostname);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`);
+  return socket;
+}

@@ -3,14 +3,17 @@
  * roles, `migrate` updates the schema and exits, and `admin <command>` runs a command of the operator. SIGTERM and SIGINT
  * stop the roles in order (R-K2). How each role is built from its parts: `roles/`.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxUnavailableError } from './calculation/sandbox/sandbox-types.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import type { Queryable } from './platform/database/database.ts';
+import { isDependencyError } from './platform/database/dependency-error.ts';
 import { migrate } from './platform/database/migrate.ts';
-import { waitForDatabase } from './platform/database/wait-for-database.ts';
 import { DomainError } from './platform/errors.ts';
 import type { HealthCheck } from './platform/http/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
+import { throttle } from './platform/throttle.ts';
 import { runAdmin } from './roles/admin-role.ts';
 import { startApi } from './roles/api-role.ts';
 import { startCalculatorRole } from './roles/calculator-role.ts';
@@ -25,6 +28,9 @@ import { warmTimeZones } from './structure/catalogue/time-zones.ts';
 
 const ROLES = ['api', 'grpc', 'ingester', 'calculator', 'deliverer'] as const;
 type RoleName = (typeof ROLES)[number];
+
+const RETRY_MS = 500;
+const WARN_INTERVAL_MS = 60_000;
 
 /** Sent to the parent process, if there is one, once every role is up. */
 interface Ready {
@@ -78,6 +84,27 @@ async function listenApi({ HTTP_HOST: host, HTTP_PORT: port }: Config): Promise<
     return await listenHttp(host, port);
   } catch (error) {
     throw toListenError(error, { host, port, prefix: 'HTTP' });
+  }
+}
+
+/**
+ * Resolves once the database answers: an orchestrator may start both at the same time (R-K3).
+ * @throws the error of the database when waiting cannot help, such as a wrong password; the reason of `signal` on a stop.
+ */
+async function waitForDatabase(database: Queryable, log: Log, signal: AbortSignal): Promise<void> {
+  const warn = throttle(WARN_INTERVAL_MS, (error: unknown) =>
+    log.warn({ err: error }, 'the database is unreachable; the start continues when it answers'),
+  );
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      await database.query('select 1');
+      return;
+    } catch (error) {
+      if (!isDependencyError(error)) throw error;
+      warn(error);
+    }
+    await pause(RETRY_MS, undefined, { signal });
   }
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../identity/authentication/authenticate.ts';
 import { authenticatePush } from '../identity/authentication/authenticate-push.ts';
 import type { ExchangePassword } from '../identity/authentication/exchange-password.ts';
+import type { Caller } from '../identity/caller/caller.ts';
 import { apiVersion } from '../platform/http/api-version.ts';
 import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
 import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
@@ -21,10 +22,8 @@ import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { countRequests, createRequestCounter } from './http-metrics.ts';
-import { routingPath } from './lenient-path.ts';
 import { metricsHandlers } from './metrics-access.ts';
 import { countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
-import { requestLog } from './request-log.ts';
 
 export interface AppParts {
   readonly authentication: Authentication;
@@ -99,5 +98,39 @@ function contentLength(): MiddlewareHandler {
     const body = await c.res.arrayBuffer();
     c.res = new Response(body, c.res);
     c.header('Content-Length', String(body.byteLength));
+  };
+}
+
+/**
+ * Reads a path as shipped clients write it (R-A3): trailing and doubled slashes are ignored.
+ * @returns the path of a URL for routing: without query, with single slashes, without a slash at the end.
+ */
+export function routingPath(address: string): string {
+  const start = address.indexOf('/', address.indexOf('//') + 2);
+  if (start < 0) return '/';
+  const end = address.slice(start).search(/[?#]/);
+  const path = (end < 0 ? address.slice(start) : address.slice(start, start + end)).replace(/\/{2,}/g, '/');
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+type LogEnv = RequestIdEnv & { Variables: { caller?: Caller } };
+
+/**
+ * Logs one line per request (R-K4), without query, body and headers. Health checks and scrapes are not logged.
+ * Middleware; it runs after `requestId`. The caller is logged where a later middleware has set it.
+ */
+export function requestLog(log: Log): MiddlewareHandler<LogEnv> {
+  return async (c, next) => {
+    const startMs = performance.now();
+    await next();
+    if (c.req.path.startsWith('/health/') || c.req.path === '/metrics') return;
+    const { requestId, caller } = c.var;
+    const durationMs = Math.round((performance.now() - startMs) * 10) / 10;
+    // A user who acts as another one is logged as actorUserId (R-B14).
+    const account = caller && { accountId: caller.accountId, userId: caller.userId, actorUserId: caller.actor?.userId };
+    log.info(
+      { requestId, ...account, method: c.req.method, path: c.req.path, status: c.res.status, durationMs },
+      'request',
+    );
   };
 }

@@ -3,10 +3,10 @@ import { writeAudit } from '../accounts/audit/audit.ts';
 import { calculationRoutes } from '../calculation/calculation-routes.ts';
 import { openDeclarations } from '../calculation/declaration/save-declaration.ts';
 import { fileRoutes } from '../files/file-routes.ts';
-import { createApp } from '../http/create-app.ts';
+import { type AppParts, createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
 import { descriptionRoutes } from '../http/openapi/description-routes.ts';
-import { openRateLimiter } from '../http/rate-limiter.ts';
+import { openRateLimiter, type RateLimiter } from '../http/rate-limiter.ts';
 import { passwordExchange } from '../identity/authentication/exchange-password.ts';
 import { createIssuer, issuerRoutes } from '../identity/issuer/issuer.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -21,10 +21,12 @@ import { createReadMetrics } from '../reading/read-metrics.ts';
 import { catalogueRoutes } from '../structure/catalogue/catalogue-routes.ts';
 import { structureRoutes } from '../structure/structure-routes.ts';
 import { versionRoutes } from '../structure/versions/version-routes.ts';
+import { webhookRoutes } from '../webhooks/administration/webhook-routes.ts';
+import { historyRoutes } from '../webhooks/history/history-routes.ts';
+import { trialRoutes } from '../webhooks/trial-sends/trial-routes.ts';
 import { startAccounts } from './account-services.ts';
 import type { HttpListener } from './http-listener.ts';
 import type { Parts, Role } from './parts.ts';
-import { webhookServices } from './webhook-services.ts';
 
 const KEY_INTERVAL_MS = 60_000;
 
@@ -119,4 +121,22 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       await push.close();
     },
   };
+}
+
+/** Builds the routes of webhooks, their history and their trial sends (§4.4). */
+function webhookServices(
+  { config, database, webhookQueue, trialQueue, log }: Parts,
+  limiter: RateLimiter,
+): AppParts['api'] {
+  const targetPolicy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES };
+  const secretOverlapHours = config.WEBHOOK_SECRET_OVERLAP_HOURS;
+  const testsPerMinute = config.WEBHOOK_TESTS_PER_MINUTE;
+  const countTrial = async (accountId: number) =>
+    testsPerMinute === 0 ? 0 : limiter.count(`webhook-test:${accountId}`, testsPerMinute);
+  const shared = { database, audit: writeAudit, log };
+  return [
+    ['/account', webhookRoutes({ ...shared, secretOverlapHours, targetPolicy })],
+    ['/account', historyRoutes({ ...shared, queue: webhookQueue })],
+    ['/account', trialRoutes({ ...shared, queue: trialQueue, targetPolicy, countTrial })],
+  ];
 }

@@ -9,7 +9,6 @@ import type { WakeQueue } from '../../platform/queue.ts';
 import type { PointsWritten } from '../../points/announce-points.ts';
 import type { Micros } from '../../points/point.ts';
 import { announceEnd, type EndedRun } from '../run/announce-end.ts';
-import { followTimeZones } from './follow-time-zones.ts';
 import type { DueSchedule } from './schedule.ts';
 
 // Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
@@ -229,4 +228,23 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 function toChanges({ id, payload }: OutboxEvent) {
   const { variables, wave, requestId } = payload as PointsWritten;
   return variables.map((variable) => ({ ...variable, wave: wave ?? id, isResult: wave !== undefined, requestId }));
+}
+
+const FORGET_NEXT = `
+  update calculation_schedule set next_date = null, after_date = now()
+  from variable join source on source.id = variable.source_id
+  where variable.id = calculation_schedule.variable_id and calculation_schedule.time_zone_id is null
+    and calculation_schedule.next_date > now()
+    and (source.id = any($1::int[]) or source.site_id = any($2::int[]))`;
+
+/** Moves the schedules of a site or source to its new time zone (R-H5). A schedule that is due stays due. */
+async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
+  const idsOf = (type: string) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));
+  const [sources, sites] = [idsOf('SourceUpdated'), idsOf('SiteUpdated')];
+  if (sources.length + sites.length > 0) await transaction.query(FORGET_NEXT, [sources, sites]);
+}
+
+function readId(payload: unknown): number[] {
+  const { id } = payload as { readonly id?: unknown };
+  return typeof id === 'number' ? [id] : [];
 }

@@ -14,7 +14,6 @@ import { createFileMetrics } from '../file-metrics.ts';
 import { openFileParser } from '../parsing/file-parser.ts';
 import type { FileLimits } from '../standard-file.ts';
 import { ingestFile } from './ingest-file.ts';
-import { purgeFiles } from './purge-files.ts';
 import { findWaitingAccounts } from './take-file.ts';
 
 /** Name of the wake queue; its keys are account ids. */
@@ -79,4 +78,25 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
       await parser.close();
     },
   };
+}
+
+// An upload that is incomplete after this many hours was interrupted.
+const MAX_UPLOAD_HOURS = 6;
+const FILES_PER_PASS = 10;
+
+/**
+ * Deletes files beyond their retention, with content and row errors, and the remains of interrupted uploads: at most 10, so
+ * that locks stay short.
+ * @returns number of files deleted; call again until it is 0.
+ */
+export async function purgeFiles(database: Database, retentionDays: number): Promise<number> {
+  const { rowCount } = await database.query(
+    `delete from stored_file where id in (
+       select id from stored_file
+       where state in ('Completed', 'Failed') and uploaded_date < now() - $1 * interval '1 day'
+          or state = 'Uploading' and uploaded_date < now() - $2 * interval '1 hour'
+       limit $3 for update skip locked)`,
+    [retentionDays, MAX_UPLOAD_HOURS, FILES_PER_PASS],
+  );
+  return rowCount ?? 0;
 }

@@ -1,9 +1,12 @@
 /** Builds the images of compose.yaml on a base image made by mmdebstrap, so that no image registry is needed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Progress } from '../progress.ts';
-import { runTied } from './command.ts';
+import { SetupError } from '../setup-error.ts';
 import type { ComposeFile } from './compose.ts';
 import { limitOptions, podman } from './podman.ts';
 
@@ -52,4 +55,23 @@ export async function buildImages(file: ComposeFile, directory: string, progress
 function authorityOptions(): readonly string[] {
   const bundle = process.env.NODE_EXTRA_CA_CERTS;
   return bundle && existsSync(bundle) ? ['--secret', `id=ca_bundle,src=${bundle}`] : [];
+}
+
+const KEPT_ERROR_LINES = 15;
+
+/**
+ * Runs a program that the kernel ends when this process dies. `onLine` receives each line of stdout and stderr.
+ * @throws {SetupError} with its last lines when the exit code is not 0.
+ */
+async function runTied(argv: readonly string[], onLine: (line: string) => void): Promise<void> {
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', '--', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on('line', (line) => {
+      lines.push(line);
+      onLine(line);
+    });
+  }
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new SetupError(`${argv[0]} failed:\n${lines.slice(-KEPT_ERROR_LINES).join('\n')}`);
 }

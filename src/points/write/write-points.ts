@@ -2,11 +2,12 @@
  * The only writer of points, used by push, files and calculations. It runs in the caller's transaction, so the caller's
  * records of a batch are committed together with its points.
  */
+import { once } from 'node:events';
+import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../platform/database/database.ts';
-import { TUPLE_BYTES } from '../copy-codec.ts';
+import { COPY_HEADER, COPY_TRAILER, TUPLE_BYTES } from '../copy-codec.ts';
 import type { Micros, WrittenRange } from '../point.ts';
 import { spanOfAll } from './chunk-rules.ts';
-import { copyTuples } from './copy-tuples.ts';
 import { findChunks, insertTargetOf } from './find-chunks.ts';
 import { beginWrite, lockSeries, saveSeries } from './lock-series.ts';
 import { planWrite, targetsOf, type WritePlan } from './plan-write-rules.ts';
@@ -64,4 +65,24 @@ function countTuples(batches: readonly Buffer[]): number {
 /** Numbers of the history chunks that receive superseded rows. */
 function historyChunks({ chunks }: WritePlan): readonly number[] {
   return [...chunks].flatMap(([chunk, { superseded }]) => (superseded.variableIds.length > 0 ? [chunk] : []));
+}
+
+const COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';
+
+/**
+ * Writes encoded points into a table by COPY BINARY.
+ * @param table quoted name of a hypertable or chunk.
+ * @param batches COPY tuples (`copy-codec`); empty writes nothing.
+ */
+export async function copyTuples(transaction: Transaction, table: string, batches: readonly Buffer[]): Promise<void> {
+  if (batches.length === 0) return;
+  const stream = transaction.query(copyFrom(`copy ${table} (${COLUMNS}) from stdin (format binary)`));
+  const finished = once(stream, 'finish');
+  // Awaited below; without this, a failure before that would be an unhandled rejection.
+  finished.catch(() => {});
+  for (const part of [COPY_HEADER, ...batches, COPY_TRAILER]) {
+    if (!stream.write(part)) await Promise.race([once(stream, 'drain'), finished]);
+  }
+  stream.end();
+  await finished;
 }

@@ -5,8 +5,7 @@
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
-import { copyTuples } from '../../../src/points/write/copy-tuples.ts';
-import { writePoints } from '../../../src/points/write/write-points.ts';
+import { copyTuples, writePoints } from '../../../src/points/write/write-points.ts';
 import { addAccount } from '../../support/fixtures/accounts.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import { createTwin } from '../load/twin.ts';

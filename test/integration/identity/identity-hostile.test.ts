@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { Hono } from 'hono';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requestLog } from '../../../src/http/request-log.ts';
+import { requestLog } from '../../../src/http/create-app.ts';
 import { signIn as signInByPassword } from '../../../src/identity/passwords/sign-in.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Queryable } from '../../../src/platform/database/database.ts';

@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { routingPath } from '../../../src/http/lenient-path.ts';
+import { routingPath } from '../../../src/http/create-app.ts';
 import type { OpenApiDocument } from '../../../src/http/openapi/build-document.ts';
 
 export interface Answered {

@@ -151,6 +151,22 @@ test('architecture: files have at most 400 lines, tests 500', () => {
   expect([...SOURCES.filter((file) => lines(file) > 400), ...TESTS.filter((file) => lines(file) > 500)]).toEqual([]);
 });
 
+test('architecture: a file of at most 30 lines is merged into its only importer', () => {
+  const exempt = [
+    // Rules of §9 and the rate meter: pure, so their own file is checked for purity.
+    ...['src/push/body/label-table-rules.ts', 'src/http/rate-rules.ts'],
+    // Every role has a file, so that main.ts reads as a list.
+    'src/roles/grpc-role.ts',
+    // The only file of the fast paths that push-service.ts may call; the interface beside it must stay free of them.
+    'src/push/fast-paths/open-fast-paths.ts',
+  ];
+  const lonely = SOURCES.filter((file) => {
+    const importers = new Set(imports.filter(({ to }) => to === file).map(({ from }) => from));
+    return importers.size === 1 && read(file).split('\n').length - 1 <= 30;
+  });
+  expect(lonely.sort()).toEqual(exempt.sort());
+});
+
 test('architecture: a route reads its query through its declaration only, which OpenAPI shows (R-A9)', () => {
   // The issuer hands its requests to oidc-provider, which parses their queries.
   const exempt = ['src/platform/http/query.ts', 'src/identity/issuer/issuer.ts'];

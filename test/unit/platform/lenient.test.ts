@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
-import { routingPath } from '../../../src/http/lenient-path.ts';
+import { routingPath } from '../../../src/http/create-app.ts';
 import { isStorableJson, isStorableText } from '../../../src/platform/database/storable-text.ts';
 import { declareQuery } from '../../../src/platform/http/query.ts';
 import { idsParameter, textParameter } from '../../../src/platform/http/query-parameters.ts';

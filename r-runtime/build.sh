@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and installs the R runtime into a root file system, then removes the compiler from it.
+# Builds the R runtime, installs it into a root file system, and removes the compiler.
 #   sh r-runtime/build.sh ROOTDIR   from mmdebstrap's customize hook (runs inside by chroot)
 #   sh r-runtime/build.sh /         in place, as a stage of an image
 # Needs the packages of packages.txt and build-packages.txt inside. TIDEMARK_KEEP_BUILD_PACKAGES=1 leaves the compiler.
@@ -20,7 +20,7 @@ rm -rf "$prefix$stage" "$prefix$home"
 mkdir -p "$prefix$stage/package" "$prefix$home/library" "$prefix/opt/tidemark/socket" "$prefix/tmp" "$prefix/proc" "$prefix/dev"
 chmod 755 "${root}" "$prefix/opt" "$prefix/opt/tidemark"
 cp -R "$here/src" "$prefix$stage/src"
-# The R package is installed without src/: its C is loaded by dyn.load and must not need R's headers or make.
+# Leaves src/ out of the R package: dyn.load loads the C, which needs neither R's headers nor make.
 cp -R "$here/DESCRIPTION" "$here/NAMESPACE" "$here/R" "$prefix$stage/package/"
 
 in_root sh -euc '
@@ -38,6 +38,6 @@ rm -rf "$prefix$stage"
 
 if [ -z "${TIDEMARK_KEEP_BUILD_PACKAGES:-}" ]; then
   packages=$(grep -v '^ *#' "$here/build-packages.txt" | tr '\n' ' ')
-  # r-base-core itself does not need a compiler; what only the build pulled in goes with it.
+  # r-base-core needs no compiler; --auto-remove also purges the dependencies of the build.
   DEBIAN_FRONTEND=noninteractive in_root apt-get purge --yes --quiet --auto-remove $packages
 fi

@@ -1,10 +1,10 @@
-# Files of a preview (R-H9): the plots a script draws, and the sample data.
+# Files of a preview (R-H9): plots of the script and sample data.
 
 file_kinds <- c("none", "svg", "png")
 max_files <- 20L
 max_file_bytes <- 48e6
 
-#' Makes plots drawn without opening a device into files in the working directory, one for each page.
+#' Directs plots into files in the working directory, one for each page, unless the script opens a device itself.
 #' @param kind "svg" or "png".
 #' @noRd
 draw_into_files <- function(kind) {
@@ -16,7 +16,7 @@ draw_into_files <- function(kind) {
   options(device = open_device)
 }
 
-#' Plots and data files in the working directory, oldest first; files the script wrote itself are included.
+#' Plots and data files in the working directory, oldest first, files that the script wrote included.
 #' @return list of list(name, bytes): at most `max_files`, together at most `max_file_bytes`.
 #' @noRd
 collect_files <- function() {
@@ -29,14 +29,14 @@ collect_files <- function() {
   lapply(utils::head(names, max_files), function(name) list(name = name, bytes = readBin(name, "raw", file.size(name))))
 }
 
-#' Saves what a script needs in an author's own R (R-H9).
+#' Saves the objects that a script needs in an author's own R (R-H9).
 #'
 #' Saves the five globals; the toolbox functions the script uses; and the state of the random number generator when the
 #' script draws random numbers, so that it draws the same as here.
 #' @param script text; @param path of the `.rdata` file; @param envir holds the globals.
 #' @noRd
 save_sample <- function(script, path, envir = globalenv()) {
-  # Authors want the data of scripts with syntax errors too.
+  # A script with a syntax error gets sample data too.
   used <- tryCatch(all.names(parse_script(script)), tidemark_syntax_error = function(condition) character())
   called <- intersect(used, toolbox_names)
   home <- portable_toolbox()
@@ -47,7 +47,7 @@ save_sample <- function(script, path, envir = globalenv()) {
   save(list = c(globals, called, seed), file = path, envir = envir)
 }
 
-# Copies of the toolbox functions that do not need this package, which the author's R does not have.
+# Copies of the toolbox functions that work without this package: the author's R does not have it.
 portable_toolbox <- function() {
   home <- new.env(parent = globalenv())
   for (name in c(toolbox_names, toolbox_parts)) {

@@ -1,5 +1,5 @@
-# Codec of the columnar frames that enter and leave the sandbox: little-endian, without R serialisation (R-H7).
-# The byte layouts are in ../FRAMES.md; src/calculation/sandbox/frame.ts is the other end.
+# Codec of the columnar frames that enter and leave the sandbox: little-endian, without R serialisation (R-H7). Byte layouts:
+# ../FRAMES.md; the other end is src/calculation/sandbox/frame.ts.
 
 request_magic <- 0x31514d54L # "TMQ1"
 result_magic <- 0x31524d54L # "TMR1"
@@ -44,7 +44,7 @@ variable_fields <- c(
   "Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType", "Aggregate", "SourceTimeZoneId"
 )
 
-# `list(NULL)` assignment keeps a name whose value is NULL.
+# Assigning list(NULL) keeps the name of a NULL value.
 read_named <- function(con, names, read_one) {
   values <- vector("list", length(names))
   for (i in seq_along(names)) values[i] <- list(read_one(con))
@@ -66,7 +66,7 @@ read_aliased <- function(con, read_one) {
 
 read_series <- function(con) {
   n <- read_int(con)
-  # Built as a list: data.frame() costs 0.2 ms and checks what the frame already guarantees.
+  # A list made into a data.frame: data.frame() takes 0.2 ms and repeats checks of the frame.
   columns <- list(
     Dates = read_ints(con, n), Values = read_doubles(con, n),
     Version = read_coded(con, n), Tags = read_coded(con, n)
@@ -117,27 +117,27 @@ texts_bytes <- function(texts) {
   c(int_bytes(bytes), writeBin_texts(texts))
 }
 
-# paste() of everything would copy once more; charToRaw keeps bytes as they are.
+# charToRaw() keeps the bytes unchanged.
 writeBin_texts <- function(texts) charToRaw(paste(texts, collapse = ""))
 
 text_bytes <- function(text) texts_bytes(paste(as.character(text), collapse = "\n"))
 
 counted_texts_bytes <- function(texts) c(int_bytes(length(texts)), texts_bytes(texts))
 
-# Each column has its own length, because the calculator applies the length rules of §7; -1 is an absent column. Only the table
-# is cleaned: cleaning row by row took a run of 100,000 points from 35 to 45 ms of CPU.
+# A column has its own length, because the calculator applies the length rules of §7; -1 is an absent column. Only the table is
+# cleaned: cleaning every row took a run of 100,000 points from 35 to 45 ms of CPU.
 coded_bytes <- function(texts) {
   if (is.null(texts)) return(int_bytes(-1L))
-  met <- unique(texts)
-  cleaned <- clean_text(met)
+  given <- unique(texts)
+  cleaned <- clean_text(given)
   table <- unique(cleaned)
-  codes <- match(texts, met) - 1L
+  codes <- match(texts, given) - 1L
   # Cleaning may make two texts equal: NA becomes the empty text.
-  if (length(table) < length(met)) codes <- (match(cleaned, table) - 1L)[codes + 1L]
+  if (length(table) < length(given)) codes <- (match(cleaned, table) - 1L)[codes + 1L]
   c(int_bytes(length(texts)), counted_texts_bytes(table), int_bytes(codes))
 }
 
-# A list of raw vectors. Only small ones are joined: concatenating all would double the memory of a large answer.
+# @return list of raw vectors. Joining all would double the memory of a large answer, so only join_small() joins them.
 result_parts <- function(result) {
   head <- list(
     int_bytes(c(result_magic, match(result$status, result_statuses) - 1L)),
@@ -157,7 +157,7 @@ result_parts <- function(result) {
   c(head, body, files_parts(result$files))
 }
 
-# Every write wakes the supervisor and, through it, the calculator.
+# Joins the parts of a small answer: every write wakes the supervisor, which wakes the calculator.
 join_small <- function(parts, max_bytes = 65536) {
   if (sum(lengths(parts)) > max_bytes) parts else list(do.call(c, parts))
 }

@@ -1,4 +1,4 @@
-# Turns the value of a script's last expression into columns (§2, R-H3). It converts types only; the calculator checks lengths,
+# Converts the value of a script's last expression into columns (§2, R-H3). Converts types only: the calculator checks lengths,
 # NA and tags (src/calculation/run/output-rules.ts).
 
 output_error <- function(..., class = "tidemark_output_error") {
@@ -14,7 +14,7 @@ describe_value <- function(value) {
   paste0("a value of class ", class(value)[1])
 }
 
-# The most frequent mistakes, each with its remedy.
+# Remedies for the most frequent mistakes.
 hint_value <- function(value) {
   if (is.data.frame(value) && all(c("Dates", "Values") %in% names(value))) "; write list(TimeSeries = ...) around it"
   else if (is.list(value) && "TimeSeries" %in% names(value)) "; TimeSeries must not be NULL"
@@ -73,14 +73,14 @@ as_series <- function(series, max_points) {
   ))
 }
 
-# Sorts rows by date: stable, NA last. Leaves columns of unequal length as they are; the calculator refuses them (§7).
+# Sorts rows by date: stable, NA last. Columns of unequal length are unchanged: the calculator refuses them (§7).
 in_date_order <- function(columns) {
   rows <- length(columns$Dates)
   is_whole <- all(lengths(columns)[c("Dates", "Values")] == rows) &&
     all(vapply(columns[c("Version", "Tags")], function(column) is.null(column) || length(column) == rows, NA))
   if (!is_whole || !is.unsorted(columns$Dates, na.rm = TRUE)) return(columns)
-  place <- order(columns$Dates, method = "radix")
-  lapply(columns, function(column) column[place])
+  sorted <- order(columns$Dates, method = "radix")
+  lapply(columns, function(column) column[sorted])
 }
 
 as_unix_seconds <- function(dates) {
@@ -92,10 +92,10 @@ as_unix_seconds <- function(dates) {
   else stop(output_error("TimeSeries$Dates must be integer UNIX seconds or POSIXct, got ", describe_value(dates)))
   seconds[!is.finite(seconds)] <- NaN
   whole <- round(seconds)
-  # POSIXct arithmetic leaves rounding errors far below 0.1 ms; a larger fraction is a date between two seconds.
-  odd <- which(abs(seconds - whole) > 1e-4)
-  if (length(odd) > 0L) {
-    stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[odd[1]], digits = 15), " in row ", odd[1]))
+  # Rounding errors of POSIXct arithmetic are far below 0.1 ms; a larger fraction is a date between two seconds.
+  fractional <- which(abs(seconds - whole) > 1e-4)
+  if (length(fractional) > 0L) {
+    stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[fractional[1]], digits = 15), " in row ", fractional[1]))
   }
   whole
 }
@@ -108,7 +108,7 @@ as_numeric_values <- function(values) {
   as.double(unclass(values))
 }
 
-# Character vector: labels of a factor; for a list column (tidyr) the text, or else the JSON text, of each cell.
+# @return character vector: the labels of a factor; for a list column (tidyr) each cell's text, or its JSON text.
 as_labels <- function(column) {
   if (is.null(column)) return(NULL)
   if (!is.list(column)) return(as.character(column))

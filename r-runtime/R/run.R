@@ -7,7 +7,7 @@
 #' @noRd
 run_script <- function(script, globals, limits, envir = globalenv()) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
-  # assign() of NULL keeps the name, as does list2env().
+  # Keeps the names of NULL values.
   list2env(globals, envir)
   outcome <- tryCatch(
     {
@@ -16,7 +16,7 @@ run_script <- function(script, globals, limits, envir = globalenv()) {
       output <- as_output(evaluate(expressions, envir, notes), limits$max_points)
       list(status = "ok", series = output$series, errors = output$errors)
     },
-    # After a stack overflow the calls cannot be inspected, so the error gets the top-level line.
+    # The calls of a stack overflow cannot be inspected: its error has the line of the top-level expression.
     error = function(condition) describe_error(condition, notes)
   )
   if (outcome$status == "script_error") for (hint in find_unset_names(script, globals)) keep_note(notes, "warnings", hint)
@@ -32,7 +32,7 @@ parse_script <- function(script) {
   )
 }
 
-# R's own text is "<file>:LINE:COLUMN: what\nsource lines".
+# The message of R is "<file>:LINE:COLUMN: text\nsource lines".
 syntax_error <- function(condition) {
   text <- conditionMessage(condition)
   line <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
@@ -45,7 +45,7 @@ syntax_error <- function(condition) {
   )
 }
 
-# The call R reports for a stop() or warning() at top level.
+# The call that R reports for a stop() or warning() at top level.
 own_call <- quote(eval(expressions[[i]], envir))
 
 evaluate <- function(expressions, envir, notes) {
@@ -64,13 +64,13 @@ evaluate <- function(expressions, envir, notes) {
       if (!inherits(condition, "packageStartupMessage")) add_note(notes, "messages", condition)
       invokeRestart("muffleMessage")
     },
-    # A calling handler still has the stack, which holds the innermost line of the script.
+    # A calling handler runs on the stack of the error, which holds the innermost line of the script.
     error = function(condition) notes$line <- script_line(sys.calls(), notes$top_line)
   )
   value
 }
 
-# Package code carries no source references of the file "script"; pasted helper functions do.
+# Innermost line of the script on the stack. Only the script's own code has source references to the file "script".
 script_line <- function(calls, top_line) {
   for (call in rev(calls)) {
     reference <- attr(call, "srcref")
@@ -80,17 +80,17 @@ script_line <- function(calls, top_line) {
   top_line
 }
 
-# Bytes reserved for remarks on what was cut or left out.
+# Bytes reserved for remarks about cut and dropped notes.
 remark_bytes <- 200
 
 new_notes <- function(max_bytes) {
   list2env(list(
-    messages = character(), warnings = character(), left_out = c(messages = 0L, warnings = 0L), bytes_left = max_bytes,
+    messages = character(), warnings = character(), dropped = c(messages = 0L, warnings = 0L), bytes_left = max_bytes,
     line = NA_integer_, top_line = NA_integer_
   ), parent = emptyenv())
 }
 
-# Must be called in the handler of the condition, where the stack still holds its origin.
+# Call it in the handler of the condition: the stack still holds the origin.
 add_note <- function(notes, kind, condition) {
   if (notes$bytes_left <= 0) return(keep_note(notes, kind, ""))
   text <- sub("\n$", "", clean_text(paste(conditionMessage(condition), collapse = "\n")))
@@ -105,19 +105,19 @@ add_note <- function(notes, kind, condition) {
 
 keep_note <- function(notes, kind, text) {
   if (notes$bytes_left <= 0) {
-    notes$left_out[[kind]] <- notes$left_out[[kind]] + 1L
+    notes$dropped[[kind]] <- notes$dropped[[kind]] + 1L
     return(invisible())
   }
   bytes <- nchar(text, type = "bytes")
   if (bytes > notes$bytes_left) text <- paste0(substr(text, 1L, notes$bytes_left %/% 4), " (cut)")
-  # Each text costs at least as much as its overhead: a million empty messages are bounded too.
+  # An empty text counts 16 bytes, so that a million empty messages are bounded too.
   notes$bytes_left <- notes$bytes_left - max(bytes, 16)
   notes[[kind]] <- c(notes[[kind]], text)
 }
 
 kept_notes <- function(notes, kind) {
-  left_out <- notes$left_out[[kind]]
-  c(notes[[kind]], if (left_out > 0L) paste0("\u2026 ", left_out, " more ", kind, " were not kept"))
+  dropped <- notes$dropped[[kind]]
+  c(notes[[kind]], if (dropped > 0L) paste0("\u2026 ", dropped, " more ", kind, " were not kept"))
 }
 
 call_text <- function(call) {
@@ -133,7 +133,7 @@ memory_pattern <- paste(
 processes_pattern <- "unable to fork|cannot fork|Resource temporarily unavailable"
 
 describe_error <- function(condition, notes) {
-  # Errors of the output belong to the last expression; a line noted before is of an error that the script caught.
+  # An error of the output has the line of the last expression; a line noted earlier is of an error that the script caught.
   is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
   line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))
@@ -143,7 +143,7 @@ describe_error <- function(condition, notes) {
     else if (!is_ours && grepl(processes_pattern, message[1])) "processes"
     else "script_error"
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
-  # An error that the script returned in `Errors` has no line.
+  # An error returned in `Errors` has no line.
   if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
   if (inherits(condition, "packageNotFoundError")) message <- paste0(message, "; available packages: ", paste(offered_packages, collapse = ", "))
   call <- conditionCall(condition)
@@ -156,9 +156,9 @@ describe_error <- function(condition, notes) {
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
-#' Names a script reads from the three lists, by `inputVariables$a` or `inputVariables[["a"]]`.
+#' Names that a script reads from the three lists, by `inputVariables$a` or `inputVariables[["a"]]`.
 #' @param expression result of `parse_script`, or a part of it.
-#' @return character vector such as "inputVariables$a"; may repeat.
+#' @return character vector such as "inputVariables$a", with repetitions.
 #' @noRd
 names_read <- function(expression) {
   if (is.call(expression)) return(c(name_read(expression), unlist(lapply(as.list(expression), names_read))))
@@ -173,7 +173,7 @@ name_read <- function(call) {
   if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
 }
 
-#' Hints for a script that failed: names it reads that are not declared, or whose form has no value, are NULL.
+#' Hints about names that a script reads and that are NULL: not declared, or a form without a value.
 #' @return character vector of hints, or NULL.
 #' @noRd
 find_unset_names <- function(script, globals) {

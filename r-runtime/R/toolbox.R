@@ -1,8 +1,8 @@
-# Functions every script can call; a function of the same name in the script replaces them (R-H4). Base R only.
+# Functions that every script can call; a script's function of the same name replaces them (R-H4). Base R only.
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
-# Internal functions that those call.
-toolbox_parts <- c("regular_step", "step_start", "interpolate", "share_out")
+# Internal functions of the toolbox; sample data need them too (files.R).
+toolbox_parts <- c("regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs
 #'
@@ -20,7 +20,7 @@ GetInputAxis <- function(inputs = inputVariables) {
 #' months and years are civil ones in the variable's time zone, so they are right across changes of the clock.
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
-#' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` say the step.
+#' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` give the step.
 #' @return integer vector of UNIX seconds, ascending; empty when `from` is after `to` or there are no inputs.
 #' @export
 GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
@@ -36,7 +36,7 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   step <- regular_step(target)
   start <- step_start(from, step$unit, step$zone)
   axis <- if (is.na(step$seconds)) {
-    # One unit past the end: seq() compares local times, but `to` is an instant.
+    # Two days past the end: seq() compares local times, but `to` is an instant.
     last <- as.POSIXct(to + 86400 * 2, origin = "1970-01-01", tz = step$zone)
     by <- if (step$unit == "day") paste(step$count, "DSTday") else paste(step$count, step$unit)
     as.numeric(seq(start, last, by = by))
@@ -69,11 +69,11 @@ step_start <- function(from, unit, zone) {
   as.POSIXct(local)
 }
 
-#' Puts inputs on one axis
+#' Put inputs on one axis
 #'
-#' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. Integrated quantities keep their
-#' rate: a value belongs to the interval from its date to the next, and is shared out over the steps of the axis that
-#' overlap it, so totals over whole intervals are preserved. Values are not extrapolated: outside an input's span they are NA.
+#' Instantaneous, averaged, minimum, maximum and cumulative quantities are interpolated linearly. An integrated quantity keeps its
+#' rate: a value belongs to the interval from its date to the next and is distributed over the steps of the axis that overlap
+#' this interval, so totals over whole intervals are preserved. Values outside the span of an input are NA, not extrapolated.
 #'
 #' @param inputs list shaped like `inputVariables`.
 #' @param axis UNIX seconds, ascending.
@@ -81,8 +81,8 @@ step_start <- function(from, unit, zone) {
 #' @export
 SetDataOnCommonAxis <- function(inputs = inputVariables, axis = GetInputAxis(inputs)) {
   columns <- lapply(inputs, function(input) {
-    put <- if (identical(input$Variable$QuantityType, "Integrated")) share_out else interpolate
-    put(input$TimeSeries$Dates, input$TimeSeries$Values, axis)
+    align <- if (identical(input$Variable$QuantityType, "Integrated")) distribute else interpolate
+    align(input$TimeSeries$Dates, input$TimeSeries$Values, axis)
   })
   data.frame(Dates = as.integer(axis), columns, check.names = FALSE, stringsAsFactors = FALSE)
 }
@@ -94,9 +94,9 @@ interpolate <- function(dates, values, axis) {
   stats::approx(dates[known], values[known], xout = axis, rule = 1)$y
 }
 
-# Interpolates the running total linearly; the value of a step is the difference over it. The last interval of the input and
-# of the axis is taken to be as long as the one before it.
-share_out <- function(dates, values, axis) {
+# Interpolates the running total linearly; the value of a step is the difference over it. The last interval of the input, and of
+# the axis, has the length of the interval before it.
+distribute <- function(dates, values, axis) {
   known <- !is.na(values)
   dates <- as.numeric(dates[known])
   values <- values[known]
@@ -120,12 +120,12 @@ FilterNaOutput <- function(output) {
   output[keep, , drop = FALSE]
 }
 
-#' Drop rows that are stored already
+#' Drop rows that are already stored
 #'
 #' @param output data.frame with `Dates` and `Values`.
 #' @param stored the variable's stored output, as `inputVariables$<alias>$TimeSeries` of the variable itself.
-#' @param threshold largest absolute difference that still counts as equal.
-#' @return the rows that are new or differ from the stored value by more than `threshold`.
+#' @param threshold greatest absolute difference that counts as equal.
+#' @return the rows that are new or differ by more than `threshold` from the stored value.
 #' @export
 FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
   before <- stored$Values[match(as.integer(output$Dates), stored$Dates)]

@@ -1,12 +1,12 @@
-# The zygote. It loads the packages, makes a rehearsal run on made-up data so that no child compiles or loads anything for the
-# first time, and hands over to C (../src/zygote.c), which forks a supervisor and a runner for each connection.
+# The zygote. Loads the packages, makes a rehearsal run on made-up data, so that no child compiles or loads these packages, and
+# calls C (../src/zygote.c), which forks a supervisor and a runner for each connection.
 
 offered_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble")
 warm_packages <- c(offered_packages, "compiler")
 
 runtime_home <- "/opt/tidemark/r-runtime"
 
-#' Serves runs; never returns. Only the launcher's command line calls it (src/calculation/sandbox/launcher.ts).
+#' Serves runs; never returns. The command line of the launcher calls it (src/calculation/sandbox/launcher.ts).
 #' @param mode "namespaces" or "rlimits-only".
 #' @noRd
 zygote_main <- function(socket_path, mode) {
@@ -17,8 +17,8 @@ zygote_main <- function(socket_path, mode) {
   rehearse()
   dyn.load(file.path(runtime_home, "sandbox.so"))
   rm(list = ls(globalenv(), all.names = TRUE), envir = globalenv())
-  # Two full collections put everything into the oldest generation: small collections in a child then do not touch,
-  # and so do not copy, the pages it shares with the zygote.
+  # Two full collections move all objects into the oldest generation: small collections in a child then do not touch, and so do
+  # not copy, shared pages.
   gc(full = TRUE)
   gc(full = TRUE)
   filler <- fill_holes()
@@ -35,10 +35,10 @@ zygote_main <- function(socket_path, mode) {
   runner_main(served$result_fd, list(max_points = served$limits[1], max_text_bytes = served$limits[2]))
 }
 
-#' Uses up the free nodes on the pages of the packages.
+#' Fills the free nodes on the pages of the packages.
 #'
-#' A child would copy one of those pages for nearly every node it allocates. With vectors of each size class in the holes, a
-#' child allocates from new pages instead: a trivial run went from 6.2 to 5.1 ms of CPU.
+#' A child would copy one of those pages for nearly every node it allocates. When vectors of each size class fill the holes, a
+#' child allocates from new pages: a trivial run went from 6.2 to 5.1 ms of CPU.
 #' @return the vectors; the caller must keep them.
 #' @noRd
 fill_holes <- function(count = 20000L) {
@@ -49,18 +49,18 @@ fill_holes <- function(count = 20000L) {
 prepare_session <- function() {
   options(
     keep.source = TRUE, warn = 0L, scipen = 0L, stringsAsFactors = FALSE, menu.graphics = FALSE,
-    # Plots are discarded, unless the run is a preview (files.R).
+    # Discards plots; a preview sets another device (files.R).
     device = function(...) grDevices::pdf(NULL), browser = "false", pager = "cat", editor = "false", repos = c(CRAN = "@CRAN@"), error = NULL,
     dplyr.summarise.inform = FALSE
   )
   invisible()
 }
 
-#' The functions of the toolbox, as an environment behind the global one: a script's own definition wins (R-H4).
+#' The functions of the toolbox; attached behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
 toolbox <- function() mget(toolbox_names, envir = environment(toolbox))
 
-# In the runner. Never returns, so that neither exit handlers of R nor finalizers of the script run.
+# Runs in the runner. Never returns, so that neither exit handlers of R nor finalizers of the script run.
 runner_main <- function(result_fd, limits) {
   dir.create(tempdir(), showWarnings = FALSE, mode = "0700")
   con <- file("stdin", "rb")
@@ -79,7 +79,7 @@ runner_main <- function(result_fd, limits) {
   .C("tm_exit", 0L, PACKAGE = "sandbox")
 }
 
-# Freezes every object that the environments of packages, the functions of base and the search path reach (../src/freeze.c).
+# Freezes every object reachable from the namespaces, the functions of base and the search path (../src/freeze.c).
 freeze <- function() {
   roots <- list(
     globalenv(), baseenv(), as.list(baseenv(), all.names = TRUE), .Internal(getNamespaceRegistry()),
@@ -89,8 +89,8 @@ freeze <- function() {
   invisible()
 }
 
-# A child makes a plain run (base R, 96 points); waiting runners then copy the pages it wrote ahead of time (../src/pages.c).
-# The run is plain because every runner pays for every page learned.
+# A child makes a plain run (base R, 96 points); waiting runners then copy ahead of time the pages it wrote (../src/pages.c).
+# The run is plain because every runner copies every learned page.
 learn_pages <- function() {
   if (.C("tm_fork_trial", is_child = 0L, PACKAGE = "sandbox")$is_child != 1L) return(invisible())
   tryCatch(make_plain_run(), finally = .C("tm_end_trial", PACKAGE = "sandbox"))

@@ -1,7 +1,7 @@
 /*
- * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. The order matters: mounts need
- * capabilities, so they come before dropping them, and the filter comes last. Any refusal by the kernel ends the run as a
- * fault; there is no weaker fallback.
+ * Confines a runner before it reads a script (R-H7). Runs after the fork, in plain C. Mounts need capabilities, so
+ * capabilities are dropped after them; the filter comes last. Any refusal by the kernel ends the run as a fault: there is no
+ * weaker fallback.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -26,10 +26,10 @@
 #define AT_RECURSIVE 0x8000
 #endif
 
-/* The uid a script sees: that of `nobody`. The host sees the zygote's unprivileged uid. */
+/* The script sees the uid of `nobody`; the host sees the zygote's unprivileged uid. */
 #define INNER_UID 65534
 
-/* Of each process of a run. R itself opens at most 128 connections. A pipe holds 64 KiB that no rlimit counts. */
+/* Maximum descriptors of a process. R opens at most 128 connections; no rlimit counts the 64 KiB that a pipe holds. */
 #define MAX_DESCRIPTORS 128
 
 #define FAIL(name) return (struct stage_error){name, errno ? errno : EIO}
@@ -45,7 +45,7 @@ static int write_file(const char *path, const char *text) {
   return n == (ssize_t)strlen(text) ? 0 : -1;
 }
 
-/* New user namespace with one uid and gid, and a pid namespace for children: the first child is its pid 1. */
+/* Creates a user namespace with one uid and gid, and a pid namespace whose pid 1 is the next child. */
 struct stage_error enter_user_namespace(void) {
   char line[64];
   uid_t uid = geteuid();
@@ -61,16 +61,16 @@ struct stage_error enter_user_namespace(void) {
 
 /*
  * Gives the runner its own session and process group: kill(0, …) and setpriority(PRIO_PGRP, 0, …) address the caller's group,
- * and a group spans pid namespaces. Gives it the highest OOM score: the kernel kills runs before zygote and supervisors.
+ * and a group spans pid namespaces. The runner gets the highest OOM score: the kernel kills runs before the zygote.
  */
 struct stage_error separate_runner(const struct zygote *z) {
   if (setsid() < 0) FAIL(STAGE_SEPARATE);
-  /* Without namespaces there may be no /proc. */
+  /* In MODE_RLIMITS_ONLY there may be no /proc. */
   if (write_file("/proc/self/oom_score_adj", "1000") < 0 && z->mode == MODE_NAMESPACES) FAIL(STAGE_SEPARATE);
   return NO_ERROR;
 }
 
-/* Mounts everything read-only, a private /proc, and covers the socket directory. Independent of the run, so done ahead. */
+/* Makes all mounts read-only, mounts a private /proc and covers the socket directory. A waiting runner does this ahead. */
 struct stage_error enter_namespaces(const struct zygote *z) {
   const unsigned long inert = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
@@ -78,11 +78,11 @@ struct stage_error enter_namespaces(const struct zygote *z) {
   if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS) < 0) FAIL(STAGE_UNSHARE);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) FAIL(STAGE_MOUNT_PRIVATE);
   if (syscall(SYS_mount_setattr, -1, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0) FAIL(STAGE_READ_ONLY);
-  /* Read-only: a script must not lower its OOM score, nor write to memory that is mapped read-only (/proc/self/mem). */
+  /* Read-only: a script must not lower its OOM score, nor change read-only memory through /proc/self/mem. */
   if (mount("proc", "/proc", "proc", inert | MS_RDONLY, "subset=pid") < 0) FAIL(STAGE_PROC);
   if (mount("tmpfs", z->socket_dir, "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
   if (mount("tmpfs", "/dev/shm", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0) FAIL(STAGE_HIDE);
-  /* Terminals are shared with other runs, and their buffers are memory that no limit counts. */
+  /* Runs would share terminals, and no limit counts the buffers of a terminal. */
   if (mount("tmpfs", "/dev/pts", "tmpfs", inert | MS_RDONLY, "size=4k,mode=755") < 0 && errno != ENOENT) FAIL(STAGE_HIDE);
   if (sethostname("tidemark", 8) < 0) FAIL(STAGE_HIDE);
   return NO_ERROR;
@@ -90,20 +90,20 @@ struct stage_error enter_namespaces(const struct zygote *z) {
 
 static struct stage_error mount_tmp(const struct run_header *h) {
   char options[96];
-  /* The inode limit bounds kernel memory that the size does not count. */
+  /* The size of a tmpfs does not count inodes; nr_inodes bounds their kernel memory. */
   snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=1777", (unsigned long long)h->tmp_bytes);
   if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) < 0) FAIL(STAGE_TMP);
   return NO_ERROR;
 }
 
-/* Descriptors: 0 request, 1 and 2 captured text, 3 result, 4 control; all others are closed. */
+/* Descriptor 0 is the request, 1 and 2 the captured text, 3 the result, 4 control; all others are closed. */
 static struct stage_error arrange_descriptors(const struct runner_fds *fds) {
-  /* Copies above the targets first, so that no target overwrites a source. */
+  /* Copies to numbers above 64 first: a target must not overwrite a source. */
   int request = fcntl(fds->request_fd, F_DUPFD_CLOEXEC, 64), text = fcntl(fds->text_fd, F_DUPFD_CLOEXEC, 64);
   int result = fcntl(fds->result_fd, F_DUPFD_CLOEXEC, 64), control = fcntl(fds->control_fd, F_DUPFD_CLOEXEC, 64);
   if (request < 0 || text < 0 || result < 0 || control < 0) FAIL(STAGE_DESCRIPTORS);
   if (dup2(request, 0) < 0 || dup2(text, 1) < 0 || dup2(text, 2) < 0) FAIL(STAGE_DESCRIPTORS);
-  /* Close-on-exec: programs a script starts never hold them. */
+  /* Close-on-exec: programs that a script starts never inherit these descriptors. */
   if (dup3(result, RUNNER_RESULT_FD, O_CLOEXEC) < 0 || dup3(control, RUNNER_CONTROL_FD, O_CLOEXEC) < 0) FAIL(STAGE_DESCRIPTORS);
   if (syscall(SYS_close_range, 5u, ~0u, 0u) < 0) FAIL(STAGE_DESCRIPTORS);
   if (chdir("/tmp") < 0) FAIL(STAGE_DESCRIPTORS);
@@ -117,14 +117,14 @@ static int limit(int resource, uint64_t soft, uint64_t hard) {
 
 static struct stage_error set_rlimits(const struct zygote *z, const struct run_header *h) {
   uint64_t address = z->base_address_bytes + h->memory_bytes;
-  /* Above what the supervisor tolerates, so that it sees the excess and can name it; see watch.c. */
+  /* Above the supervisor's limit: the supervisor must see the excess to name it (watch.c). */
   uint64_t processes = (uint64_t)h->max_processes + 8;
   if (limit(RLIMIT_AS, address, address) < 0 || limit(RLIMIT_CPU, h->cpu_sec, (uint64_t)h->cpu_sec + 1) < 0 ||
       limit(RLIMIT_FSIZE, h->tmp_bytes, h->tmp_bytes) < 0 || limit(RLIMIT_NOFILE, MAX_DESCRIPTORS, MAX_DESCRIPTORS) < 0 ||
       limit(RLIMIT_CORE, 0, 0) < 0 || limit(RLIMIT_MEMLOCK, 0, 0) < 0 || limit(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
       limit(RLIMIT_SIGPENDING, 256, 256) < 0)
     FAIL(STAGE_RLIMITS);
-  /* Without a user namespace of its own the count is shared with every process of the uid, zygote and supervisors too. */
+  /* Without user namespaces the count covers every process of the uid, zygote and supervisors included. */
   if (z->mode == MODE_RLIMITS_ONLY) processes += 256;
   if (limit(RLIMIT_NPROC, processes, processes) < 0) FAIL(STAGE_RLIMITS);
   return NO_ERROR;

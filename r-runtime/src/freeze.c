@@ -1,9 +1,9 @@
 /*
- * Sets the reference counts of all objects of the zygote to their maximum before it forks. R counts references inside
- * objects, so a run that only calls functions of packages writes to their pages and copies them; a count at its maximum is
- * never written again. R then treats the objects as shared, to be copied before a change, like constants of compiled
- * functions. Objects that a run creates are counted as usual. (Compare gc.freeze() for Python's forking servers.) Best
- * effort: where R lacks a function used here, runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Sets the reference counts of all objects of the zygote to their maximum before it forks. R stores reference counts inside
+ * objects, so a run that only calls functions of packages would write to their pages and copy them; R never changes a count
+ * at its maximum, and copies such an object before it changes it. Objects that a run creates are counted as usual. (Compare
+ * Python's gc.freeze().) Best effort: where R lacks a function used here, runs are slower, with equal results.
+ * Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -14,36 +14,36 @@
 
 typedef void *SEXP;
 
-/* Functions of libR. Weak, so that an R without one of them still loads the helper. */
-#define OF_R __attribute__((weak)) extern
-OF_R int TYPEOF(SEXP);
-OF_R int ALTREP(SEXP);
-OF_R SEXP ATTRIB(SEXP);
-OF_R SEXP CAR(SEXP);
-OF_R SEXP CDR(SEXP);
-OF_R SEXP TAG(SEXP);
-OF_R SEXP PRINTNAME(SEXP);
-OF_R SEXP SYMVALUE(SEXP);
-OF_R SEXP INTERNAL(SEXP);
-OF_R SEXP STRING_ELT(SEXP, ptrdiff_t);
-OF_R SEXP VECTOR_ELT(SEXP, ptrdiff_t);
-OF_R ptrdiff_t Rf_xlength(SEXP);
-OF_R void MARK_NOT_MUTABLE(SEXP);
+/* Functions of libR. Weak: an R without one of them still loads the helper. */
+#define R_FUNCTION __attribute__((weak)) extern
+R_FUNCTION int TYPEOF(SEXP);
+R_FUNCTION int ALTREP(SEXP);
+R_FUNCTION SEXP ATTRIB(SEXP);
+R_FUNCTION SEXP CAR(SEXP);
+R_FUNCTION SEXP CDR(SEXP);
+R_FUNCTION SEXP TAG(SEXP);
+R_FUNCTION SEXP PRINTNAME(SEXP);
+R_FUNCTION SEXP SYMVALUE(SEXP);
+R_FUNCTION SEXP INTERNAL(SEXP);
+R_FUNCTION SEXP STRING_ELT(SEXP, ptrdiff_t);
+R_FUNCTION SEXP VECTOR_ELT(SEXP, ptrdiff_t);
+R_FUNCTION ptrdiff_t Rf_xlength(SEXP);
+R_FUNCTION void MARK_NOT_MUTABLE(SEXP);
 
-/* R's numbers of types (Rinternals.h). */
+/* Types of objects, as in R's Rinternals.h. */
 enum {
-  SYMBOL = 1, PAIRLIST = 2, CLOSURE = 3, ENVIRONMENT = 4, PROMISE = 5, CALL = 6, CHARACTERS = 9, TEXTS = 16, DOTS = 17,
-  LIST = 19, EXPRESSION = 20, BYTECODE = 21, POINTER = 22, WEAK_REFERENCE = 23
+  SYMSXP = 1, LISTSXP = 2, CLOSXP = 3, ENVSXP = 4, PROMSXP = 5, LANGSXP = 6, CHARSXP = 9, STRSXP = 16, DOTSXP = 17,
+  VECSXP = 19, EXPRSXP = 20, BCODESXP = 21, EXTPTRSXP = 22, WEAKREFSXP = 23
 };
 
-/* Objects seen, a hash set with open addressing, and a stack of those still to visit. */
+/* `seen` is a hash set with open addressing, `pending` a stack of objects to visit. */
 #define SLOTS (1u << 24)
 struct walk {
-  SEXP *met, *waiting;
-  size_t met_count, waiting_count;
+  SEXP *seen, *pending;
+  size_t seen_count, pending_count;
 };
 
-static int is_possible(void) {
+static int has_all_functions(void) {
   return TYPEOF && ALTREP && ATTRIB && CAR && CDR && TAG && PRINTNAME && SYMVALUE && INTERNAL && STRING_ELT && VECTOR_ELT &&
          Rf_xlength && MARK_NOT_MUTABLE;
 }
@@ -53,75 +53,75 @@ static void *reserve(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-/* At most half of the slots are used; further objects keep their counts. */
-static void meet(struct walk *w, SEXP object) {
-  if (!object || w->met_count >= SLOTS / 2) return;
+/* Uses at most half of the slots; further objects keep their counts. */
+static void visit(struct walk *w, SEXP object) {
+  if (!object || w->seen_count >= SLOTS / 2) return;
   size_t slot = (size_t)(((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 40);
-  while (w->met[slot] && w->met[slot] != object) slot = (slot + 1) % SLOTS;
-  if (w->met[slot]) return;
-  w->met[slot] = object;
-  w->met_count++;
-  w->waiting[w->waiting_count++] = object;
+  while (w->seen[slot] && w->seen[slot] != object) slot = (slot + 1) % SLOTS;
+  if (w->seen[slot]) return;
+  w->seen[slot] = object;
+  w->seen_count++;
+  w->pending[w->pending_count++] = object;
 }
 
-/* A cell whose value is a bare number, as compiled loops keep them, has no object there (`extra` of R's header is its type). */
+/* A cell of a compiled loop may hold a bare number instead of an object; `extra` in R's header is then its type. */
 static int has_bare_value(SEXP object) {
   uint16_t extra;
   memcpy(&extra, (char *)object + 6, sizeof extra);
   return extra != 0;
 }
 
-static void meet_cell(struct walk *w, SEXP object) {
-  if (!has_bare_value(object)) meet(w, CAR(object));
-  meet(w, CDR(object));
-  meet(w, TAG(object));
+static void visit_cell(struct walk *w, SEXP object) {
+  if (!has_bare_value(object)) visit(w, CAR(object));
+  visit(w, CDR(object));
+  visit(w, TAG(object));
 }
 
-static void meet_elements(struct walk *w, SEXP object, SEXP (*element)(SEXP, ptrdiff_t)) {
+static void visit_elements(struct walk *w, SEXP object, SEXP (*element)(SEXP, ptrdiff_t)) {
   if (ALTREP(object)) return;
-  for (ptrdiff_t i = Rf_xlength(object); i-- > 0;) meet(w, element(object, i));
+  for (ptrdiff_t i = Rf_xlength(object); i-- > 0;) visit(w, element(object, i));
 }
 
-static void meet_parts(struct walk *w, SEXP object) {
+static void visit_parts(struct walk *w, SEXP object) {
   switch (TYPEOF(object)) {
-    case SYMBOL:
-      meet(w, PRINTNAME(object));
-      meet(w, SYMVALUE(object));
-      return meet(w, INTERNAL(object));
-    /* These have the layout of a list cell. */
-    case PAIRLIST: case CLOSURE: case ENVIRONMENT: case PROMISE: case CALL: case DOTS: case BYTECODE:
-      return meet_cell(w, object);
-    case POINTER:
-      meet(w, CDR(object));
-      return meet(w, TAG(object));
-    case TEXTS:
-      return meet_elements(w, object, STRING_ELT);
-    case LIST: case EXPRESSION:
-      return meet_elements(w, object, VECTOR_ELT);
+    case SYMSXP:
+      visit(w, PRINTNAME(object));
+      visit(w, SYMVALUE(object));
+      return visit(w, INTERNAL(object));
+    /* R lays these types out like a list cell. */
+    case LISTSXP: case CLOSXP: case ENVSXP: case PROMSXP: case LANGSXP: case DOTSXP: case BCODESXP:
+      return visit_cell(w, object);
+    case EXTPTRSXP:
+      visit(w, CDR(object));
+      return visit(w, TAG(object));
+    case STRSXP:
+      return visit_elements(w, object, STRING_ELT);
+    case VECSXP: case EXPRSXP:
+      return visit_elements(w, object, VECTOR_ELT);
     default:
       return;
   }
 }
 
 /*
- * @param roots an R list from which everything can be reached.
- * @return roots, because .Call must return an R object.
+ * @param roots R list that reaches every object.
+ * @return roots: .Call must return an R object.
  */
 SEXP tm_freeze(SEXP roots) {
   struct walk w = {0};
-  if (!is_possible()) return roots;
-  w.met = reserve(SLOTS * sizeof(SEXP));
-  w.waiting = reserve(SLOTS / 2 * sizeof(SEXP));
-  if (w.met && w.waiting) meet(&w, roots);
-  while (w.waiting_count > 0) {
-    SEXP object = w.waiting[--w.waiting_count];
+  if (!has_all_functions()) return roots;
+  w.seen = reserve(SLOTS * sizeof(SEXP));
+  w.pending = reserve(SLOTS / 2 * sizeof(SEXP));
+  if (w.seen && w.pending) visit(&w, roots);
+  while (w.pending_count > 0) {
+    SEXP object = w.pending[--w.pending_count];
     int type = TYPEOF(object);
-    /* Character objects use the attribute field for their hash chain. */
-    if (type != CHARACTERS) meet(&w, ATTRIB(object));
-    if (type != WEAK_REFERENCE) meet_parts(&w, object);
+    /* CHARSXP uses the attribute field for its hash chain. */
+    if (type != CHARSXP) visit(&w, ATTRIB(object));
+    if (type != WEAKREFSXP) visit_parts(&w, object);
     MARK_NOT_MUTABLE(object);
   }
-  if (w.met) munmap(w.met, SLOTS * sizeof(SEXP));
-  if (w.waiting) munmap(w.waiting, SLOTS / 2 * sizeof(SEXP));
+  if (w.seen) munmap(w.seen, SLOTS * sizeof(SEXP));
+  if (w.pending) munmap(w.pending, SLOTS / 2 * sizeof(SEXP));
   return roots;
 }

@@ -13,8 +13,8 @@ uint64_t monotonic_us(void) {
   return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* Waits until fd is ready; 0 when it is, -1 with errno otherwise. A negative time-out waits for ever. */
-static int await(int fd, short events, uint64_t deadline_us, int forever) {
+/* @return 0 when fd is ready, -1 with errno otherwise. @param forever ignores the deadline. */
+static int await_ready(int fd, short events, uint64_t deadline_us, int forever) {
   for (;;) {
     uint64_t now = monotonic_us();
     if (!forever && now >= deadline_us) {
@@ -32,7 +32,7 @@ static int is_retry(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* 0 when all bytes were read, -1 with errno otherwise (EPIPE when the stream ended early). */
+/* @param timeout_ms negative: no time-out. @return 0 when all bytes were read, -1 with errno otherwise (EPIPE: early end). */
 int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
   uint64_t deadline = monotonic_us() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000u;
   size_t done = 0;
@@ -43,13 +43,13 @@ int read_full(int fd, void *buffer, size_t bytes, int timeout_ms) {
       errno = EPIPE;
       return -1;
     } else if (is_retry(errno)) {
-      if (await(fd, POLLIN, deadline, timeout_ms < 0) < 0) return -1;
+      if (await_ready(fd, POLLIN, deadline, timeout_ms < 0) < 0) return -1;
     } else if (errno != EINTR) return -1;
   }
   return 0;
 }
 
-/* 0 when all bytes were written, -1 with errno otherwise. */
+/* @param timeout_ms negative: no time-out. @return 0 when all bytes were written, -1 with errno otherwise. */
 int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms) {
   uint64_t deadline = monotonic_us() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000u;
   size_t done = 0;
@@ -57,7 +57,7 @@ int write_full(int fd, const void *buffer, size_t bytes, int timeout_ms) {
     ssize_t n = write(fd, (const char *)buffer + done, bytes - done);
     if (n > 0) done += (size_t)n;
     else if (n < 0 && is_retry(errno)) {
-      if (await(fd, POLLOUT, deadline, timeout_ms < 0) < 0) return -1;
+      if (await_ready(fd, POLLOUT, deadline, timeout_ms < 0) < 0) return -1;
     } else if (n < 0 && errno != EINTR) return -1;
   }
   return 0;

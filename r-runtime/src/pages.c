@@ -1,7 +1,7 @@
 /*
- * Copies the pages that every run writes to ahead of time. Even a trivial run copies a thousand of the pages it shares with
- * the zygote, one page fault each. The zygote learns them once from a made-up run in a child; a waiting runner touches them.
- * Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
+ * Copies ahead of time the pages that every run writes to. A trivial run copies a thousand of the pages it shares with the
+ * zygote, one page fault each. The zygote learns these pages once from a trial run in a child; each waiting runner touches
+ * them. Best effort: without it runs are slower, with equal results. Measured: ../MEASUREMENTS.md.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MAX_RANGES 4096
-#define TRIAL_PATIENCE_MS 20000
+#define TRIAL_TIMEOUT_MS 20000
 
 /* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
 #define IS_PRESENT (1ull << 63)
@@ -27,18 +27,18 @@ struct range {
   size_t bytes;
 };
 
-static struct range known[MAX_RANGES];
-static size_t known_count;
+static struct range learned[MAX_RANGES];
+static size_t learned_count;
 static int report_fd = -1;
 
 static void note_page(uintptr_t at, size_t page) {
-  struct range *last = known_count > 0 ? &known[known_count - 1] : NULL;
+  struct range *last = learned_count > 0 ? &learned[learned_count - 1] : NULL;
   if (last && last->at + last->bytes == at) last->bytes += page;
-  else if (known_count < MAX_RANGES) known[known_count++] = (struct range){at, page};
+  else if (learned_count < MAX_RANGES) learned[learned_count++] = (struct range){at, page};
 }
 
-/* Whether the child has written to the page, so that it is no longer shared. File pages stay shared. */
-static int is_own(uint64_t entry) {
+/* Whether the child has its own copy of the page because it wrote to it. File pages stay shared. */
+static int is_copied(uint64_t entry) {
   return (entry & IS_PRESENT) && !(entry & IS_FILE) && (entry & IS_EXCLUSIVE);
 }
 
@@ -47,15 +47,15 @@ static void note_mapping(void *with, uintptr_t from, uintptr_t to) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   uint64_t entries[512];
   for (uintptr_t at = from; at < to;) {
-    size_t pages = (to - at) / page, want = pages < 512 ? pages : 512;
-    ssize_t got = pread(pagemap, entries, want * sizeof *entries, (off_t)(at / page * sizeof *entries));
+    size_t pages = (to - at) / page, wanted = pages < 512 ? pages : 512;
+    ssize_t got = pread(pagemap, entries, wanted * sizeof *entries, (off_t)(at / page * sizeof *entries));
     if (got <= 0) return;
     for (size_t i = 0; i < (size_t)got / sizeof *entries; i++, at += page)
-      if (is_own(entries[i])) note_page(at, page);
+      if (is_copied(entries[i])) note_page(at, page);
   }
 }
 
-/* Calls `visit` for every private mapping that can be written to. */
+/* Calls `visit` for every private writable mapping. */
 static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *with) {
   FILE *maps = fopen("/proc/self/maps", "re");
   unsigned long from, to;
@@ -65,19 +65,19 @@ static void visit_mappings(void (*visit)(void *, uintptr_t, uintptr_t), void *wi
   if (maps) fclose(maps);
 }
 
-/* In the zygote: reads the ranges that the child reports. */
+/* Called in the zygote. Reads the ranges that the child reports. */
 static void read_report(int fd) {
-  size_t capacity = sizeof known, heard = 0;
+  size_t capacity = sizeof learned, received = 0;
   struct pollfd p = {.fd = fd, .events = POLLIN};
-  while (heard < capacity && poll(&p, 1, TRIAL_PATIENCE_MS) > 0) {
-    ssize_t n = read(fd, (char *)known + heard, capacity - heard);
+  while (received < capacity && poll(&p, 1, TRIAL_TIMEOUT_MS) > 0) {
+    ssize_t n = read(fd, (char *)learned + received, capacity - received);
     if (n <= 0) break;
-    heard += (size_t)n;
+    received += (size_t)n;
   }
-  known_count = heard / sizeof *known;
+  learned_count = received / sizeof *learned;
 }
 
-/* @param is_child out: 1 in a child that is to make a run and then to call tm_end_trial. */
+/* @param is_child out: 1 in the child, which must make a run and then call tm_end_trial. */
 void tm_fork_trial(int *is_child) {
   int report[2];
   *is_child = 0;
@@ -97,37 +97,37 @@ void tm_fork_trial(int *is_child) {
   waitpid(child, NULL, 0);
 }
 
-/* In the child. Does not return. */
+/* Called in the child, after the run. Reports the pages and does not return. */
 void tm_end_trial(void) {
   int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (pagemap >= 0) visit_mappings(note_mapping, &pagemap);
-  (void)write_full(report_fd, known, known_count * sizeof *known, TRIAL_PATIENCE_MS);
+  (void)write_full(report_fd, learned, learned_count * sizeof *learned, TRIAL_TIMEOUT_MS);
   _exit(0);
 }
 
-/* Ranges that lie within the mapping move to the front. */
-static void keep_those_inside(void *with, uintptr_t from, uintptr_t to) {
+/* Moves the ranges that lie within the mapping to the front. */
+static void keep_inside(void *with, uintptr_t from, uintptr_t to) {
   size_t *kept = with;
-  for (size_t i = *kept; i < known_count; i++) {
-    struct range range = known[i];
+  for (size_t i = *kept; i < learned_count; i++) {
+    struct range range = learned[i];
     if (range.at < from || range.at + range.bytes > to) continue;
-    known[i] = known[*kept];
-    known[(*kept)++] = range;
+    learned[i] = learned[*kept];
+    learned[(*kept)++] = range;
   }
 }
 
-/* In the zygote, once its mappings are final: forgets ranges that only the child had mapped. */
-void forget_foreign_pages(void) {
+/* Called in the zygote once its mappings are final. Drops ranges that only the child had mapped. */
+void drop_foreign_pages(void) {
   size_t kept = 0;
-  visit_mappings(keep_those_inside, &kept);
-  known_count = kept;
+  visit_mappings(keep_inside, &kept);
+  learned_count = kept;
 }
 
-/* In a waiting runner. Writing costs less than MADV_POPULATE_WRITE: 2.9 against 3.9 ms for 950 pages. */
+/* Called in a waiting runner. Writing is faster than MADV_POPULATE_WRITE: 2.9 against 3.9 ms for 950 pages. */
 void touch_pages(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  for (size_t i = 0; i < known_count; i++)
-    for (uintptr_t at = known[i].at; at < known[i].at + known[i].bytes; at += page) {
+  for (size_t i = 0; i < learned_count; i++)
+    for (uintptr_t at = learned[i].at; at < learned[i].at + learned[i].bytes; at += page) {
       volatile char *byte = (volatile char *)at;
       *byte = *byte;
     }

@@ -1,7 +1,7 @@
 /*
- * Shared by the files of the C helper: frames on the connection, limits of a run, and how a run ended.
- * Byte layouts are documented in ../FRAMES.md and mirrored in src/calculation/sandbox/wire.ts.
- * The helper is loaded by dyn.load and called through .C, so it needs no R headers.
+ * Shared by the files of the C helper: framing of the connection, limits of a run, and its end. Byte layouts: ../FRAMES.md;
+ * the other end is src/calculation/sandbox/wire.ts. R loads the helper by dyn.load and calls it through .C, so it needs no R
+ * headers.
  */
 #ifndef TIDEMARK_SANDBOX_H
 #define TIDEMARK_SANDBOX_H
@@ -13,19 +13,19 @@
 #define RUN_MAGIC 0x31484d54u     /* "TMH1" */
 #define TRAILER_MAGIC 0x31544d54u /* "TMT1" */
 
-/* How runs are contained. */
+/* Containment of runs. */
 enum { MODE_NAMESPACES = 0, MODE_RLIMITS_ONLY = 1 };
 
 /* Kinds of chunk in the answer. */
 enum { CHUNK_RESULT = 1, CHUNK_TEXT = 2, CHUNK_TRAILER = 3 };
 
-/* Trailer: how the runner ended. */
+/* Trailer: end of the runner. */
 enum { END_EXITED = 0, END_SIGNALLED = 1, END_SETUP_FAILED = 2 };
 
 /* Trailer: the limit that the supervisor enforced. */
 enum { LIMIT_NONE = 0, LIMIT_WALL = 1, LIMIT_CPU = 2, LIMIT_MEMORY = 3, LIMIT_OUTPUT = 4, LIMIT_PROCESSES = 5 };
 
-/* Stages of set-up: a fault names the one that the kernel refused. The order is part of the protocol (wire.ts). */
+/* Stages of set-up; a fault names the stage that the kernel refused. The order is part of the protocol (wire.ts). */
 enum {
   STAGE_NONE = 0, STAGE_HEADER, STAGE_PIPES, STAGE_UNSHARE, STAGE_ID_MAP, STAGE_FORK, STAGE_SEPARATE, STAGE_MOUNT_PRIVATE,
   STAGE_READ_ONLY, STAGE_TMP, STAGE_PROC, STAGE_HIDE, STAGE_DESCRIPTORS, STAGE_RLIMITS, STAGE_CAPABILITIES,
@@ -69,7 +69,7 @@ struct chunk_header {
   uint32_t bytes;
 };
 
-/* State of the zygote: filled once, inherited by every fork. */
+/* State of the zygote; every fork inherits it. */
 struct zygote {
   int mode;
   int listen_fd;
@@ -83,24 +83,24 @@ struct zygote {
 };
 
 /*
- * A waiting supervisor sends SAYS_WAITING every HEARTBEAT_MS, and SAYS_SERVING once when it accepts a connection. Smaller than
- * PIPE_BUF, so notices of several supervisors never mix.
+ * A waiting supervisor sends NOTICE_WAITING every HEARTBEAT_MS, and NOTICE_SERVING once when it accepts a connection. A notice
+ * is smaller than PIPE_BUF, so those of several supervisors never interleave.
  */
-enum { SAYS_WAITING = 'W', SAYS_SERVING = 'S' };
+enum { NOTICE_WAITING = 'W', NOTICE_SERVING = 'S' };
 enum { HEARTBEAT_MS = 500 };
 struct notice {
   pid_t pid;
   int32_t kind;
 };
 
-/* Descriptors of a run before the runner has arranged them, and after. */
+/* Descriptors of a runner: as inherited, and their numbers once arranged. */
 struct runner_fds {
   int request_fd, result_fd, text_fd, control_fd;
 };
 enum { RUNNER_RESULT_FD = 3, RUNNER_CONTROL_FD = 4 };
 
-/* What a runner says to its supervisor over the control socket; before READY it may also send a stage_error. */
-enum { SAYS_READY = 'R', SAYS_DONE = 'D' };
+/* Messages of a runner over the control socket; before MESSAGE_READY it may also send a stage_error. */
+enum { MESSAGE_READY = 'R', MESSAGE_DONE = 'D' };
 
 struct stage_error {
   int32_t stage;
@@ -123,7 +123,7 @@ struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes);
 uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 
 /* pages.c */
-void forget_foreign_pages(void);
+void drop_foreign_pages(void);
 void touch_pages(void);
 
 /* supervise.c: returns only in the runner, with the limits of its run. */

@@ -1,6 +1,6 @@
 /*
- * Build-time tool: writes the seccomp program of the runners to standard output. An allow-list: what R and ordinary
- * command-line programs need. Everything else is refused with EPERM, so a script sees an error and not a dead process.
+ * Build-time tool: writes the seccomp program of the runners to standard output. It allows the system calls that R and
+ * ordinary command-line programs need; all others get EPERM, so a script sees an error instead of a killed process.
  * usage: seccomp_filter namespaces|rlimits-only > file
  */
 #define _GNU_SOURCE
@@ -25,10 +25,10 @@ static const char *const ALLOWED[] = {
     "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
     /* memory */
     "mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "msync", "mincore", "membarrier",
-    /* signals; sending them is below */
+    /* signals; see below for sending them */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
     "sigaltstack", "pause",
-    /* processes and threads; clone is below */
+    /* processes and threads; see below for clone */
     "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid", "getpid", "getppid", "gettid",
     "getpgid", "getpgrp", "getsid", "set_tid_address", "set_robust_list", "get_robust_list", "futex", "sched_yield",
     "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_get_priority_min",
@@ -41,15 +41,15 @@ static const char *const ALLOWED[] = {
     /* waiting and pipes */
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "epoll_pwait2", "eventfd", "eventfd2", "pipe", "pipe2", "signalfd", "signalfd4",
-    /* asking whether a descriptor is a socket; none can be made, because no limit counts their buffers */
+    /* queries of sockets; none can be created, because no limit counts their buffers */
     "getsockname", "getpeername", "getsockopt",
-    /* identity and chance */
+    /* identity and random numbers */
     "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups", "getrandom"};
 
 /*
- * A pid namespace bounds whom a script can signal. Without one the zygote and other runs have the same user id, so kill(0, …),
- * which addresses the run's own process group, is all that remains; and because a run is killed by that group, it must not
- * leave it.
+ * A pid namespace limits the processes that a script can signal. Without one the zygote and other runs have the same uid: a
+ * script may only call kill(0, …), which addresses its own process group, and must not leave that group, by which the
+ * supervisor kills the run.
  */
 static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill", "tkill", "tgkill", "rt_sigqueueinfo"};
 
@@ -59,7 +59,7 @@ static const char *const ALLOWED_IN_NAMESPACES[] = {"setpgid", "setsid", "kill",
 
 static int allow(scmp_filter_ctx filter, const char *name) {
   int number = seccomp_syscall_resolve_name(name);
-  /* Old calls do not exist on every architecture. */
+  /* Not every architecture has the old calls. */
   return number < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0);
 }
 
@@ -69,23 +69,23 @@ static int allow_all(scmp_filter_ctx filter, const char *const *names, size_t co
   return rc;
 }
 
-/* Naming threads and looking at oneself; not PR_SET_PDEATHSIG, which ties the run to its supervisor. */
+/* Names of threads and queries of the caller; not PR_SET_PDEATHSIG, which ties the run to its supervisor. */
 static const unsigned PRCTL_OPTIONS[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
                                          PR_GET_SECCOMP, PR_CAPBSET_READ, PR_GET_PDEATHSIG};
 
-/* Asking whether a descriptor is a terminal and how much it holds; nothing that feeds or drives a device. */
+/* Queries of terminals and of readable bytes; no request that feeds input to, or controls, a device. */
 static const unsigned IOCTL_REQUESTS[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
 
-/* Not F_SETPIPE_SZ, which makes a pipe hold 1 MiB that no limit counts, nor F_SETOWN, which directs signals. */
+/* Not F_SETPIPE_SZ, which lets a pipe hold 1 MiB that no limit counts, nor F_SETOWN, which directs signals. */
 static const unsigned FCNTL_COMMANDS[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
                                           F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETPIPE_SZ};
 
-/* For prlimit64 and kill: 0 is the caller, or its process group. */
+/* For prlimit64 and kill: 0 addresses the caller, or its process group. */
 static const unsigned SELF[] = {0};
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
-/* Equality over the whole register: a value that only looks allowed after truncation is not. */
+/* Compares the whole register: a value that equals an allowed one only after truncation is refused. */
 static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, const unsigned *values, size_t count) {
   int rc = 0;
   for (size_t i = 0; i < count && rc == 0; i++)
@@ -93,10 +93,10 @@ static int allow_values(scmp_filter_ctx filter, int call, unsigned argument, con
   return rc;
 }
 
-/* Calls whose arguments decide. */
+/* Calls that are allowed for some arguments only. */
 static int allow_with_conditions(scmp_filter_ctx filter) {
   int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, NEW_NAMESPACES, 0));
-  /* Flags of clone3 lie in memory, where a filter cannot look; libc falls back to clone on ENOSYS. */
+  /* The flags of clone3 are in memory, which a filter cannot read; libc falls back to clone on ENOSYS. */
   if (!rc) rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   if (!rc) rc = allow_values(filter, SCMP_SYS(fcntl), 1, FCNTL_COMMANDS, COUNT(FCNTL_COMMANDS));
   if (!rc) rc = allow_values(filter, SCMP_SYS(prlimit64), 0, SELF, COUNT(SELF));
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
   if (!rc && has_namespaces) rc = allow_all(filter, ALLOWED_IN_NAMESPACES, COUNT(ALLOWED_IN_NAMESPACES));
   if (!rc && !has_namespaces) rc = allow_values(filter, SCMP_SYS(kill), 0, SELF, COUNT(SELF));
   if (!rc) rc = allow_with_conditions(filter);
-  /* A binary tree of comparisons instead of a list: every system call passes the filter. */
+  /* A binary tree of comparisons is faster than a list, and every system call passes the filter. */
   if (!rc) rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (!rc) rc = seccomp_export_bpf(filter, 1);
   seccomp_release(filter);

@@ -1,8 +1,8 @@
 /*
- * The supervisor of one run. It and its runner are forked ahead of time, namespaces included, and wait for a connection: that
- * hides two forks of a large process (3 ms each) from the caller. It moves bytes between connection and runner, enforces what
- * rlimits cannot (wall time, total processes, total memory, answer size), and reports how the run ended. It trusts nothing
- * that comes from the runner; only the supervisor holds the connection, so only it can write the trailer.
+ * The supervisor of one run. Supervisor and runner are forked ahead of time, namespaces included, and wait for a connection:
+ * that hides two forks of a large process (3 ms each) from the caller. The supervisor moves bytes between connection and
+ * runner, enforces the limits that rlimits cannot (wall time, total processes, total memory, answer size), and reports how the
+ * run ended. It trusts no byte from the runner. Only the supervisor holds the connection, so only it can write the trailer.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -23,7 +23,7 @@
 
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
-#define CLIENT_PATIENCE_MS 30000
+#define CLIENT_TIMEOUT_MS 30000
 
 struct run {
   const struct zygote *zygote;
@@ -44,7 +44,7 @@ struct run {
 
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
-  /* Pid 1 of its namespace: the kernel kills everything else in it. Without a namespace: the process group. */
+  /* The runner is pid 1: the kernel kills all of its namespace. Without a namespace the process group is killed. */
   if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
 }
@@ -54,10 +54,10 @@ static void lose_client(struct run *r) {
   kill_run(r, LIMIT_NONE);
 }
 
-/* Connection → runner. Reads on after the runner has closed its end: unread bytes would reset the connection. */
+/* Connection → runner. Continues after the runner has closed its end, because unread bytes would reset the connection. */
 static void read_request(struct run *r) {
-  size_t want = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
-  ssize_t n = read(r->connection, r->in, want);
+  size_t wanted = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
+  ssize_t n = read(r->connection, r->in, wanted);
   if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) lose_client(r);
   if (n <= 0) return;
   r->unread_request_bytes -= (uint64_t)n;
@@ -78,7 +78,7 @@ static void feed_runner(struct run *r) {
   if (r->in_from == r->in_to && r->unread_request_bytes == 0) close_request(r);
 }
 
-/* Runner → connection, framed as chunks. Returns 0 at the end of the stream. */
+/* Runner → connection, framed as chunks. @return 0 at the end of the stream, -1 when nothing can be read now. */
 static int read_result(struct run *r) {
   char *payload = r->out + sizeof(struct chunk_header);
   ssize_t n = read(r->result, payload, BUFFER_BYTES);
@@ -102,27 +102,27 @@ static void send_result(struct run *r) {
   else if (n < 0 && errno != EAGAIN && errno != EINTR) lose_client(r);
 }
 
-/* Keeps the first max_text_bytes and counts the rest, so that a script that prints gigabytes neither blocks nor fills us. */
+/* Keeps the first max_text_bytes and counts the rest: a script that prints gigabytes neither blocks nor fills the supervisor. */
 static int read_captured(struct run *r) {
   char scratch[BUFFER_BYTES];
   ssize_t n = read(r->text, scratch, sizeof scratch);
   if (n < 0) return errno == EAGAIN || errno == EINTR ? -1 : 0;
   if (n == 0) return 0;
-  size_t room = r->header.max_text_bytes - r->captured_bytes, kept = (size_t)n < room ? (size_t)n : room;
+  size_t space = r->header.max_text_bytes - r->captured_bytes, kept = (size_t)n < space ? (size_t)n : space;
   memcpy(r->captured + r->captured_bytes, scratch, kept);
   r->captured_bytes += kept;
   r->text_bytes += (uint64_t)n;
   return 1;
 }
 
-/* Before READY the runner is trusted and may report a refusal; after READY any message may come from the script. */
+/* Before MESSAGE_READY the runner is trusted and may report a refusal; later messages may come from the script. */
 static void read_control(struct run *r) {
   struct stage_error refused;
   ssize_t n = recv(r->control, &refused, sizeof refused, MSG_DONTWAIT);
-  const char word = *(const char *)&refused;
+  const char message = *(const char *)&refused;
   if (n == 0) r->control = -1;
-  else if (n == 1 && word == SAYS_READY) r->is_ready = 1;
-  else if (n == 1 && word == SAYS_DONE) r->is_done = r->is_ready;
+  else if (n == 1 && message == MESSAGE_READY) r->is_ready = 1;
+  else if (n == 1 && message == MESSAGE_DONE) r->is_done = r->is_ready;
   else if (n == sizeof refused && !r->is_ready) r->refused = refused;
 }
 
@@ -142,7 +142,7 @@ static void check_limits(struct run *r) {
   else if (now >= r->next_scan_us) scan_usage(r, now);
 }
 
-/* Moves bytes until the runner has ended or says that it is done. A closed descriptor is -1, which poll ignores. */
+/* Moves bytes until the runner has ended or reports that it is done. A closed descriptor is -1, which poll ignores. */
 static void relay(struct run *r) {
   for (;;) {
     int is_in_empty = r->in_from == r->in_to, is_out_empty = r->out_from == r->out_to;
@@ -170,19 +170,19 @@ static void relay(struct run *r) {
   }
 }
 
-/* Forwards what the pipes held when the runner ended. */
+/* Forwards the bytes that the pipes still held when the runner ended. */
 static void drain(struct run *r) {
   while (r->result >= 0 && r->limit == LIMIT_NONE) {
-    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_PATIENCE_MS) < 0) _exit(1);
+    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_TIMEOUT_MS) < 0) _exit(1);
     r->out_from = r->out_to = 0;
     if (read_result(r) <= 0) break;
   }
   if (r->limit == LIMIT_NONE || r->out_from > 0)
-    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_PATIENCE_MS) < 0) _exit(1);
+    if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_TIMEOUT_MS) < 0) _exit(1);
   while (r->text >= 0 && read_captured(r) > 0) continue;
   while (r->unread_request_bytes > 0) {
     size_t n = r->unread_request_bytes < BUFFER_BYTES ? (size_t)r->unread_request_bytes : BUFFER_BYTES;
-    if (read_full(r->connection, r->in, n, CLIENT_PATIENCE_MS) < 0) _exit(1);
+    if (read_full(r->connection, r->in, n, CLIENT_TIMEOUT_MS) < 0) _exit(1);
     r->unread_request_bytes -= n;
   }
 }
@@ -194,13 +194,13 @@ static char *put_chunk(char *at, uint32_t kind, const void *bytes, size_t size) 
   return at + sizeof head + size;
 }
 
-/* One write, because each write wakes the client. */
+/* One write for both chunks: each write wakes the client. */
 static void send_end(int connection, const char *captured, size_t captured_bytes, const struct trailer *t) {
   char *chunks = malloc(2 * sizeof(struct chunk_header) + captured_bytes + sizeof *t);
   if (!chunks) _exit(1);
   char *end = put_chunk(chunks, CHUNK_TEXT, captured, captured_bytes);
   end = put_chunk(end, CHUNK_TRAILER, t, sizeof *t);
-  if (write_full(connection, chunks, (size_t)(end - chunks), CLIENT_PATIENCE_MS) < 0) _exit(1);
+  if (write_full(connection, chunks, (size_t)(end - chunks), CLIENT_TIMEOUT_MS) < 0) _exit(1);
   free(chunks);
 }
 
@@ -218,12 +218,12 @@ static void reap(struct run *r, struct trailer *t) {
   t->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024u;
   t->end = WIFSIGNALED(status) ? END_SIGNALLED : END_EXITED;
   t->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  /* The kernel's own CPU limit ends with SIGKILL, because pid 1 of a namespace ignores SIGXCPU. */
+  /* The kernel enforces RLIMIT_CPU by SIGKILL, because pid 1 of a namespace ignores SIGXCPU. */
   if (t->limit == LIMIT_NONE && t->end == END_SIGNALLED && t->cpu_us >= (uint64_t)r->header.cpu_sec * 1000000u)
     t->limit = LIMIT_CPU;
 }
 
-/* The runner is done but still alive: reading its usage now saves waiting 5 ms for its exit. */
+/* The runner is done but still alive: reading its usage now saves the 5 ms until its exit. */
 static void describe_done(struct run *r, struct trailer *t) {
   struct timespec cpu = {0};
   clockid_t clock;
@@ -247,9 +247,9 @@ static struct trailer describe_end(struct run *r) {
   return t;
 }
 
-/* In the runner, ahead of time: namespaces; then it waits for a run, confines itself fully and goes back to R. */
+/* Called in the runner. Enters its namespaces ahead of time, waits for a run, confines itself fully and returns to R. */
 static void become_runner(const struct zygote *z, struct run_header *h, const struct runner_fds *fds) {
-  const char ready = SAYS_READY;
+  const char ready = MESSAGE_READY;
   int control = fds->control_fd;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   struct stage_error e = separate_runner(z);
@@ -258,7 +258,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
     touch_pages();
     if (read_full(control, h, sizeof *h, -1) < 0) _exit(97);
     e = confine_runner(z, h, fds);
-    /* Once the descriptors are arranged, control is at its new number. */
+    /* From here on control has its arranged number. */
     if (e.stage == STAGE_NONE || e.stage > STAGE_DESCRIPTORS) control = RUNNER_CONTROL_FD;
   }
   if (e.stage == STAGE_NONE && write_full(control, &ready, 1, -1) == 0) return;
@@ -269,7 +269,7 @@ static void become_runner(const struct zygote *z, struct run_header *h, const st
 static int open_channels(int channels[4][2]) {
   for (int i = 0; i < 3; i++)
     if (pipe2(channels[i], O_CLOEXEC) < 0) return -1;
-  /* SEQPACKET keeps message boundaries, so READY and DONE never merge. */
+  /* SEQPACKET keeps message boundaries, so MESSAGE_READY and MESSAGE_DONE never merge. */
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels[3]);
 }
 
@@ -277,7 +277,7 @@ static void set_nonblocking(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* Returns in both processes, like fork; r->runner is 0 in the runner. */
+/* Returns in both processes, as fork does; r->runner is 0 in the runner. */
 static struct stage_error fork_runner(struct run *r, int channels[4][2]) {
   struct stage_error e = {STAGE_NONE, 0};
   if (open_channels(channels) < 0) return (struct stage_error){STAGE_PIPES, errno};
@@ -302,17 +302,17 @@ static void notify_zygote(const struct run *r, int32_t kind) {
   if (write(r->zygote->notify_fd, &n, sizeof n) != sizeof n && errno != EAGAIN) _exit(1);
 }
 
-/* Waits for a connection; several supervisors wait on the same socket. The notice makes the zygote fork the next spare. */
+/* Accepts a connection; several supervisors wait on the same socket. The notice makes the zygote fork the next spare. */
 static void take_connection(struct run *r) {
   while (r->connection < 0) {
     struct pollfd p = {.fd = r->zygote->listen_fd, .events = POLLIN};
     int n = poll(&p, 1, HEARTBEAT_MS);
     if (n < 0 && errno != EINTR) _exit(1);
-    if (n == 0) notify_zygote(r, SAYS_WAITING);
+    if (n == 0) notify_zygote(r, NOTICE_WAITING);
     if (n > 0) r->connection = accept4(r->zygote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   }
   close(r->zygote->listen_fd);
-  notify_zygote(r, SAYS_SERVING);
+  notify_zygote(r, NOTICE_SERVING);
   close(r->zygote->notify_fd);
 }
 
@@ -326,7 +326,7 @@ static struct stage_error begin_run(struct run *r) {
   r->started_us = monotonic_us();
   r->deadline_us = r->started_us + (uint64_t)r->header.wall_ms * 1000u;
   r->next_scan_us = r->started_us + SCAN_INTERVAL_US;
-  /* A runner that has exited left its reason in the control socket. */
+  /* A failed write is ignored: a runner that has exited left its reason in the control socket. */
   (void)write_full(r->control, &r->header, sizeof r->header, 1000);
   return (struct stage_error){STAGE_NONE, 0};
 }
@@ -343,7 +343,7 @@ static void oversee(struct run *r) {
     if (end.limit == LIMIT_NONE) end.limit = r->limit;
     send_end(r->connection, r->captured, r->captured_bytes, &end);
   }
-  /* The supervisor outlives the run's namespace, because the zygote counts supervisors. */
+  /* The supervisor outlives the run's namespace: the zygote counts supervisors to limit runs. */
   while (waitpid(r->runner, NULL, 0) < 0 && errno == EINTR) continue;
   _exit(0);
 }
@@ -354,7 +354,7 @@ void supervise(const struct zygote *z, struct run_header *header) {
   r = (struct run){.zygote = z, .connection = -1};
   struct stage_error e = fork_runner(&r, channels);
   if (e.stage == STAGE_NONE && r.runner == 0) {
-    /* Kept open, the supervisor's ends would hide from the runner that the supervisor is gone. */
+    /* The runner closes the supervisor's ends: it must see end of file when the supervisor dies. */
     for (int i = 0; i < 4; i++) close(channels[i][i == 0 ? 1 : 0]);
     const struct runner_fds fds = {channels[0][0], channels[1][1], channels[2][1], channels[3][1]};
     become_runner(z, header, &fds);

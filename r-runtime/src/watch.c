@@ -1,7 +1,7 @@
 /*
- * Measures what all processes of a run use together. Rlimits count per process, and an unprivileged supervisor cannot
- * create control groups, so it adds up the container's /proc. The runner is pid 1 of its namespace, so it is an ancestor of
- * every process a script starts, orphans included.
+ * Measures the total usage of all processes of a run from the container's /proc. Rlimits count per process, and an
+ * unprivileged supervisor cannot create control groups. The runner is pid 1 of its namespace, so it is an ancestor of every
+ * process that a script starts, orphans included.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -18,7 +18,7 @@
 struct process {
   pid_t pid, parent;
   uint64_t cpu_ticks, resident_pages;
-  int is_ours;
+  int is_of_run;
 };
 
 static ssize_t read_text(int proc_fd, const char *path, char *buffer, size_t size) {
@@ -30,7 +30,7 @@ static ssize_t read_text(int proc_fd, const char *path, char *buffer, size_t siz
   return n;
 }
 
-/* Fields of /proc/PID/stat after the name, which may itself hold spaces and parentheses (proc_pid_stat(5)). */
+/* Parses /proc/PID/stat after the name, which may contain spaces and parentheses (proc_pid_stat(5)). */
 static int read_process(int proc_fd, const char *pid_text, struct process *p) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "%.20s/stat", pid_text);
@@ -60,16 +60,16 @@ static int list_processes(int proc_fd, struct process *seen) {
 }
 
 static void mark_descendants(struct process *seen, int n, pid_t root) {
-  for (int i = 0; i < n; i++) seen[i].is_ours = seen[i].pid == root;
+  for (int i = 0; i < n; i++) seen[i].is_of_run = seen[i].pid == root;
   for (int changed = 1; changed;) {
     changed = 0;
     for (int i = 0; i < n; i++)
-      for (int j = 0; !seen[i].is_ours && j < n; j++)
-        if (seen[j].is_ours && seen[j].pid == seen[i].parent) changed = seen[i].is_ours = 1;
+      for (int j = 0; !seen[i].is_of_run && j < n; j++)
+        if (seen[j].is_of_run && seen[j].pid == seen[i].parent) changed = seen[i].is_of_run = 1;
   }
 }
 
-/* Proportional set size in bytes: pages still shared with the zygote are divided among those who share them. */
+/* Proportional set size in bytes: the size of a shared page is divided among the processes that share it. */
 static uint64_t read_pss(int proc_fd, pid_t pid) {
   char path[64], text[2048];
   snprintf(path, sizeof path, "%d/smaps_rollup", (int)pid);
@@ -79,8 +79,8 @@ static uint64_t read_pss(int proc_fd, pid_t pid) {
 }
 
 /*
- * @param enough_bytes summing proportional sizes walks page tables, so it is done only when the plain resident sizes,
- *   which count shared pages many times, reach this.
+ * @param enough_bytes threshold of the sum of resident sizes, which counts a shared page once per process. Only at or above it
+ *   are proportional sizes summed, which walks page tables.
  */
 struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   static struct process seen[MAX_SEEN];
@@ -89,7 +89,7 @@ struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   int n = list_processes(proc_fd, seen);
   mark_descendants(seen, n, root);
   for (int i = 0; i < n; i++) {
-    if (!seen[i].is_ours) continue;
+    if (!seen[i].is_of_run) continue;
     sum.processes++;
     sum.cpu_us += seen[i].cpu_ticks * 1000000u / tick;
     sum.resident_bytes += seen[i].resident_pages * page;
@@ -97,11 +97,11 @@ struct usage read_usage(int proc_fd, pid_t root, uint64_t enough_bytes) {
   if (sum.processes < 2 || sum.resident_bytes < enough_bytes) return sum;
   sum.resident_bytes = 0;
   for (int i = 0; i < n; i++)
-    if (seen[i].is_ours) sum.resident_bytes += read_pss(proc_fd, seen[i].pid);
+    if (seen[i].is_of_run) sum.resident_bytes += read_pss(proc_fd, seen[i].pid);
   return sum;
 }
 
-/* Largest resident size the process ever had. */
+/* Peak resident size of the process in bytes; 0 when unknown. */
 uint64_t read_peak_bytes(int proc_fd, pid_t pid) {
   char path[64], text[4096];
   snprintf(path, sizeof path, "%d/status", (int)pid);

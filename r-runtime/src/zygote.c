@@ -1,6 +1,6 @@
 /*
- * The entry points that R calls through .C. tm_serve turns a warm R into a zygote: it keeps forked supervisors waiting on its
- * socket. It never reads a request, so no account's data enter the process that all runs are forked from.
+ * Entry points that R calls through .C. tm_serve turns a warm R into a zygote, which keeps forked supervisors waiting on its
+ * socket. The zygote never reads a request, so no account's data enter the process that all runs are forked from.
  */
 #define _GNU_SOURCE
 #include "sandbox.h"
@@ -27,7 +27,7 @@
 
 #define MAX_RUNS 256
 #define SPARES 2
-#define SPARE_PATIENCE_US 3000000u
+#define SPARE_TIMEOUT_US 3000000u
 
 static int listen_on(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -57,7 +57,7 @@ static int read_filter(const char *path, struct zygote *z) {
   return is_read ? 0 : -1;
 }
 
-/* Measures the zygote's mappings, which do not count against a script. Without /proc it takes a generous guess. */
+/* Measures the zygote's mappings, which do not count against a script. Without /proc it assumes generous sizes. */
 static void measure_self(struct zygote *z) {
   unsigned long mapped = 1ul << 18, resident = 1ul << 15;
   FILE *f = fopen("/proc/self/statm", "re");
@@ -72,10 +72,10 @@ static void measure_self(struct zygote *z) {
 }
 
 /*
- * Collapses the heap into huge pages: forking and ending a child then touches dozens of page table entries instead of
- * 26,000. Best effort; without it runs are slower, with equal results.
+ * Collapses the heap into huge pages: fork and exit of a child then touch dozens of page table entries instead of 26,000.
+ * Best effort: without it runs are slower, with equal results.
  */
-static void gather_heap(void) {
+static void collapse_heap(void) {
   const uintptr_t huge = 2u << 20;
   FILE *f = fopen("/proc/self/maps", "re");
   char line[512], rights[5];
@@ -94,114 +94,114 @@ static void restore_signals(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-/* Supervisors that wait for a connection, and how many serve one. */
-struct brood {
+/* Supervisors that wait for a connection, and the number of those that serve one. */
+struct spares {
   pid_t waiting[SPARES];
-  uint64_t heard_us[SPARES];
+  uint64_t last_notice_us[SPARES];
   int serving;
 };
 
-static int find_waiting(const struct brood *f, pid_t pid) {
+static int find_waiting(const struct spares *s, pid_t pid) {
   for (int i = 0; i < SPARES; i++)
-    if (f->waiting[i] == pid) return i;
+    if (s->waiting[i] == pid) return i;
   return -1;
 }
 
-static void read_notices(struct brood *f, int notified_fd) {
+static void read_notices(struct spares *s, int notified_fd) {
   struct notice n;
   while (read(notified_fd, &n, sizeof n) == sizeof n) {
-    int i = find_waiting(f, n.pid);
+    int i = find_waiting(s, n.pid);
     if (i < 0) continue;
-    f->heard_us[i] = monotonic_us();
-    if (n.kind != SAYS_SERVING) continue;
-    f->waiting[i] = 0;
-    f->serving++;
+    s->last_notice_us[i] = monotonic_us();
+    if (n.kind != NOTICE_SERVING) continue;
+    s->waiting[i] = 0;
+    s->serving++;
   }
 }
 
-static void reap_ended(struct brood *f) {
+static void reap_ended(struct spares *s) {
   pid_t pid;
   while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-    int i = find_waiting(f, pid);
-    if (i < 0) f->serving--;
-    else f->waiting[i] = 0;
+    int i = find_waiting(s, pid);
+    if (i < 0) s->serving--;
+    else s->waiting[i] = 0;
   }
 }
 
-/* A spare that stopped sending heartbeats would leave its connections unanswered; the next turn forks another. */
-static void kill_silent_spares(struct brood *f) {
+/* A spare without heartbeats would accept connections and not answer. The next iteration of keep_spares forks another. */
+static void kill_silent_spares(struct spares *s) {
   uint64_t now = monotonic_us();
   for (int i = 0; i < SPARES; i++) {
-    if (f->waiting[i] == 0 || now - f->heard_us[i] < SPARE_PATIENCE_US) continue;
-    fprintf(stderr, "supervisor %d is silent and is killed\n", (int)f->waiting[i]);
-    kill(f->waiting[i], SIGKILL);
-    f->heard_us[i] = now;
+    if (s->waiting[i] == 0 || now - s->last_notice_us[i] < SPARE_TIMEOUT_US) continue;
+    fprintf(stderr, "supervisor %d sends no heartbeat and is killed\n", (int)s->waiting[i]);
+    kill(s->waiting[i], SIGKILL);
+    s->last_notice_us[i] = now;
   }
 }
 
-/* Heartbeat to the calculator, which replaces a zygote that is silent. None is sent when no run could ever start. */
-static void send_heartbeat(const struct brood *f, uint64_t *next_us) {
+/* Heartbeat to the calculator, which replaces a silent zygote. Sends none while no run can start. */
+static void send_heartbeat(const struct spares *s, uint64_t *next_us) {
   uint64_t now = monotonic_us();
-  int can_serve = f->serving > 0;
-  for (int i = 0; i < SPARES; i++) can_serve |= f->waiting[i] != 0;
+  int can_serve = s->serving > 0;
+  for (int i = 0; i < SPARES; i++) can_serve |= s->waiting[i] != 0;
   struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
   if (now < *next_us || !can_serve || poll(&out, 1, 0) != 1) return;
   *next_us = now + HEARTBEAT_MS * 1000u;
   if (write(STDOUT_FILENO, "alive\n", 6) < 0) perror("heartbeat");
 }
 
-/* @return 1 in the new supervisor's runner. */
-static int fork_spares(const struct zygote *z, struct brood *f, struct run_header *header) {
+/* @return 1 in the runner of a new supervisor, 0 in the zygote. */
+static int fork_spares(const struct zygote *z, struct spares *s, struct run_header *header) {
   for (int i = 0; i < SPARES; i++) {
-    if (f->waiting[i] != 0 || f->serving >= MAX_RUNS) continue;
+    if (s->waiting[i] != 0 || s->serving >= MAX_RUNS) continue;
     pid_t zygote = getpid(), child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != zygote) _exit(1);
-      /* A group of its own: a signal to one run's group never reaches another run or the zygote. */
+      /* Own process group: a signal to the group of one run never reaches another run or the zygote. */
       setsid();
       restore_signals();
       supervise(z, header);
       return 1;
     }
     if (child < 0) continue;
-    f->waiting[i] = child;
-    f->heard_us[i] = monotonic_us();
+    s->waiting[i] = child;
+    s->last_notice_us[i] = monotonic_us();
   }
   return 0;
 }
 
-/* In the zygote: keeps spares ready and does not return. Returns 0 in a runner; -1 when the zygote cannot go on. */
-static int breed(struct zygote *z, struct run_header *header) {
-  struct brood brood = {0};
+/* Keeps spares ready; does not return in the zygote. @return 0 in a runner; -1 when the zygote cannot continue. */
+static int keep_spares(struct zygote *z, struct run_header *header) {
+  struct spares spares = {0};
   int notify[2];
   if (pipe2(notify, O_CLOEXEC | O_NONBLOCK) < 0) return -1;
   z->notify_fd = notify[1];
   uint64_t next_heartbeat_us = 0;
   for (;;) {
-    if (fork_spares(z, &brood, header)) return 0;
+    if (fork_spares(z, &spares, header)) return 0;
     struct pollfd p = {.fd = notify[0], .events = POLLIN};
-    /* The time-out paces new spares should they die at once. */
+    /* The time-out limits the rate of forks when spares die at once. */
     if (poll(&p, 1, HEARTBEAT_MS) < 0 && errno != EINTR) return -1;
-    read_notices(&brood, notify[0]);
-    reap_ended(&brood);
-    kill_silent_spares(&brood);
-    send_heartbeat(&brood, &next_heartbeat_us);
+    read_notices(&spares, notify[0]);
+    reap_ended(&spares);
+    kill_silent_spares(&spares);
+    send_heartbeat(&spares, &next_heartbeat_us);
   }
 }
 
 /*
- * @param socket_path, filter_path, mode in; limits out: max_points, max_text_bytes of the run; result_fd out: -1 on failure
- *   to become a zygote. Returns in each runner; the zygote itself stays inside for ever.
+ * Returns in each runner; in the zygote only when it fails.
+ * @param limits out: max_points and max_text_bytes of the run. @param result_fd out: -1 when the zygote failed.
  */
 void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits, int *result_fd) {
   static struct zygote z;
   struct run_header header;
-  /* Closes the launcher's descriptors: one of a directory outside would be a way out. */
+  /* Closes inherited descriptors of the launcher: a directory outside the container would be an escape. */
   syscall(SYS_close_range, 3u, ~0u, 0u);
   *result_fd = -1;
   z = (struct zygote){.mode = *mode};
-  gather_heap();
+  collapse_heap();
   measure_self(&z);
   char *directory = strdup(*socket_path);
   if (!directory) return;
@@ -211,14 +211,14 @@ void tm_serve(char **socket_path, char **filter_path, int *mode, double *limits,
   if ((z.listen_fd = listen_on(*socket_path)) < 0) return perror("zygote socket");
   printf("ready\n");
   fflush(stdout);
-  forget_foreign_pages();
-  if (breed(&z, &header) < 0) return perror("zygote");
+  drop_foreign_pages();
+  if (keep_spares(&z, &header) < 0) return perror("zygote");
   *result_fd = RUNNER_RESULT_FD;
   limits[0] = header.max_points;
   limits[1] = header.max_text_bytes;
 }
 
-/* The request has been read: standard input becomes empty for the script. */
+/* Called when the request has been read. The script gets an empty standard input. */
 void tm_close_request(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (fd >= 0) {
@@ -227,17 +227,17 @@ void tm_close_request(void) {
   }
 }
 
-/* @param count bytes, as a double because R's integers end at 2 GiB. @param ok out: 1 when all were written. */
+/* @param count number of bytes, a double because R's integers end at 2^31. @param ok out: 1 when all were written. */
 void tm_write(int *fd, unsigned char *bytes, double *count, int *ok) {
   *ok = write_full(*fd, bytes, (size_t)*count, -1) == 0;
 }
 
 /*
- * Tells the supervisor that the result is written; the supervisor measures this process and kills it. Finalizers and exit
- * handlers, which a script may have registered, never run.
+ * Reports to the supervisor that the result is written; the supervisor measures this process and kills it. Finalizers and
+ * exit handlers that a script registered never run.
  */
 void tm_exit(int *code) {
-  const char done = SAYS_DONE;
+  const char done = MESSAGE_DONE;
   fflush(stdout);
   fflush(stderr);
   char never;

@@ -1,4 +1,4 @@
-# Entry of R CMD check. In the sandbox the same files are run by test/integration/calculation/sandbox/sandbox-toolbox.test.ts.
+# Entry point of R CMD check. test/integration/calculation/sandbox/sandbox-toolbox.test.ts runs the same files in the sandbox.
 library(testthat)
 library(tidemark)
 test_check("tidemark")

@@ -1,4 +1,4 @@
-# Inputs as a script sees them.
+# Builds inputs as a script sees them.
 variable <- function(granularity, base, quantity = "Averaged", zone = "Europe/Brussels") {
   list(Granularity = granularity, GranularityTimeBase = base, QuantityType = quantity, SourceTimeZoneId = zone)
 }

@@ -1,4 +1,4 @@
-test_that("a coded column has each text once in its table", {
+test_that("frame: the table of a coded column holds each text once (R-H7)", {
   bytes <- tidemark:::coded_bytes(c("a", "", "a"))
   con <- rawConnection(bytes)
   on.exit(close(con))
@@ -6,7 +6,7 @@ test_that("a coded column has each text once in its table", {
   expect_identical(tidemark:::read_coded(con, 3L), c("a", "", "a"))
 })
 
-test_that("texts that are equal after cleaning share one code", {
+test_that("frame: texts that are equal after cleaning share one code (R-H7)", {
   con <- rawConnection(tidemark:::coded_bytes(c("a", NA, "", "a", "b")))
   on.exit(close(con))
   expect_identical(tidemark:::read_int(con), 5L)
@@ -14,14 +14,14 @@ test_that("texts that are equal after cleaning share one code", {
   expect_identical(tidemark:::read_ints(con, 5L), c(0L, 1L, 1L, 0L, 2L))
 })
 
-test_that("invalid UTF-8 is repaired, NA becomes the empty text", {
+test_that("frame: invalid UTF-8 is repaired and NA becomes the empty text (R-H7)", {
   bad <- "caf\xe9"
   Encoding(bad) <- "UTF-8"
   expect_true(all(validUTF8(tidemark:::clean_text(c(bad, NA)))))
   expect_identical(tidemark:::clean_text(NA), "")
 })
 
-test_that("a truncated request is an error", {
+test_that("frame: reading a truncated request is an error (R-H7)", {
   con <- rawConnection(raw(2))
   on.exit(close(con))
   expect_error(tidemark:::read_int(con), "ended early")

@@ -2,13 +2,13 @@ run <- function(script, globals = list(), max_text_bytes = 10000) {
   tidemark:::run_script(script, globals, list(max_points = 1000, max_text_bytes = max_text_bytes), new.env())
 }
 
-test_that("names_read finds names of the three lists anywhere in a script (R-H9)", {
+test_that("run: names_read finds names of the three lists anywhere in a script (R-H9)", {
   script <- "f <- function() inputForms[['x y']]; if (TRUE) inputVariables$a$TimeSeries; inputConstants$`k`; other$b; inputForms[[1]]"
   found <- tidemark:::names_read(tidemark:::parse_script(script))
   expect_identical(found, c("inputForms$x y", "inputVariables$a", "inputConstants$k"))
 })
 
-test_that("a failed script gets a hint for each undeclared or unset name, a successful one none (R-H9)", {
+test_that("run: a failed script gets a hint for each undeclared or unset name; a successful script gets none (R-H9)", {
   globals <- list(inputVariables = list(main = 1), inputForms = list(area = NULL, floors = 2), inputConstants = list())
   read <- "inputVariables$mian; inputForms$area; inputForms$floors; inputConstants$k"
   expect_identical(run(paste0(read, "; stop('no')"), globals)$notes$warnings, c(
@@ -20,20 +20,20 @@ test_that("a failed script gets a hint for each undeclared or unset name, a succ
   expect_identical(run(paste0(read, "; ", fine), globals)$notes$warnings, character())
 })
 
-test_that("a warning names its line, also inside a function of the script (R-H8)", {
+test_that("run: a warning names its line, also inside a function of the script (R-H8)", {
   script <- "f <- function(x) {\n  as.numeric(x)\n  warning('careful')\n}\nf('a')"
   expect_identical(run(script)$notes$warnings, c(
     "in f(\"a\"): NAs introduced by coercion (line 2)", "in f(\"a\"): careful (line 3)"
   ))
 })
 
-test_that("a last note counts the messages and warnings that were not kept (R-H7)", {
+test_that("run: the last note counts the messages and warnings that were not kept (R-H7)", {
   notes <- run("for (i in 1:100) { warning('w'); message('m') }", max_text_bytes = 360)$notes
   expect_identical(tail(notes$warnings, 1), "\u2026 95 more warnings were not kept")
   expect_identical(tail(notes$messages, 1), "\u2026 95 more messages were not kept")
 })
 
-test_that("the error for an invalid result names the likely mistake and its remedy (R-H3)", {
+test_that("run: the error for an invalid result names the likely mistake and its remedy (R-H3)", {
   message_of <- function(script) run(script)$message
   expect_match(message_of("data.frame(Dates = 1L, Values = 1)"), "write list(TimeSeries = ...) around it", fixed = TRUE)
   expect_match(message_of("function() 1"), "a function; call it with ()", fixed = TRUE)
@@ -47,12 +47,12 @@ test_that("the error for an invalid result names the likely mistake and its reme
   expect_match(message_of("# only a comment"), "the script is empty")
 })
 
-test_that("an invalid result has the line of the last expression; returned Errors have none (R-H8)", {
+test_that("run: an invalid result has the line of the last expression; returned Errors have none (R-H8)", {
   expect_identical(run("x <- 1\ntry(stop('caught'), silent = TRUE)\nx")$line, 3L)
   expect_identical(run("x <- 1\nlist(Errors = 'no data')")$line, 0L)
 })
 
-test_that("sample data hold the five globals and the toolbox functions the script uses (R-H9)", {
+test_that("sample data: hold the five globals and the toolbox functions that the script uses (R-H9)", {
   globals <- c("inputConstants", "inputForms", "inputVariables", "targetVariable", "triggerDate")
   envir <- list2env(sapply(globals, function(name) list(), simplify = FALSE))
   saved <- function(script) {

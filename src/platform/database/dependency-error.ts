@@ -5,11 +5,11 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ]);
-// PostgreSQL classes 08 (connection), 53 (resources), 57 (operator intervention: restart, time-outs), and 25P03: the server
-// ended a session that left a transaction idle, for example while its process was suspended.
-const POSTGRES_CLASSES = /^(08...|53...|57...|25P03)$/;
-// Besides those: class 40 (the transaction was rolled back, such as a deadlock), 55P03 (lock timeout), class 58 (disk).
-const TRANSIENT_CLASSES = /^(40...|55P03|58...)$/;
+// PostgreSQL classes 08 (connection), 53 (resources, such as a full disk), 57 (operator intervention: restart, time-outs), 58
+// (I/O), and 25P03: the server ended a session that left a transaction idle, for example while its process was suspended.
+const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
+// Besides those: class 40 (the transaction was rolled back, such as a deadlock), and 55P03 (lock timeout).
+const TRANSIENT_CLASSES = /^(40...|55P03)$/;
 const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;

@@ -62,11 +62,11 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
   return operation;
 }
 
-/** An operation with rejected elements. */
+/** An operation with rejected elements or readings that could not be written. */
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label that have rejected elements, oldest first.
+ * Finds the operations of a label that a replay may take up, oldest first: those with rejected elements, and Failed ones.
  * @throws {DomainError} not_found when the label has no operation.
  */
 export async function getRejectingOperations(
@@ -76,7 +76,9 @@ export async function getRejectingOperations(
 ): Promise<readonly RejectingOperation[]> {
   const { rows } = await queryable.query<RejectingOperation>(
     `select id, mapper_id as "mapperId" from push_operation
-     where ${VISIBLE} and member_elements is null and exists (select from push_rejection where operation_id = push_operation.id) order by id`,
+     where ${VISIBLE} and member_elements is null
+       and (state = 'Failed' or exists (select from push_rejection where operation_id = push_operation.id))
+     order by id`,
     [...visibleTo(caller, label)],
   );
   if (rows.length === 0) await getNewestOperation(queryable, caller, label);

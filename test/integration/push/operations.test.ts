@@ -123,21 +123,37 @@ describe('push: an operation', () => {
     },
   );
 
-  it('that Failed is written by its replay, and announced a second time (R-D7, R-D8, R-A15)', async () => {
-    await api.ingest();
-    const label = newLabel();
-    const date = '2031-01-01T00:00:00.000Z';
-    await push([{ variableId, data: [{ date, value: 77 }] }], `?operationId=${label}`);
-    await failFirstBatch(new Error('no room'));
-    const replayed = await api.manager.post(`/api/operations/${label}/replay`, {});
-    expect(replayed).toMatchObject({ status: 200, body: { accepted: { elements: 1, readings: 1 } } });
-    expect((await find(label)).body.state).toBe('Queued');
-    await api.ingest();
-    expect((await find(label)).body.state).toBe('Completed');
-    expect(await announced(label)).toMatchObject([{ state: 'Failed' }, { state: 'Completed' }]);
-    const rows = await api.manager.get<{ rawValue: number }[]>(`/data?variableId=${variableId}&from=${date}`);
-    expect(rows.body).toMatchObject([{ rawValue: 77 }]);
-  });
+  it.each([
+    ['the newest of its label', '', 1],
+    ['every one of its label', '?all=true', 2],
+  ])(
+    'that Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',
+    async (_which, query, replayedPushes) => {
+      await api.ingest();
+      const label = newLabel();
+      for (const value of [76, 77]) {
+        await push(
+          [{ variableId, data: [{ date: `2031-01-01T00:00:${value - 30}Z`, value }] }],
+          `?operationId=${label}`,
+        );
+        await failFirstBatch(new Error('no room'));
+      }
+      const replayed = await api.manager.post(`/api/operations/${label}/replay${query}`, {});
+      const accepted = { elements: replayedPushes, readings: replayedPushes };
+      expect(replayed).toMatchObject({ status: 200, body: { accepted } });
+      expect((await find(label)).body.state).toBe('Queued');
+      await api.ingest();
+      const states = (await findAll(label)).map(({ state }) => state);
+      expect(states.filter((state) => state === 'Completed')).toHaveLength(replayedPushes);
+      expect((await announced(label)).filter(({ state }) => state === 'Completed')).toHaveLength(replayedPushes);
+      const rows = await api.manager.get<{ rawValue: number }[]>(
+        `/data?variableId=${variableId}&from=2031-01-01T00:00:46Z`,
+      );
+      expect(rows.body.map(({ rawValue }) => rawValue)).toEqual([76, 77].slice(-replayedPushes));
+      await api.database.query('delete from push_batch where set_aside_date is not null');
+      await api.manager.delete(`/data?variableId=${variableId}&from=2031-01-01T00:00:46Z`);
+    },
+  );
 
   it('that Failed frees its re-send key: the same push sent again is written (R-D7, R-A15)', async () => {
     await api.ingest();

@@ -4,7 +4,7 @@ import { isDependencyError } from '../../../src/platform/database/dependency-err
 const failure = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 
 describe('platform: dependency errors', () => {
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', '08006', '57P01'])(
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', '08006', '53100', '57P01', '58030'])(
     '%s means that a dependency is unavailable (R-A5)',
     (code) => {
       expect(isDependencyError(failure(code))).toBe(true);

@@ -120,6 +120,12 @@ async function force(
   return variableIds;
 }
 
+declare module '../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    CalculationForceUpdate: { readonly variables: readonly unknown[] };
+  }
+}
+
 /** Variables as events carry them: with their source and site. */
 async function findPlaces(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(

@@ -18,6 +18,12 @@ export interface PointsWritten {
   readonly requestId?: string;
 }
 
+declare module '../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    DataPointsWritten: PointsWritten;
+  }
+}
+
 /** Cause of a write. */
 export type WriteOrigin = Pick<PointsWritten, 'wave' | 'requestId'>;
 

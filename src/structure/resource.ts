@@ -232,6 +232,12 @@ export function writableShape(resource: Resource, required: readonly string[]): 
   return Object.fromEntries(shape);
 }
 
+type ResourceEvent = `${Resource['kind']}${'Created' | 'Updated' | 'Deleted'}`;
+
+declare module '../platform/database/outbox.ts' {
+  interface OutboxEvents extends Record<ResourceEvent, Readonly<Record<string, unknown>>> {}
+}
+
 /**
  * Appends one event per row with its name and parents: a webhook may be limited to a site, and after a deletion or a move
  * the former parents can no longer be read.
@@ -245,7 +251,7 @@ async function announce(
   ids: readonly number[],
   former: Parents = {},
 ): Promise<void> {
-  const type = `${resource.kind}${what}`;
+  const type: ResourceEvent = `${resource.kind}${what}`;
   await transaction.query(
     `insert into outbox_event (account_id, type, payload)
      select $1, $2, ${parentsObject(resource, { id: `${resource.table}.id`, name: `${resource.table}.name` })} || $4::jsonb

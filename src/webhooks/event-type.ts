@@ -1,4 +1,5 @@
 /** The events a webhook can subscribe to (R-I2), and which of them its filter can narrow. */
+import type { EventName } from '../platform/database/outbox.ts';
 
 /**
  * Whether an event names a site, source or variable, so that a filter applies. Events about users and about many entities
@@ -23,9 +24,9 @@ const IS_FILTERABLE = {
   UserCreated: false,
   UserLocked: false,
   InvitationAccepted: false,
-} as const;
+} as const satisfies Readonly<Record<EventName, boolean>>;
 
-/** WebhookEventType. The folders that write these events name them in the outbox. */
+/** WebhookEventType: every event that a feature declares in the outbox. */
 export type EventType = keyof typeof IS_FILTERABLE;
 
 /** Every event type, in the order of R-I2. */

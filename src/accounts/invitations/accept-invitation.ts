@@ -16,6 +16,12 @@ import { writeUserSites } from '../users/user-sites.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
 /** Separates these advisory locks from others. */
+declare module '../../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    InvitationAccepted: Readonly<Record<'id' | 'userId' | 'userName' | 'email', string>>;
+  }
+}
+
 const ADDRESS_LOCK_SEED = 7;
 
 export interface RegisterUserResult {

@@ -1,6 +1,6 @@
 /** Creates, saves, locks and deletes users (§4.2). Each function runs in the transaction it is given. */
 import type { z } from 'zod';
-import type { UserDirectory } from '../../identity/directory/user-directory.ts';
+import type { DirectoryUser, UserDirectory } from '../../identity/directory/user-directory.ts';
 import type { Transaction } from '../../platform/database/database.ts';
 import { appendEvents } from '../../platform/database/outbox.ts';
 import { DomainError } from '../../platform/errors.ts';
@@ -104,6 +104,18 @@ export async function insertUser(
   if (!row) throw new Error('inserting a user returned no id');
   await writeUserColumns(transaction, row.id, { ...written, language: written.language ?? undefined });
   return row.id;
+}
+
+declare module '../../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    UserCreated: Pick<DirectoryUser, 'userName' | 'email' | 'firstName' | 'lastName'> & { readonly id: string };
+    UserLocked: {
+      readonly id: string;
+      readonly userName: string;
+      readonly until: string | null;
+      readonly reason: string | null;
+    };
+  }
 }
 
 /** Creates a new user in the directory, appends the event `UserCreated`, and queues the mail. */

@@ -5,6 +5,19 @@ export interface EndedRun {
   readonly id: number;
 }
 
+/** Payload of both events; the statement below adds the facts of the run. */
+interface CalculationEnded {
+  readonly runId: number;
+  readonly variableId: number;
+}
+
+declare module '../../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    CalculationCompleted: CalculationEnded;
+    CalculationFailed: CalculationEnded;
+  }
+}
+
 const instant = (column: string) => `replace(to_jsonb(${column}) #>> '{}', '+00:00', 'Z')`;
 
 // The record of the run has the details. When the variable was deleted meanwhile, the event has only its id.

@@ -3,6 +3,7 @@
  * without that lock was abandoned by a process that died; the next session that claims the variable requests it again.
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
+import { eventLiteral } from '../../platform/database/outbox.ts';
 import { MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
 import { announceEnd } from './announce-end.ts';
 
@@ -57,7 +58,7 @@ const CLAIM = `
         where run.state = 'Running' and run.wave <= mine.wave)
       and not exists (
         select from outbox_event event
-        where event.type = 'DataPointsWritten' and (event.payload ->> 'wave')::int8 = mine.wave)
+        where event.type = ${eventLiteral('DataPointsWritten')} and (event.payload ->> 'wave')::int8 = mine.wave)
     returning *
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,

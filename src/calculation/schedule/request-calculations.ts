@@ -4,7 +4,7 @@
  * event from the outbox, so no change is lost or requested twice.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
-import type { EventConsumer, OutboxEvent } from '../../platform/database/outbox.ts';
+import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
 import type { WakeQueue } from '../../platform/queue.ts';
 import type { PointsWritten } from '../../points/announce-points.ts';
 import type { Micros } from '../../points/point.ts';
@@ -125,7 +125,7 @@ export function calculationTrigger(queue: WakeQueue): EventConsumer {
 }
 
 async function requestDependents(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
-  const changes = events.filter(({ type }) => type === 'DataPointsWritten').flatMap(toChanges);
+  const changes = events.filter((event) => event.type === 'DataPointsWritten').flatMap(toChanges);
   if (changes.length === 0) return [];
   const values = [
     changes.map((change) => change.variableId),
@@ -147,9 +147,9 @@ async function stopLoops(transaction: Transaction, values: readonly unknown[]): 
 }
 
 async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
-  const ended = events.filter(({ type }) => type === 'CalculationCompleted' || type === 'CalculationFailed');
+  const ended = events.filter((event) => event.type === 'CalculationCompleted' || event.type === 'CalculationFailed');
   if (ended.length === 0) return [];
-  const variableIds = ended.map(({ payload }) => (payload as { variableId: number }).variableId);
+  const variableIds = ended.map(({ payload }) => payload.variableId);
   const { rows } = await transaction.query<{ variableId: number }>(FIND_WAITING_FOR, [variableIds]);
   return rows.map(({ variableId }) => variableId);
 }
@@ -239,7 +239,7 @@ const FORGET_NEXT = `
 
 /** Moves the schedules of a site or source to its new time zone (R-H5). A schedule that is due stays due. */
 async function followTimeZones(transaction: Transaction, events: readonly OutboxEvent[]): Promise<void> {
-  const idsOf = (type: string) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));
+  const idsOf = (type: EventName) => events.flatMap((event) => (event.type === type ? readId(event.payload) : []));
   const [sources, sites] = [idsOf('SourceUpdated'), idsOf('SiteUpdated')];
   if (sources.length + sites.length > 0) await transaction.query(FORGET_NEXT, [sources, sites]);
 }

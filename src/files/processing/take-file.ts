@@ -79,6 +79,18 @@ export async function endFile(
   return true;
 }
 
+declare module '../../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    FileIngested: FileIngested;
+  }
+}
+
+interface FileIngested extends Pick<Ended, 'filename' | 'userId' | 'state'> {
+  readonly fileId: string;
+  readonly counts: Pick<Ended, 'rows' | 'ingested' | 'rejected' | 'warnings'>;
+  readonly failure?: { readonly code: RefusalCode; readonly message: string };
+}
+
 interface Ended {
   readonly accountId: number;
   readonly userId: string;

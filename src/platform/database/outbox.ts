@@ -3,24 +3,38 @@
  * which its consumers handle it. So each event is handled exactly once, whichever process crashes (R-I8). Effects outside
  * the database, such as a wake-up, run after the commit; a sweeper repeats lost ones.
  *
- * Event types belong to features; this module does not know them.
+ * Events belong to features, which declare them in `OutboxEvents`; this module does not know them.
  */
-
 import type { Log } from '../log.ts';
 import { type Database, type Transaction, withTransaction } from './database.ts';
 
-export interface NewEvent {
-  readonly accountId: number;
-  /** Name of the event, defined by the feature that writes it. */
-  readonly type: string;
-  /** A JSON value. */
-  readonly payload: unknown;
-}
+/**
+ * Payload of each event by its name. A feature adds its events by `declare module` beside the code that writes them, so that
+ * a misspelt name or a wrong payload does not compile.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: features extend it.
+export interface OutboxEvents {}
 
-export interface OutboxEvent extends NewEvent {
+export type EventName = keyof OutboxEvents;
+
+export type NewEvent = {
+  readonly [Name in EventName]: {
+    readonly accountId: number;
+    readonly type: Name;
+    /** A JSON value. */
+    readonly payload: OutboxEvents[Name];
+  };
+}[EventName];
+
+export type OutboxEvent = NewEvent & {
   readonly id: number;
   /** Instant of the append, ISO 8601 in UTC. */
   readonly createdDate: string;
+};
+
+/** @returns the name of an event as a literal of SQL. */
+export function eventLiteral(name: EventName): string {
+  return `'${name}'`;
 }
 
 /**

@@ -5,7 +5,6 @@
 import type { EventConsumer } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
 import { openRedis } from '../../platform/redis.ts';
-import type { PointsWritten } from '../announce-points.ts';
 
 export interface PointNotificationOptions {
   readonly redisUrl: string;
@@ -34,8 +33,8 @@ export function openPointPublisher(options: PointNotificationOptions): PointPubl
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'written points, sent', log });
   return {
     consume: async (_transaction, events) => {
-      const written = events.filter(({ type }) => type === 'DataPointsWritten');
-      const ids = new Set(written.flatMap(({ payload }) => (payload as PointsWritten).variables.map(idOf)));
+      const written = events.filter((event) => event.type === 'DataPointsWritten');
+      const ids = new Set(written.flatMap(({ payload }) => payload.variables.map(idOf)));
       if (ids.size === 0) return undefined;
       return async () => {
         // Does not wait for an unavailable Redis: followers poll.

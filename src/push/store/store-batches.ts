@@ -3,10 +3,17 @@
  * pushes. Once it is committed, the pushes are accepted (R-D1).
  */
 import type { Queryable } from '../../platform/database/database.ts';
+import { eventLiteral } from '../../platform/database/outbox.ts';
 import { TUPLE_BYTES } from '../../points/copy-codec.ts';
 import { plainArray, sparseTextArray, textArray } from './array-literal-codec.ts';
 import type { NewBatch, NewOperation, StoreOutcome } from './new-operation.ts';
 import { lockTurnSql, turnKeySql } from './turn-lock.ts';
+
+declare module '../../platform/database/outbox.ts' {
+  interface OutboxEvents {
+    DataPushCompleted: { readonly operations: readonly unknown[] };
+  }
+}
 
 // Batches draw their places under the turns of their users (R-D6). Turns are taken in key order: groups cannot deadlock.
 const STORE = `
@@ -41,7 +48,7 @@ const STORE = `
     returning id, account_id, case when state = 'Completed' then push_operation_event(push_operation) end as event
   ), announced as (
     insert into outbox_event (account_id, type, payload)
-    select account_id, 'DataPushCompleted', jsonb_build_object('operations', jsonb_agg(event order by id))
+    select account_id, ${eventLiteral('DataPushCompleted')}, jsonb_build_object('operations', jsonb_agg(event order by id))
     from operation where event is not null group by account_id
   ), rejection as (
     insert into push_rejection (operation_id, place, code, message, element)

@@ -45,10 +45,10 @@ async function expandPushes(
   transaction: Transaction,
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<OutboxEvent, readonly Data[]>> {
-  const pushes = events.filter(({ type }) => type === 'DataPushCompleted');
+  const pushes = events.filter((event) => event.type === 'DataPushCompleted');
   if (pushes.length === 0) return new Map();
   const { rows } = await transaction.query<{ index: number; data: Data }>(EXPAND_PUSHES, [
-    pushes.map(({ payload }) => JSON.stringify((payload as { operations: unknown }).operations)),
+    pushes.map(({ payload }) => JSON.stringify(payload.operations)),
   ]);
   const byIndex = Map.groupBy(rows, ({ index }) => index);
   return new Map(pushes.map((event, index) => [event, (byIndex.get(index) ?? []).map(({ data }) => data)]));
@@ -58,7 +58,7 @@ async function findParents(
   transaction: Transaction,
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<number, Data>> {
-  const writes = events.filter(({ type }) => type === 'DataPointsWritten');
+  const writes = events.filter((event) => event.type === 'DataPointsWritten');
   const ids = new Set(writes.flatMap((event) => readVariables(event).map(({ variableId }) => variableId)));
   if (ids.size === 0) return new Map();
   const { rows } = await transaction.query<WrittenVariable & Data>(FIND_PARENTS, [[...ids]]);

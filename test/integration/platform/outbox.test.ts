@@ -5,6 +5,7 @@ import {
   appendEvents,
   createOutboxRelay,
   type EventConsumer,
+  type NewEvent,
   type OutboxEvent,
 } from '../../../src/platform/database/outbox.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -34,6 +35,14 @@ const append = (...names: string[]) =>
       names.map((name) => ({ accountId: 1, type: 'SiteCreated', payload: { name } })),
     ),
   );
+
+/** Not called: it must not compile. A misspelt name, or the payload of another event, is an error of the compiler. */
+const _misspelt: readonly NewEvent[] = [
+  // @ts-expect-error no feature declares this event
+  { accountId: 1, type: 'SiteCreatd', payload: {} },
+  // @ts-expect-error the payload lists the variables
+  { accountId: 1, type: 'DataPointsWritten', payload: { variableId: 1 } },
+];
 
 async function waiting(): Promise<number> {
   return (await database.query('select from outbox_event')).rowCount ?? 0;

@@ -3,6 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../../src/webhooks/event-type.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
 const SOURCES = globSync('src/**/*.{ts,mjs}', { cwd: CHECKOUT });
@@ -108,6 +109,20 @@ test('architecture: push uses its fast paths through one interface, which only p
     return !isOpening && !(isType && to === `${folder}fast-paths.ts`);
   });
   expect(broken).toEqual([]);
+});
+
+test('architecture: SQL functions append only events that a feature declares (R-I2)', () => {
+  const appended = globSync('sql/functions/*.sql', { cwd: CHECKOUT }).flatMap((file) => {
+    return [
+      ...read(file).matchAll(/insert into outbox_event \(account_id, type, payload\)\s+select account_id, '(\w+)'/g),
+    ];
+  });
+  const inserts = globSync('sql/functions/*.sql', { cwd: CHECKOUT }).flatMap((file) =>
+    read(file).split('insert into outbox_event').slice(1),
+  );
+  expect(appended.length).toBeGreaterThan(0);
+  expect(appended).toHaveLength(inserts.length);
+  expect(EVENT_TYPES).toEqual(expect.arrayContaining(appended.map(([, name]) => name)));
 });
 
 test('architecture: imports have no cycle', () => {

@@ -14,7 +14,7 @@ create or replace function push_operation_event(operation push_operation) return
     'completedDate', to_char(operation.completed_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')))
 $$;
 
--- The label of a push in a shared row, by its place from 0 (migration 0018).
+-- The label of a push in a shared row, by its zero-based position (migration 0018).
 create or replace function push_member_label(label text, place int) returns text language sql immutable as $$
   select left(label, -4) || lpad(to_hex(place), 4, '0')
 $$;

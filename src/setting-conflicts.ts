@@ -1,4 +1,4 @@
-/** Rules that concern more than one setting. Used by config.ts only. */
+/** Rules that concern more than one setting. Only config.ts uses this file. */
 
 interface CombinedSettings {
   readonly USER_DIRECTORY: 'embedded' | 'keycloak';

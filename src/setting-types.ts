@@ -1,4 +1,7 @@
-/** Types of settings. Each says what an invalid value must be ("must be an integer from …"). Used by config.ts only. */
+/**
+ * Types of settings. Each states the rule that an invalid value breaks ("must be an integer from …"). Only config.ts
+ * uses this file.
+ */
 import { z } from 'zod';
 import { parseRange } from './platform/address-rules.ts';
 

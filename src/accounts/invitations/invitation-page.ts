@@ -20,7 +20,7 @@ import type { AccountServices } from '../services.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { findOpenInvitation, type OpenInvitation } from './invitations.ts';
 
-/** The credential of who was invited. */
+/** The token is the credential of the invited user. */
 export const TOKEN = textParameter('Token of the link in the mail; it works once.');
 export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 

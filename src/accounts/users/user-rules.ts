@@ -1,4 +1,4 @@
-/** Decides who may change which user and grant which role (R-B8). Pure. */
+/** Decides which users a caller may change and which roles a caller may grant (R-B8). Pure. */
 
 export type RoleName = 'ADMIN' | 'MANAGER' | 'USER';
 
@@ -20,7 +20,10 @@ export type ChangeDecision = { readonly kind: 'allowed' } | { readonly kind: 're
 const RANK: Readonly<Record<RoleName, number>> = { USER: 0, MANAGER: 1, ADMIN: 2 };
 const ALLOWED: ChangeDecision = { kind: 'allowed' };
 
-/** An ADMIN may change every user; a MANAGER users who belong to the MANAGER's accounts only, no ADMIN; a USER no one. */
+/**
+ * An ADMIN may change every user. A MANAGER may change a user, except an ADMIN, whose accounts are all the MANAGER's
+ * own. A USER may change no user.
+ */
 export function planUserChange(changer: Changer, changed: Changed): ChangeDecision {
   if (changer.role === 'ADMIN') return ALLOWED;
   if (changer.role === 'USER') return refuse('only a MANAGER or an ADMIN may change users');

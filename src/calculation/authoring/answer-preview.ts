@@ -26,7 +26,10 @@ const NEWEST_DATE = `
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
-/** The script that writes `sample.rdata`: the five globals and what else the author's script needs (R-H2, R-H9). */
+/**
+ * The script that writes `sample.rdata`: the five globals, and the functions and the seed that the author's script
+ * needs (R-H2, R-H9).
+ */
 const saveSample = (script: string) => `
 tidemark:::save_sample(${toRText(script)}, "sample.rdata")
 list(TimeSeries = list(Dates = integer(), Values = numeric()))`;

@@ -134,7 +134,7 @@ async function findSavingProblems(
   return [];
 }
 
-/** Warns of names the script reads that are not declared: they are NULL when it runs, mostly by a typing error. */
+/** Warns of names that the script reads but the declaration lacks: they are NULL at run time and are usually typos. */
 function findUndeclared(
   { variables, entities, constants }: Declaration['calculatedVariableFormulas'][number],
   names: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * Turns of savers at the calculation graph of an account: two declarations saved at once could each be free of cycles and
- * close one together. A waiting saver holds no connection: savers of this process wait in FIFO order in memory, and the
- * first of them retries the lock of the account, which savers of other processes may hold.
+ * Serialises savers of the calculation graph of an account: two declarations saved at once could each be free of cycles
+ * and close one together. A waiting saver holds no connection: savers of this process wait in FIFO order in memory, and
+ * the first of them retries the lock of the account, which savers of other processes may hold.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, type Transaction, withTransaction } from '../../platform/database/database.ts';
@@ -43,7 +43,7 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
 
 /** @param maxWaitMs time a saver waits, first in memory, then for the lock. */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
-  // Account → the savers behind the one whose turn it is.
+  // Account → the savers that wait behind the current one.
   const lines = new Map<number, (() => void)[]>();
   const enter = async (accountId: number): Promise<void> => {
     const line = lines.get(accountId);

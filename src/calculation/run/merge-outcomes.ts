@@ -35,7 +35,7 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
   }
 }
 
-/** @returns milliseconds in R, and waiting for it. */
+/** @returns milliseconds spent in R, and milliseconds spent waiting for R. */
 export function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
   const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
     outcomes.reduce((total, { timing }) => total + pick(timing), 0);

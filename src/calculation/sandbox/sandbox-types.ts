@@ -47,7 +47,7 @@ export interface SandboxJob {
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
   readonly triggerDate: number;
-  /** Format in which plots are kept; absent: neither plots nor other files are kept (R-H9). */
+  /** Format in which plots are kept; absent: no file of the script is kept (R-H9). */
   readonly pictures?: PictureFormat;
 }
 
@@ -89,7 +89,7 @@ export interface RunTiming {
 export type LimitName = 'wall_time' | 'cpu_time' | 'memory' | 'output_size' | 'processes';
 
 /**
- * Whether a fault of the sandbox may come from the script: `run` when the sandbox vanished while this was its only run,
+ * Which party a fault of the sandbox is attributed to: `run` when the sandbox ended while this was its only run,
  * `sandbox` when no script had begun, or others ran beside it.
  */
 export type FaultCause = 'run' | 'sandbox';
@@ -100,7 +100,7 @@ export type SandboxOutcome =
       readonly kind: 'ok';
       readonly series: OutputSeries;
       readonly errors: readonly string[];
-      /** Only when pictures were asked for. */
+      /** Present only when plots were requested. */
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;

@@ -169,13 +169,13 @@ function isEmpty({ kinds }: SheetCells): boolean {
   return true;
 }
 
-/** Formats a date cell that stands in a text column. */
+/** Formats a date cell in a text column. */
 function toDateText(serial: number, system: DateSystem): string | undefined {
   const micros = serialToMicros(serial, system);
   return micros === undefined ? undefined : formatInstant(micros).replace('Z', '');
 }
 
-/** Formats a number that stands in a text column: 1200 for `1.2E3`, and 12345 for the serial number 12345.0. */
+/** Formats a number in a text column: 1200 for `1.2E3`, and 12345 for the serial number 12345.0. */
 function toPlainText(raw: string): string {
   const value = Number(raw);
   return Number.isFinite(value) ? String(value) : raw;

@@ -66,7 +66,7 @@ export async function answerTokenExchange(
   const userId = await findUserId(context.database, requestedSubject);
   if (userId === undefined) throw invalidGrant('the requested subject does not exist');
   const holder = await getHolder(context, ctx, userId, undefined, actor);
-  // This includes the actor: impersonating an ADMIN would only hide who acted.
+  // Refuses the actor as well as any other ADMIN: impersonating an ADMIN would only hide who acted.
   if (holder.role === 'ADMIN') throw invalidGrant('an ADMIN cannot be impersonated');
   const { accountId, userName } = holder;
   const requestId = ctx.get('x-request-id');

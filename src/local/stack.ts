@@ -31,7 +31,7 @@ export function writeStackFile(stack: Stack, path: string = STACK_FILE): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Removes the file that names the addresses of the stack; a missing file is fine. */
+/** Removes the file that names the addresses of the stack; does nothing when the file is missing. */
 export function removeStackFile(path: string = STACK_FILE): void {
   rmSync(path, { force: true });
 }

@@ -121,7 +121,7 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // The group has ended.
+    // The whole process group has ended.
   }
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Puts the input of the demo into an R root file system: half-hourly electricity demand of England and Wales from
-# 5 June to 27 August 2000 in megawatts, dated on the clock there: `taylor` of the R package forecast (Taylor 2003). Only
-# the data file of the Debian package is unpacked, the package itself is not installed. Run by mmdebstrap: $1 is the
-# root file system.
+# Adds the input of the demo to the R root file system $1; mmdebstrap calls this script. The input is half-hourly
+# electricity demand of England and Wales from 5 June to 27 August 2000, in megawatts, with dates in local time: the data
+# set `taylor` of the R package forecast (Taylor 2003). Only the data file of the Debian package is extracted; the package
+# is not installed.
 set -eu
 
 root=$1
@@ -20,7 +20,7 @@ chroot "$root" Rscript --vanilla -e '
   starts <- as.POSIXct("2000-06-05 00:00:00", tz = "UTC") + 1800 * (seq_along(demand) - 1)
   out <- file("/opt/tidemark/demo/taylor.csv", "w")
   writeLines(c(
-    "# Half-hourly electricity demand of England and Wales in MW from 5 June 2000: taylor of the R package forecast, after Taylor (2003)",
+    "# Half-hourly electricity demand of England and Wales in MW from 5 June 2000: data set taylor of the R package forecast, after Taylor (2003)",
     "date,demand_mw",
     paste(format(starts, "%Y-%m-%dT%H:%M:%S"), demand, sep = ",")
   ), out)

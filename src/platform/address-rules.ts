@@ -30,7 +30,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? { bytes, prefix: Number(prefix) } : undefined;
 }
 
-/** Whether a receiver at the address may be connected to. */
+/** Whether a webhook may connect to the address. */
 export function isAllowedAddress(text: string, allowedRanges: readonly AddressRange[]): boolean {
   const address = parseAddress(text);
   if (!address) return false;
@@ -44,8 +44,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * The network a client controls: an IPv4 address itself, without mapping; of IPv6 the /64, any address of which one client
- * may take. Text that is not an address stays as it is.
+ * The network that one client controls: an IPv4 address itself, without its IPv6 mapping; the /64 network of an IPv6
+ * address. Text that is not an address is returned unchanged.
  * @param text may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {

@@ -1,6 +1,6 @@
 /**
  * Delays repeated work after faults of ours (R-A15): exponential with jitter, per key, in this process. The work itself
- * stays in the database, so a process that forgets its delays by a restart only tries earlier.
+ * stays in the database, so a restart, which forgets the delays, only makes the next try earlier.
  */
 export interface BackOff {
   /** Whether the key may be tried now. */

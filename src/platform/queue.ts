@@ -27,15 +27,15 @@ export interface WakeQueue {
 
 export interface WakeWorker {
   /**
-   * Wakes the keys a sweeper found in the database. While Redis is away this process works on them itself, at most
-   * `concurrency` at once and without waiting for them; the next sweep brings those that did not fit.
+   * Wakes the keys a sweeper found in the database. While Redis is unavailable this process works on them itself, at
+   * most `concurrency` at once and without waiting for them; the next sweep repeats the keys that did not fit.
    */
   sweep(keys: readonly string[]): Promise<void>;
   /** Finishes the keys under way and takes no more. */
   close(): Promise<void>;
 }
 
-// A worker that died is noticed within about lock + interval; one that lives renews its lock while it works.
+// A dead worker is noticed within about lock + interval; a live one renews its lock while it works.
 const LOCK_DURATION_MS = 6000;
 const STALLED_INTERVAL_MS = 3000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
@@ -45,14 +45,15 @@ const RUN_RETRY_DELAY_MS = 1000;
 const WAKE_TIMEOUT_MS = 2000;
 const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 
-// A worker waits without end for an absent Redis to record its result, so closing waits this long at most; the next sweep finds unfinished keys.
+// A worker waits without end for an unavailable Redis to record its result, so closing waits this long at most; the
+// next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
 interface WakeJob {
   readonly key: string;
 }
 
-/** The producing end of the queue called `name`. */
+/** Opens the producing end of the queue called `name`. */
 export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): WakeQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });

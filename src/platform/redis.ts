@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 import { throttle } from './throttle.ts';
 
 /**
- * - `command`: requests that fail at once while Redis is away.
+ * - `command`: requests that fail at once while Redis is unavailable.
  * - `blocking`: BullMQ's worker, whose requests wait up to BLOCK_SEC for a job.
  * - `subscriber`: receives messages; a periodic PING detects dead connections.
  */
@@ -27,7 +27,7 @@ const WARN_INTERVAL_MS = 60_000;
 export interface RedisConnectionOptions {
   readonly redisUrl: string;
   readonly use: RedisUse;
-  /** Named in the log when Redis is away: what this connection is for. */
+  /** Purpose of the connection, named in the log when Redis is unavailable. */
   readonly purpose: string;
   readonly log: Log;
 }

@@ -1,10 +1,10 @@
-/** Calls `act` at most once per interval; calls in between are dropped. For log lines of conditions that last. */
-export function throttle<Value>(intervalMs: number, act: (value: Value) => void): (value: Value) => void {
+/** Calls `action` at most once per interval; calls in between are dropped. For log lines about conditions that last. */
+export function throttle<Value>(intervalMs: number, action: (value: Value) => void): (value: Value) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (value) => {
     const now = performance.now();
     if (now - lastMs < intervalMs) return;
     lastMs = now;
-    act(value);
+    action(value);
   };
 }

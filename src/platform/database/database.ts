@@ -42,14 +42,14 @@ const TIMESTAMPTZ_OID = 1184;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 5000;
 const CLOSE_TIMEOUT_MS = 2000;
-/** Time a process may leave a transaction idle before its session, and with it its locks, are taken from it. */
+/** Longest time a transaction may idle. The server then ends the session, which releases its locks. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** First keepalive after this time without a byte; the peer is given up three missed ones later. */
+/** Keepalives start after this time without a byte; three unanswered ones end the connection. */
 const KEEPALIVE_IDLE_SEC = 5;
 const DEFAULT_READ_LIMITS: ReadLimits = { silenceMs: DEFAULT_STATEMENT_TIMEOUT_MS, stallMs: 60_000 };
-// A client that has vanished, stopped or left must not keep its locks: a statement whose client has closed the connection
-// ends within a second, a peer that answers no keepalive is given up after about 11 s, and a session that idles inside a
-// transaction is ended after 10 s. The client finds its connection terminated and repeats the work.
+// A client that has vanished, stopped or left must not keep its locks. A statement whose client has closed the
+// connection ends within a second; a peer that answers no keepalive is disconnected after about 11 s; a session that
+// idles inside a transaction is ended after 10 s. The client finds its connection terminated and repeats the work.
 const SESSION_OPTIONS = [
   ['timezone', 'UTC'],
   ['datestyle', 'ISO'],
@@ -129,7 +129,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** As `withTransaction`, on a connection that the caller holds for more than one. */
+/** Like `withTransaction`, on a connection that the caller holds for more than one transaction. */
 export async function inTransaction<Result>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<Result>,
@@ -149,10 +149,10 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection is
- * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
- * long, or when the database sends nothing for too long (`readLimits`). There is no other limit.
- * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
+ * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection
+ * returns to the pool at once when the consumer stops. It is cut when `signal` aborts, when the consumer takes nothing
+ * for `stallMs`, or when the database sends nothing for `silenceMs` (`readLimits`). There is no other limit.
+ * @throws the reason of the signal; an Error of a terminated connection after one of the two time-outs.
  */
 export async function* streamInSnapshot<Item>(
   database: Database,

@@ -59,9 +59,9 @@ export function parseDate(text: string): ParsedDate | undefined {
 }
 
 /**
- * Parses a date as readers write it (R-G1): also a date alone, any year, any fraction. Digits finer than microseconds are
- * cut off. Clients ask for everything by year 1 or 9999: earlier and later dates become the first and the last there are.
- *
+ * Parses a date as readers write it (R-G1): also a date alone, any year, any fraction. Digits finer than microseconds
+ * are cut off. Dates out of range are clamped to the first or last storable date, because clients request all points by
+ * year 1 or 9999.
  * @returns undefined for any other form, or a day or hour that does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
@@ -137,7 +137,7 @@ interface IsoDate {
   readonly millis: number;
   /** Microseconds after `millis`, 0 to 999. */
   readonly subMillis: number;
-  /** Digits finer than microseconds were cut off that are not zeros. */
+  /** Whether non-zero digits finer than microseconds were cut off. */
   readonly isCut: boolean;
   readonly isLocal: boolean;
 }
@@ -165,7 +165,7 @@ function readIso(text: string): IsoDate | undefined {
   };
 }
 
-/** Midnight of a civil date; `Date.UTC` would take a year below 100 for one of the last century. */
+/** Midnight of a civil date; `Date.UTC` would read the years 0 to 99 as 1900 to 1999. */
 function toMillis(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }

@@ -6,7 +6,7 @@ export type Micros = number;
 const MICROS_PER_MILLI = 1000;
 export const MICROS_PER_MINUTE = 60_000_000;
 
-/** PostgreSQL counts microseconds from 2000-01-01; this is that day in ours. */
+/** 2000-01-01, the epoch of PostgreSQL, in microseconds since 1970-01-01. */
 export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 
 /** Dates outside these are refused: inside, every microsecond is exact in a JavaScript number. */
@@ -24,9 +24,9 @@ export function formatInstant(micros: Micros): string {
 }
 
 /**
- * As `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00`. ISO 8601 knows offsets
- * of whole minutes. Those of local mean time, before zones had such, are rounded, and the clock with them: it is up to half
- * a minute off, and the text still means the same instant.
+ * Like `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00`. ISO 8601 has
+ * offsets of whole minutes only. An offset of local mean time is therefore rounded to a minute, and the local time by
+ * the same amount, so the text still denotes the same instant.
  */
 export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string {
   const minutes = Math.round(offsetMicros / MICROS_PER_MINUTE);

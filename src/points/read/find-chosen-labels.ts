@@ -41,7 +41,10 @@ async function findVersionTagIds(
   return rows.map(({ id }) => id);
 }
 
-/** Finds tag sets that have all tags. None has two values of one key, or a text that cannot be stored. */
+/**
+ * Finds the tag sets that have all requested tags. Finds none when two requested tags share a key, or when a text
+ * cannot be stored.
+ */
 async function findTagSetIds(
   queryable: Queryable,
   variableId: number,

@@ -1,8 +1,8 @@
 /**
- * Group commit: pushes that arrive while a group is being stored form the next group, of any accounts; a group costs one
- * statement and one flush of the log. No push waits for company. A user is in one group at a time: their turns in the
- * database (R-D6) would make a second group wait for the flush of the first (64 clients: half as fast). If a group
- * fails, its pushes are stored one by one, so that one push cannot fail the others.
+ * Group commit: pushes that arrive while a group is being stored form the next group, of any accounts; a group costs
+ * one statement and one flush of the log. No push is delayed to fill a group. A user is in one group at a time: their
+ * turns in the database (R-D6) would make a second group wait for the flush of the first (64 clients: half as fast). If
+ * a group fails, its pushes are stored one by one, so that one push cannot fail the others.
  */
 import type { Database } from '../../platform/database/database.ts';
 import { isDependencyError } from '../../platform/database/dependency-error.ts';

@@ -26,7 +26,7 @@ const NOTE = `
   where id = $1
   returning id, operation_ids as "operationIds", attempts`;
 
-// The parts keep the place of the whole; their ids ascend with the operations and order them.
+// The parts keep the `place` of the whole batch; their ids ascend with the operations and order them.
 const SPLIT = `
   with whole as (delete from push_batch where id = $1 returning *)
   insert into push_batch (account_id, place, operation_ids, reading_counts, rows, deadline)
@@ -106,8 +106,8 @@ export interface RetriedBatches {
 }
 
 /**
- * Queues batches again that were set aside, at their old place. Their operations are Queued, and are announced again when
- * they end (R-D7, R-A15).
+ * Queues batches again that were set aside, with their old `place`. Their operations are Queued, and are announced
+ * again when they end (R-D7, R-A15).
  * @param filter neither member: the batches of all accounts.
  */
 export async function retryBatches(

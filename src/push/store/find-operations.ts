@@ -24,7 +24,7 @@ export interface Operation {
   readonly completedDate: string | null;
 }
 
-// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and its place in it.
+// Uses the parameters of `visibleTo`. A push in a shared row is found by the label of the row and its position in it.
 const PLACE = '$5::int + 1';
 const COLUMNS = `
   id, $2::text as label, user_id as "userId", state,

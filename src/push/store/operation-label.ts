@@ -15,19 +15,25 @@ export function makeLabel(nowMillis: number): string {
   return makeStem(nowMillis) + counterText();
 }
 
-/** @returns a new label for a shared row; its last four digits are 0000, the place of the first push. */
+/** @returns a new label for a shared row; its last four digits are 0000, the position of the first push. */
 export function makeSharedLabel(nowMillis: number): string {
   return makeStem(nowMillis) + hex(0);
 }
 
-/** @param place of the push in the shared row, from 0. @returns its label, as `push_member_label` in the database. */
+/**
+ * @param place zero-based position of the push in the shared row.
+ * @returns its label, as `push_member_label` in the database.
+ */
 export function memberLabel(shared: string, place: number): string {
   return place === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(place);
 }
 
 const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-/** @returns the label of the shared row that `label` may belong to, and its place; undefined for a client's label. */
+/**
+ * @returns the label of the shared row that `label` may belong to, and its position there; undefined for a client's
+ * label.
+ */
 export function readMemberLabel(label: string): { readonly shared: string; readonly place: number } | undefined {
   if (!OURS.test(label)) return undefined;
   return { shared: label.slice(0, -MEMBER_DIGITS) + hex(0), place: Number.parseInt(label.slice(-MEMBER_DIGITS), 16) };

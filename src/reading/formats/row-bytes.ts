@@ -49,7 +49,7 @@ export class RowBytes {
     this.#size = copyInto(this.#bytes, this.#size, bytes);
   }
 
-  /** The buffer holds enough bytes to send. */
+  /** Whether the buffer holds enough bytes to send. */
   get isPiece(): boolean {
     return this.#size >= FIRST_CAPACITY;
   }

@@ -76,7 +76,7 @@ export function startAccounts(parts: Parts): AccountRole {
   };
 }
 
-/** Writes to the audit trail of the account that is acted in, so that its managers see it. */
+/** Writes to the audit trail of the account in which the caller acts, so that its managers see the entry. */
 function auditImpersonation(
   database: Parts['database'],
   { actor, user, accountId, requestId }: Impersonation,

@@ -57,7 +57,7 @@ export interface Role {
   stop(): Promise<void>;
 }
 
-/** Opens the parts; connections are made in the background, so nothing fails here when a dependency is away. */
+/** Opens the parts; connections are made in the background, so nothing fails here when a dependency is unavailable. */
 export function openParts(config: Config, log: Log): Parts {
   const metrics = createMetrics();
   const connection = { url: config.DATABASE_URL, applicationName: 'tidemark', log };

@@ -47,7 +47,7 @@ export interface Declarations {
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
 }
 
-/** Writes a deletion to the audit trail; creations and changes are only announced as events. */
+/** Writes a deletion to the audit trail; creations and changes are announced as events only. */
 export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 type Env = CallerEnv & RequestIdEnv;

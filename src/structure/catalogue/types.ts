@@ -1,7 +1,7 @@
 /**
- * Catalogues of types (R-C8): sites, sources, variables, energies and energy usages. They are suggestions: a resource may
- * have any number, since accounts brought numbers of their own. Shipped clients send site type 1, source type 72, energy
- * type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
+ * Catalogues of types (R-C8): sites, sources, variables, energies and energy usages. They are suggestions: a resource
+ * may have any number, because accounts already use numbers of their own. Shipped clients send site type 1, source type
+ * 72, energy type 1, and variable types 0 and 25, so these are fixed. Never reuse a number.
  */
 import type { Aggregate } from './enumerations.ts';
 

@@ -21,7 +21,7 @@ const FAILING: Readonly<Record<Language, (days: number) => string>> = {
   de: (days) => `${days} ${days === 1 ? 'Tag' : 'Tage'} lang konnte nichts zugestellt werden.`,
 };
 
-/** @returns a sentence without a subject, in the language. */
+/** @returns a clause that states the reason, in the language; the mail puts it after a colon. */
 export function disableReason(reason: DisableReason, language: Language): string {
   return reason.kind === 'gone' ? GONE[language] : FAILING[language](reason.days);
 }

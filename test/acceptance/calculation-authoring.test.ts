@@ -178,7 +178,7 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains toolbox and random seed when the script uses them: the series is the same (R-H4, R-H9)', async () => {
+  test('contains the toolbox and the random seed when the script uses them: the series is the same (R-H4, R-H9)', async () => {
     const script = `axis <- GetRegularAxis()
       both <- SetDataOnCommonAxis(inputVariables, axis)
       list(TimeSeries = FilterNaOutput(data.frame(Dates = axis, Values = both$a + runif(length(axis)))))`;
@@ -197,7 +197,7 @@ describe('calculation: sampleData', () => {
     expect(rows).toEqual(series.map(({ date, value }) => [Date.parse(date) / 1000, expect.closeTo(value, 10)]));
   });
 
-  test('a variable without a formula is 409 (R-H9)', async () => {
+  test('answers 409 for a variable without a formula (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
     expect((await api.get(pathOf(variableId, 'sampleData'))).status).toBe(409);
   });
@@ -212,7 +212,7 @@ async function runPlainR(rdata: Buffer, script: string): Promise<string> {
     'cat(paste(result$Dates, format(result$Values, digits = 15, trim = TRUE)), sep = "\\n")',
   ];
   const directory = await makeSocketDirectory();
-  // Without the library of the runtime, which authors do not have locally.
+  // Without the runtime's library, which authors do not have locally.
   const plainR = ['env', '--unset=R_LIBS', 'Rscript', '--vanilla', '-e', text.join('\n')];
   const [file = '', ...rest] = containerCommand(testRRoot(), directory, plainR);
   const { stdout, stderr, status } = spawnSync(file, rest, { encoding: 'utf8' });

@@ -61,8 +61,8 @@ const read = (variableId: number, query = '') => api.call<Row[]>('GET', `/data?v
 const runs = (variableId: number) => api.call<Run[]>('GET', `/variables/${variableId}/runs`);
 
 /**
- * Waits until everything pushed so far is written and the runs it triggers are requested: a push to an input of its own is
- * written and announced after them, so its run comes after their requests.
+ * Waits until everything pushed so far is written and the runs it triggers are requested. It pushes to an input of its
+ * own, whose run comes after the requests of all earlier writes.
  */
 async function settled(): Promise<void> {
   const input = await createVariable(api, sourceId);
@@ -178,7 +178,7 @@ describe('calculation: versions of a calculated variable (§9.4)', () => {
     expect(rows).toMatchObject([
       { rawValue: 2, version: second.defaultVersion, tags: { version: second.defaultVersion } },
     ]);
-    // Only a run on the other side of a full hour leaves a version of its own.
+    // A second run adds a version only when it is in the next hour.
     const versions = await read(variable, '&versions=all');
     expect(versions).toHaveLength(first.defaultVersion === second.defaultVersion ? 1 : 2);
   });
@@ -248,7 +248,7 @@ describe('calculation: the record of a run (R-H8)', () => {
 });
 
 describe('calculation: force-update (§6, R-H5)', () => {
-  test('of a source runs its calculated variables over all points of their inputs', async () => {
+  test('runs the calculated variables of a source over all points of their inputs', async () => {
     const { sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2], '2020-01-01T00:00:00Z'));
@@ -259,7 +259,7 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect((await read(variable)).map(({ rawValue }) => rawValue)).toEqual([1, 2]);
   });
 
-  test('of a site runs each variable of a chain once, in order', async () => {
+  test('runs each calculated variable of a site once, in dependency order', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const input = await createVariable(api, own);
     await push(input, readings([1, 2]));
@@ -274,14 +274,14 @@ describe('calculation: force-update (§6, R-H5)', () => {
     expect([await runs(first), await runs(second)].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('of a variable that is not calculated is 409', async () => {
+  test('answers 409 for a variable that is not calculated', async () => {
     const input = await createVariable(api, sourceId);
     expect((await api.post(`/variables/${input}/forceUpdate`, {})).status).toBe(409);
   });
 });
 
 describe('calculation: a declaration with all members (R-H1)', () => {
-  test('gives the script buckets in another unit, form values and constants of the formula valid at the date', async () => {
+  test('passes the script buckets in another unit, form values, and the constants of the formula valid at the date', async () => {
     const { siteId, sourceId: own } = await createSiteAndSource(api);
     const site = { clientData: { Form: { Building: { 'Floor area': 50 } } } };
     await api.call('PUT', `/sites/${siteId}`, site);
@@ -313,7 +313,7 @@ describe('calculation: a declaration with all members (R-H1)', () => {
       counts: { stored: 2 },
       formulas: [{ formula: 0 }, { formula: 1 }],
     });
-    // Days of the source, which is an hour ahead of UTC.
+    // Days of the source's time zone, an hour ahead of UTC.
     expect(await read(variable)).toMatchObject([
       { date: '2026-02-28T23:00:00Z', rawValue: -120 },
       { date: '2026-03-01T23:00:00Z', rawValue: 160 },

@@ -1,4 +1,6 @@
-/** Calculators killed during a run, or not running when it is requested: each run happens once (R-H5, R-K3). */
+/**
+ * Calculators that are killed during a run, or are down when a run is requested: each run happens once (R-H5, R-K3).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { eventually } from '../support/eventually.ts';
@@ -96,7 +98,10 @@ describe('calculation: a calculator killed during a run', () => {
   }, 60_000);
 });
 
-/** An input and a versioned variable that doubles it, slowly enough to be killed during its run. */
+/**
+ * Creates an input and a versioned variable that doubles it, slowly enough for the calculator to be killed during its
+ * run.
+ */
 async function createSlowVariable(): Promise<readonly [input: number, variable: number]> {
   const input = await createVariable(api, sourceId);
   const script =

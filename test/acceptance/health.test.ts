@@ -1,4 +1,4 @@
-/** `/health` on HEALTH_PORT of roles without HTTP: what each role needs, and what of it is down (R-A9). */
+/** `/health` on HEALTH_PORT of roles without HTTP: the parts each role needs, and which of them are down (R-A9). */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../support/doubles/tcp-gate.ts';
@@ -51,7 +51,7 @@ function descendantsOf(pid: number): readonly number[] {
     .flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Undefined when the process has ended meanwhile, as R's processes do. */
+/** Undefined when the process has ended meanwhile, as R's short-lived processes do. */
 function ifThere<Result>(ask: () => Result): Result | undefined {
   try {
     return ask();
@@ -61,7 +61,7 @@ function ifThere<Result>(ask: () => Result): Result | undefined {
   }
 }
 
-/** @returns the number of processes that still ran. */
+/** @returns the number of signalled processes that still ran. */
 const signalAll = (processes: readonly number[], signal: NodeJS.Signals): number =>
   processes.filter((pid) => ifThere(() => process.kill(pid, signal))).length;
 
@@ -77,7 +77,7 @@ describe('health: readiness (R-A9)', () => {
     });
   });
 
-  test('of a calculator answers 503 and names R while R hangs', async () => {
+  test('a calculator answers 503 and names R while R hangs', async () => {
     const processes = descendantsOf(calculator.pid);
     try {
       expect(signalAll(processes, 'SIGSTOP')).toBeGreaterThan(0);

@@ -77,7 +77,7 @@ describe('request ids: the id of a request (R-A10, R-K4)', () => {
         });
         expect(line).toMatchObject({ runId: expect.any(Number), waitMs: expect.any(Number), rMs: expect.any(Number) });
       }
-      // Large pushes of new dates are written as they are accepted; there is no other work then.
+      // A large push of new dates is written while it is accepted, so no later work logs its id.
       if (count > 1) return;
       const line = await lineOf(requestId, 'batches ingested', { accountId: world.accountId });
       expect(line).toMatchObject({ readings: 1, durationMs: expect.any(Number) });

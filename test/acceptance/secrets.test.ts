@@ -23,7 +23,7 @@ function run(args: readonly string[], environment: Readonly<Record<string, strin
   return new Promise((resolve) => child.once('close', () => resolve(output)));
 }
 
-describe.concurrent('secrets: none is printed (R-K1)', () => {
+describe.concurrent('secrets: a role prints none (R-K1)', () => {
   test('when settings are invalid, each of which is named', async () => {
     const output = await run(['api'], {
       DATABASE_URL: `mysql://user:${MARKER}@host/name`,
@@ -66,7 +66,7 @@ describe.concurrent('secrets: none is printed (R-K1)', () => {
   });
 
   test('by migrate and api when the database refuses the password', async () => {
-    // As PostgreSQL refuses a password: ErrorResponse with code 28P01.
+    // The answer of PostgreSQL to a wrong password: ErrorResponse with code 28P01.
     const text = 'SFATAL\0C28P01\0Mpassword authentication failed for user "user"\0\0';
     const refusal = Buffer.alloc(5 + text.length);
     refusal.write('E');

@@ -1,6 +1,5 @@
 /**
- * What the Python clients that exist for this interface put on the wire, byte by byte where it matters, against the
- * product's own processes.
+ * Sends the requests of the existing Python clients, byte by byte where it matters, to the product's own processes.
  */
 import { request } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -39,7 +38,9 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** As `requests.post(url, data=…, timeout=10)`: the path as it is given, no answer for ten seconds is an error. */
+/**
+ * Like `requests.post(url, data=…, timeout=10)`: sends the path unchanged; ten seconds without an answer are an error.
+ */
 function post(path: string, body: string | Buffer, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const { hostname, port } = new URL(roles.http);
   return new Promise((resolve, reject) => {
@@ -60,7 +61,7 @@ function post(path: string, body: string | Buffer, headers: Readonly<Record<stri
   });
 }
 
-/** As urllib3's Retry with a status list: the same request again, after what Retry-After says. */
+/** Like urllib3's Retry with a status list: sends the same request again after the time in Retry-After. */
 async function postWithRetries(path: string, body: string | Buffer, headers: Readonly<Record<string, string>>) {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(path, body, headers).catch(() => undefined);
@@ -79,7 +80,7 @@ async function token(realm = 'opinum'): Promise<{ readonly access: string; reado
   const { status, text } = await post(tokenPath(realm), form.toString(), { ...FORM, Authorization: basic });
   expect(status, text).toBe(200);
   const { access_token: access, refresh_token: refresh, expires_in: expiresIn, token_type: type } = JSON.parse(text);
-  // A life of two minutes or less would make them renew on every call.
+  // The clients would renew a token that lives two minutes or less on every call.
   expect(expiresIn).toBeGreaterThan(120);
   expect(type.toLowerCase()).toBe('bearer');
   return { access, refresh };
@@ -96,7 +97,7 @@ describe('shipped clients: the existing Python clients', () => {
     expect((await token('tidemark')).access).not.toBe('');
   });
 
-  test('refresh with client credentials in the body, and with an account (R-B3, R-B4)', async () => {
+  test('refresh a token with client credentials in the body, and with an account (R-B3, R-B4)', async () => {
     const { refresh } = await token();
     for (const account of [{}, { account: String(world.accountId) }]) {
       const form = { grant_type: 'refresh_token', refresh_token: refresh, ...account };
@@ -120,7 +121,7 @@ describe('shipped clients: the existing Python clients', () => {
     }
   });
 
-  test('send names in any case, ids and values as text, dates without a zone, null members, gzip (R-A3, R-A4, R-D4)', async () => {
+  test('push with names in any case, ids and values as text, dates without a zone, null members, and gzip (R-A3, R-A4, R-D4)', async () => {
     const { access } = await token();
     const body = [
       {
@@ -151,7 +152,7 @@ describe('shipped clients: the existing Python clients', () => {
     ]);
   });
 
-  test('push from many threads, repeat unanswered pushes, and have each reading once (R-D1, R-D7)', async () => {
+  test('push from many threads, repeat unanswered pushes, and store each reading once (R-D1, R-D7)', async () => {
     const { access } = await token();
     const start = Date.UTC(2026, 1, 1);
     const threads = variableIds.slice(2).map(async (variableId, thread) => {

@@ -28,8 +28,8 @@ interface LogLine {
 }
 
 /**
- * Exit code and last log line. A process that does not stop within SHUTDOWN_TIMEOUT_MS says so and exits with 1; the
- * duration is that between its own log lines, which a busy machine delays less than the test.
+ * @returns exit code and last log line. A process that does not stop within SHUTDOWN_TIMEOUT_MS logs that and exits
+ * with 1. The duration comes from the process's own log lines, which a busy machine delays less than the test.
  */
 async function stop(roles: RoleProcess) {
   const code = await roles.kill('SIGTERM');
@@ -43,7 +43,7 @@ async function stop(roles: RoleProcess) {
 const STOPPED = { code: 0, last: { msg: 'stopped' } };
 
 describe.concurrent('stop: SIGTERM (R-K2)', () => {
-  test('ends an API with open connections and clients that follow a file', async () => {
+  test('ends an API while clients have open connections and follow a file', async () => {
     const api = await start(['api']);
     const client: ApiClient = await signIn(api.http);
     const { sourceId } = await createSiteAndSource(client);
@@ -61,7 +61,7 @@ describe.concurrent('stop: SIGTERM (R-K2)', () => {
       while (!(await reader?.read())?.done);
       return 'ended';
     };
-    // A stream that does not end by itself is cut off; either way no client is left waiting.
+    // An endless stream is cut off; in either case no client is left waiting.
     expect(await rest().catch(() => 'cut off')).toMatch(/ended|cut off/);
   }, 60_000);
 

@@ -22,7 +22,7 @@ let roles: RoleProcess;
 let api: ApiClient;
 let receiver: WebhookReceiver;
 let mailbox: Mailbox;
-/** The subjects of the events. */
+/** The site, source and variable that the events are about. */
 let place: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
 let doubledId: number;
 let failingId: number;

@@ -20,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Runs a command as where Keycloak administers passwords. @returns what it printed. */
+/**
+ * Runs a command on an installation whose passwords Keycloak administers.
+ * @returns the printed text.
+ */
 async function admin(...argv: readonly string[]): Promise<string> {
   const lines: string[] = [];
   const directory = createEmbeddedDirectory(`${api.origin}/realms/tidemark`);
@@ -171,7 +174,7 @@ describe('admin: the audit trail of commands', () => {
   const trail = async (client: TestClient, query: string) =>
     (await client.get<readonly Entry[]>(`/account/audit${query}`)).body;
 
-  it('names the operator given by --as; entries of no account are for an ADMIN only (R-B14)', async () => {
+  it('names the operator given by --as; only an ADMIN reads entries of no account (R-B14)', async () => {
     const ada = await api.signIn('ada', 'ADMIN');
     const commands: readonly (readonly [action: string, words: readonly string[]])[] = [
       ['ClientCreated', ['create-client', '--client', 'trailed', '--redirect-uri', 'https://x.example/cb']],
@@ -194,7 +197,7 @@ describe('admin: the audit trail of commands', () => {
     }
   });
 
-  it('names the machine’s user without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
+  it('names the operating-system user without --as; an ADMIN reads the trails of all accounts (R-B14)', async () => {
     const words = ['--account', String(api.otherAccountId), '--email', 'all@tidemark.example'];
     await admin('create-user', ...words);
     const bert = await api.signIn('bert', 'ADMIN');
@@ -240,7 +243,10 @@ describe('admin: as a process', { timeout: 90_000 }, () => {
     return promisify(execFile)(process.execPath, [MAIN, 'admin', ...argv], { env });
   };
 
-  /** Runs a command with a line on standard input. @returns its exit code and what it printed. */
+  /**
+   * Runs a command with a line on standard input.
+   * @returns its exit code and the printed text.
+   */
   const runWithInput = async (input: string, ...argv: readonly string[]) => {
     const { DATABASE_URL, REDIS_URL } = api.parts.config;
     const env = { PATH: process.env.PATH, DATABASE_URL, REDIS_URL };

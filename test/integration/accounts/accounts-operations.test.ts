@@ -1,6 +1,6 @@
 /**
- * Every operation of §4.1, §4.2, §4.3 and §4.6: required role, scope and version, and the validation of the body. Other files
- * test what each operation does.
+ * For every operation of §4.1, §4.2, §4.3 and §4.6: required role, scope and version, and the validation of the body.
+ * Other files test the effect of each operation.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestClient, type TestClient } from '../../support/clients/test-client.ts';
@@ -77,7 +77,7 @@ const OPERATIONS: readonly Operation[] = [
   { method: 'DELETE', path: '/account/users/account', role: 'MANAGER', answer: 'empty', body: MEMBERS },
   { method: 'GET', path: '/user/updatePasswordLink', role: 'ALL USERS', answer: 'object' },
 ];
-/** Runs last: afterwards the user is in no account. */
+/** Runs last: afterwards the user belongs to no account. */
 const LAST: Operation = { method: 'DELETE', path: USER, role: 'MANAGER', answer: 'empty' };
 const ALL = [...OPERATIONS, LAST];
 
@@ -116,7 +116,7 @@ const send = (client: TestClient, operation: Operation, headers: Readonly<Record
   client.send<{ code?: string }>(operation.method, pathOf(operation), fill(operation.body), { headers });
 
 describe.each(ALL)('accounts: $method $path', (operation) => {
-  it(`is for ${operation.role} (§4)`, async () => {
+  it(`requires the role ${operation.role} (§4)`, async () => {
     const { user, manager } = clients;
     const refused = { 'ALL USERS': [], MANAGER: [user], ADMIN: [user, manager] }[operation.role];
     for (const client of refused) {

@@ -1,6 +1,6 @@
 /**
- * Every route that changes something either writes into the audit trail when it has done so, or stands here with the
- * reason why it is not an administrative action. A new route is in neither, and is found.
+ * Every route that changes data either writes an audit entry after success, or is listed here with the reason why it is
+ * not an administrative action. A new route is in neither list and fails the test.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AuditAction } from '../../../src/accounts/audit/audit.ts';
@@ -28,10 +28,13 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Calls the route once with success; returns its answer. */
+/**
+ * Calls the route once with success.
+ * @returns its answer.
+ */
 type Deed = () => Promise<TestAnswer<unknown>>;
 
-/** A user of the account, a new one each time. */
+/** A new user of the account on every call. */
 const person = () => addPerson(api, `person ${++count}`, { email: `person${count}@north.example` });
 const onPerson =
   (method: string, path: string, body?: unknown): Deed =>
@@ -64,7 +67,7 @@ const accept =
   (path: string, query: string): Deed =>
   async () => {
     const id = await invitation();
-    // Without a mail server the mail waits, which would create the token and start its lifetime.
+    // Without a mail server the mail waits. Sending it would create the token and start its lifetime.
     await api.database.query(
       `update invitation set token_hash = $2, expires_date = now() + interval '1 day' where id = $1`,
       [id, hashLinkToken(id)],

@@ -277,7 +277,7 @@ describe('accounts: POST /account/users', () => {
 
 describe('accounts: GET /account/usermapping', () => {
   it.each(['/account/usermapping', '/account/usermapping/users'])(
-    '%s is a UserInfoLight of each, whatever else is asked (§4.3, R-A3)',
+    '%s returns a UserInfoLight of each user, whatever the query requests (§4.3, R-A3)',
     async (path) => {
       const { body } = await user.get<readonly Listed[]>(path);
       expect(body.map(({ userName }) => userName)).toEqual(EVERYBODY);
@@ -320,7 +320,7 @@ describe('accounts: GET /account/users/visibleToMe', () => {
     expect((await api.manager.get('/account/users/visibleToMe?AccountIds=x')).status).toBe(400);
   });
 
-  it('is for managers (§4.3)', async () => {
+  it('requires the role MANAGER (§4.3)', async () => {
     expect((await user.get('/account/users/visibleToMe')).status).toBe(403);
   });
 });

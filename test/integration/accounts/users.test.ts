@@ -87,7 +87,7 @@ const OPERATIONS: readonly Operation[] = [
 describe.each(OPERATIONS)('accounts: $method /account/user/{userId}$path', ({ method, path, body }) => {
   const send = (client: TestClient, userId: string) => client.send(method, `/account/user/${userId}${path}`, body);
 
-  it('is for managers (§4.2, R-B8)', async () => {
+  it('requires the role MANAGER (§4.2, R-B8)', async () => {
     expect(await send(user, uma)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
   });
 

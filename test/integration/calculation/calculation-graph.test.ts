@@ -1,4 +1,4 @@
-/** The graph of calculated variables: the search for cycles and the turns of savers (R-H1). */
+/** The graph of calculated variables: the search for cycles and the serialised saves (R-H1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DECLARATION_SCHEMA } from '../../../src/calculation/declaration/declaration.ts';
 import { GRAPH_LOCK_CLASS, openGraphTurns } from '../../../src/calculation/declaration/graph-turns.ts';
@@ -98,8 +98,8 @@ describe('calculations: the search for cycles (R-H1)', () => {
   });
 });
 
-describe('calculations: savers of one account take turns (R-H1)', () => {
-  /** Holds the graph of the account, as a saver of another process does, until the result is called. */
+describe('calculations: saves of one account are serialised (R-H1)', () => {
+  /** Holds the lock of the account's graph, as a saver in another process does, until the result is called. */
   async function holdGraph(): Promise<() => Promise<void>> {
     const gate = Promise.withResolvers<void>();
     const isHeld = Promise.withResolvers<void>();
@@ -115,7 +115,7 @@ describe('calculations: savers of one account take turns (R-H1)', () => {
     };
   }
 
-  test('twenty waiting savers hold no connection of a pool of four, and save in the order they came', async () => {
+  test('twenty waiting saves hold no connection of a pool of four, and run in FIFO order', async () => {
     const raw = await addVariable();
     const variables = await addStoredVariables(store.database, store, { count: SAVERS });
     const release = await holdGraph();
@@ -133,7 +133,7 @@ describe('calculations: savers of one account take turns (R-H1)', () => {
     expect(saved).toEqual(variables);
   });
 
-  test('a saver whose turn does not come is refused with dependency_unavailable; the next one saves', async () => {
+  test('a save that waits too long is refused with dependency_unavailable; the next one succeeds', async () => {
     const turns = openGraphTurns(store.database, 300);
     const variableId = await addVariable();
     const declaration = parseInput(DECLARATION_SCHEMA, reading(await addVariable()));
@@ -152,7 +152,7 @@ describe('calculations: savers of one account take turns (R-H1)', () => {
     expect(edges.rowCount).toBe(1);
   });
 
-  test('of two processes that save the two halves of a cycle at once, one is refused', async () => {
+  test('one of two processes that save the two halves of a cycle at once is refused', async () => {
     const processes = [openGraphTurns(store.database), openGraphTurns(store.database)];
     for (let round = 0; round < 10; round += 1) {
       const pair = [await addVariable(), await addVariable()];

@@ -107,10 +107,10 @@ describe('calculation: a chain of five variables', () => {
     const chain: number[] = [];
     for (let link = 0; link < CHAIN; link += 1)
       chain.push(await calculations.addCalculated(reader(chain.at(-1) ?? source)));
-    // All of them wait at the same time, and each is requested again by its input.
+    // All variables wait at the same time, and each is requested again by its input.
     await forceUpdate(store.database, chain, { to: new Date((dates.at(-1) ?? 0) / 1000).toISOString() });
     for (let turn = 0; turn < CHAIN; turn += 1) {
-      // Last first: none may run before its input.
+      // In reverse order, although none may run before its input.
       for (const variableId of chain.toReversed()) await calculations.runWith(variableId, passOn);
       await calculations.relay();
     }
@@ -122,7 +122,7 @@ describe('calculation: a chain of five variables', () => {
 });
 
 describe('calculation: repeated runs', () => {
-  test('of two workers that claim a run at the same time, one is busy (R-H5)', async () => {
+  test('one of two workers that claim a run at the same time is answered busy (R-H5)', async () => {
     const source = await addInput();
     const variableId = await calculations.addCalculated(reader(source));
     await change(source);
@@ -194,7 +194,7 @@ describe('calculation: repeated runs', () => {
 });
 
 describe('calculation: a script that breaks its sandbox', () => {
-  /** Requests one run and lets it run until no retry is left. */
+  /** Requests one run and runs it until no retry is left. */
   const runUntilEnded = async (variableId: number, source: number, outcome: SandboxOutcome) => {
     await change(source);
     while ((await calculations.runWith(variableId, () => outcome)).kind === 'ended') {

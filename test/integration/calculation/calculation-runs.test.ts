@@ -234,7 +234,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
 });
 
 describe('calculation: unusual output of a script', () => {
-  test('NUL and half characters in its output and message are recorded (R-H7, R-H8)', async () => {
+  test('NUL and unpaired surrogates in its output and message are replaced (R-H7, R-H8)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
     const notes = { messages: ['half \ud83d'], warnings: [], output: 'a\0b' };

@@ -1,4 +1,4 @@
-/** Workers take turns between keys: a backlog of one account or variable does not delay the others. */
+/** Workers serve keys in turn: a backlog of one account or variable does not delay the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALCULATION_QUEUE, startCalculator } from '../../../src/calculation/calculator.ts';
 import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
@@ -78,7 +78,7 @@ describe('ingester: a batch that cannot be written', () => {
     const accountId = await addAccount(store.database, 'West');
     const variableId = await store.addVariable({ isVersioned: false });
     await acceptBatches(accountId, variableId, 3);
-    // A wrong number of fields, at a separate date, so that no later batch overwrites it.
+    // Has a wrong number of fields, at a date of its own, so that no later batch overwrites it.
     const { rows: broken } = await store.database.query<{ id: number }>(
       `update push_batch set rows = set_byte(set_byte(rows, 1, 9), 13, 7)
        where id = (select id from push_batch where account_id = $1 order by place offset 1 limit 1)

@@ -1,4 +1,4 @@
-/** HTTP routes and ingester of Standard Files, beside a test API with structure and users. */
+/** HTTP routes and ingester of Standard Files, with a test API that has structure and users. */
 import { Hono } from 'hono';
 import { fileRoutes } from '../../../src/files/file-routes.ts';
 import { FILE_QUEUE, type FileIngester, startFileIngester } from '../../../src/files/processing/file-ingester.ts';
@@ -39,7 +39,7 @@ export interface FileStack {
   readonly api: TestApi;
   readonly origin: string;
   startIngester(limits?: Partial<FileLimits>): FileIngester;
-  /** POST /storage with these headers and body. */
+  /** Sends POST /storage with these headers and body. */
   post(
     path: string,
     body: UploadBody,

@@ -50,7 +50,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
   return ingestFile(services, stack.api.accountId, signal);
 };
 
-/** Expects the versions, dates, row errors and event that one uninterrupted run leaves. */
+/** Expects the same versions, dates, row errors and event as after one uninterrupted run. */
 async function expectOnce(fileId: string): Promise<void> {
   const { rows } = await stack.api.database.query(
     `select count(*) as versions, count(distinct date) as dates, sum(value)::float8 as sum

@@ -16,7 +16,7 @@ beforeAll(async () => {
   stack = await startFileStack(MAX_BYTES);
   stack.startIngester({ maxRows: 200_000 });
   const siteId = await createSite(stack.api.manager, { timeZoneId: 'Europe/Brussels' });
-  // Keeps new ids above 7, the id the fixtures use.
+  // Keeps new ids above 7, the id that the fixtures use.
   await stack.api.database.query(`select setval(pg_get_serial_sequence('variable', 'id'), 100)`);
   sourceId = await createSource(stack.api.manager, siteId, { serialNumber: 'S-1' });
 });

@@ -64,7 +64,7 @@ const mostly = <Value>(good: readonly Value[], bad: readonly Value[]) =>
 const dateMicros = fc
   .integer({ min: -2, max: 90 })
   .map((hour) => (START + hour * HOUR) * 1000)
-  // Also dates outside every plausible range.
+  // Includes dates outside every plausible range.
   .chain((micros) => mostly([micros, micros + 1], [-9e15]));
 
 const question = fc.record({
@@ -179,7 +179,8 @@ it('grpc ReadLast: returns or refuses the same as GET /data of the last points (
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;
   };
-  // Most requests find nothing or are refused: at least 300 requests, and more until enough returned points.
+  // Most requests find nothing or are refused, so at least 300 requests run, and more until enough requests returned
+  // points.
   for (let round = 1; round <= 3 || (filled <= 50 && round <= 10); round += 1) {
     await fc.assert(fc.asyncProperty(question, fc.nat(1), check), { numRuns: 100 });
   }

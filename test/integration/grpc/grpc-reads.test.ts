@@ -1,4 +1,7 @@
-/** `ReadLast`, `ListVersions` and `ListRuns`: as over REST, for clients that have the public proto alone (R-J1–J3). */
+/**
+ * `ReadLast`, `ListVersions` and `ListRuns` return the same as REST, to clients that have only the public proto
+ * (R-J1–J3).
+ */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader, type GrpcReader, type Method, type PointRows } from '../../support/clients/grpc-client.ts';
@@ -46,7 +49,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** variable, date, value, VersionTag of each row. */
+/** variable, date, value and VersionTag of each row. */
 function toRows({ variableIds, dateMicros, values, versionCodes, versions }: PointRows) {
   return variableIds.map((variableId, row) => {
     return [variableId, dateMicros[row], values[row], versions[(versionCodes[row] ?? 0) - 1] ?? null];

@@ -1,4 +1,4 @@
-/** Ends and refusals of a watch, and outages it survives (R-B5, R-J2, R-K2, R-K3). */
+/** Ends and refusals of a watch, and outages that it survives (R-B5, R-J2, R-K2, R-K3). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGrpcServer } from '../../../src/grpc/start-grpc-server.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Connections that are read from for a watch right now. */
+/** Wait events of the connections that currently read for a watch. */
 async function readingFor(): Promise<readonly string[]> {
   const { rows } = await api.database.query<{ event: string }>(
     `select coalesce(wait_event, '') as event from pg_stat_activity
@@ -266,7 +266,7 @@ describe('watch: delivery', () => {
     await running;
     expect(dates).toEqual([...new Set(dates)].sort((a, b) => a - b));
     expect(dates.length).toBe(MANY);
-    // Some messages of each.
+    // Several snapshots, each with several messages.
     expect(snapshots()).toBeGreaterThan(4);
     expect(snapshots()).toBeLessThan(cursorCount);
   });

@@ -20,7 +20,7 @@ const WRITES = 20;
 const MINUTE = 60_000_000;
 const START = Date.UTC(2026, 0, 1) * 1000;
 const RECENT_MINUTES = 40;
-/** More than a message holds. */
+/** More points than one message holds. */
 const MANY = 12_000;
 
 let api: TestApi;
@@ -40,7 +40,10 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** Numbers that follow from a seed. */
+/**
+ * A deterministic random generator.
+ * @returns a function to integers from 0 to `below`, exclusive.
+ */
 function generator(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -49,13 +52,13 @@ function generator(seed: number): (below: number) => number {
   };
 }
 
-/** Shared by the writers of a run: the next date to append, and the next value, which no other point has. */
+/** State that the writers of a run share: the next date to append, and the next value, which no other point has. */
 interface Counters {
   minute: number;
   value: number;
 }
 
-/** Random pushes: dates appended, written again, or both; repeated dates; sometimes very many. */
+/** Random pushes: dates appended, written again, or both; repeated dates; occasionally very many. */
 function makeEntries(
   variableIds: readonly number[],
   random: (below: number) => number,
@@ -85,13 +88,13 @@ async function write(entries: readonly PointEntry[], random: (below: number) => 
   await withTransaction(api.database, async (transaction) => {
     const { ranges } = await writePoints(transaction, [encodeTuples(entries)]);
     await announcePoints(transaction, api.accountId, ranges);
-    // Others that got their VersionTimestamp later become visible before.
+    // A transaction with a later VersionTimestamp may commit first.
     if (random(3) === 0) await transaction.query('select pg_sleep(0.05)');
   });
   await api.parts.outbox.relay();
 }
 
-/** Reads with an interruption after every few messages, until stopped. */
+/** Reads in calls that end after a few messages each, until `isDone`. */
 async function readInterrupted(request: object, random: (below: number) => number, isDone: () => boolean) {
   const taken: WatchedPoint[] = [];
   let cursor: Buffer = Buffer.alloc(0);

@@ -30,7 +30,7 @@ afterAll(() => store?.close());
 
 const day = (number: number) => START + number * DAY;
 
-/** First and last day of each note, the oldest first. */
+/** First and last day of each note, oldest first. */
 async function notesOf(variableId: number): Promise<readonly (readonly number[])[]> {
   const { rows } = await store.database.query<{ days: number[] }>(
     `select array[extract(epoch from from_date) * 1000000, extract(epoch from to_date) * 1000000]::float8[] as days
@@ -134,7 +134,8 @@ describe('watch changes: points after a position', () => {
     await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPlaces), {
       numRuns: 40,
       examples: [
-        // Two versions of one date and one of a later date: the position between them is in the middle of an append.
+        // Two versions of one date and one version of a later date: the position between them is in the middle of an
+        // append.
         [
           true,
           [

@@ -15,7 +15,7 @@ let sourceId: number;
 const watchers: Watcher[] = [];
 
 beforeAll(async () => {
-  // Relayed points arrive at once; the poll for lost notifications should find nothing.
+  // Relayed points arrive at once, so the poll for lost notifications finds nothing.
   api = await startTestApi({ WATCH_POLL_MS: '600000' });
   reader = createGrpcReader(api.grpcAddress, api.manager.token);
   ({ sourceId } = await createStructure(api.manager));
@@ -42,7 +42,7 @@ interface Reading {
   readonly version?: string;
 }
 
-/** Writes readings in one transaction, and relays the notification. */
+/** Writes readings in one transaction and relays the notification. */
 async function push(variableId: number, readings: readonly Reading[], version?: string): Promise<void> {
   const data = readings.map(({ minute, ...reading }) => ({
     date: new Date(at(minute) / 1000).toISOString(),

@@ -1,6 +1,7 @@
 /**
- * The law of following a variable (R-J1) against everything that happens to points: written again, replaced by VersionTag,
- * removed, cut to a limit, versioned or not; notes joined; clocks set back. Readers stop at any point and go on from there.
+ * The law of following a variable (R-J1) under every operation on points: rewrite, replacement by VersionTag, removal,
+ * purge to a limit, change of versioning, compaction of notes, and a clock that is set back. Readers stop at any
+ * position and resume there.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,7 +30,7 @@ const event = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('write' as const),
-      // Behind the dates of before, or anywhere.
+      // Appends after all earlier dates, or writes anywhere.
       isAppend: fc.boolean(),
       points: fc.array(fc.tuple(date, fc.constantFrom(null, 'A', 'B')), { minLength: 1, maxLength: 6 }),
     }),
@@ -59,7 +60,7 @@ type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reader {
   place: ChangePosition;
-  /** Source of values; no two points have the same. */
+  /** Values that the reader has received; no two points have the same value. */
   readonly taken: number[];
 }
 
@@ -67,7 +68,7 @@ interface World {
   readonly variableId: number;
   readonly readers: readonly Reader[];
   value: number;
-  /** Hour to append at. */
+  /** Hour of the next append. */
   end: number;
 }
 
@@ -90,7 +91,7 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
   }
 }
 
-/** Backdates all writes; a negative time sets the clock back. */
+/** Makes all writes `hours` older; a negative number sets the clock back. */
 async function pass({ variableId, readers }: World, hours: number): Promise<void> {
   const columns = {
     point: 'version_timestamp',

@@ -1,6 +1,6 @@
 /**
- * `/docs` in a real browser: what the page shows, which addresses it requests, and that operations can be tried. With
- * SCREENSHOTS=1 in the environment, pictures are left in `.local/screenshots`.
+ * `/docs` in a real browser: its content, the addresses it requests, and trying operations. SCREENSHOTS=1 in the
+ * environment writes pictures to `.local/screenshots`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -126,13 +126,13 @@ describe.skipIf(program === undefined)('docs: the page in Chromium (skipped with
   it('requests nothing from elsewhere and logs no error but the refusal (R-A9)', () => {
     const origins = new Set(chromium.requests.map((address) => new URL(address).origin));
     expect([...origins].filter((origin) => origin !== 'null')).toEqual([api.origin]);
-    // Advice on forms is not an error; a violation of the policy or an exception is.
+    // Chromium's advice on forms is not an error; a violation of the policy or an exception is.
     const refused = /"source":"network".*401|"source":"recommendation"|"code":"GenericIssue"/;
     expect(chromium.tab.complaints.filter((text) => !refused.test(text))).toEqual([]);
   });
 });
 
-/** Focuses the element as soon as that is possible. */
+/** Focuses the element as soon as it exists. */
 async function untilFocused(selector: string): Promise<void> {
   const focus = () =>
     chromium.tab.focusOn(selector).then(

@@ -1,4 +1,4 @@
-/** The listening server itself: how it stops, and what it does with connections that have gone dead (R-K2). */
+/** The listening server itself: how it stops, and how it treats dead connections (R-K2). */
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect } from 'node:net';
@@ -13,7 +13,10 @@ afterEach(() => listener.stop(0));
 
 const ok = () => new Response('ok');
 
-/** An answer far larger than what any buffer on the way holds. @returns whether it was given up by the server. */
+/**
+ * Sends an answer far larger than all buffers on its way hold.
+ * @returns whether the server gave it up.
+ */
 function serveEndless(): () => boolean {
   let isCancelled = false;
   listener.serve(() => {
@@ -32,7 +35,7 @@ function serveEndless(): () => boolean {
   return () => isCancelled;
 }
 
-/** A client that asks and never reads. */
+/** A client that sends a request and never reads. */
 async function stall(): Promise<void> {
   const socket = connect(listener.port, '127.0.0.1');
   socket.on('error', () => {});

@@ -145,7 +145,7 @@ describe('http: request body', () => {
     const raw = `{"variableIds":[${'1,'.repeat(100_000)}1]}`;
     const startMs = performance.now();
     await api.manager.send('POST', '/data', undefined, { raw });
-    // Quadratic work on as many takes a minute.
+    // Quadratic work on this many ids takes a minute.
     expect(performance.now() - startMs).toBeLessThan(5000);
   });
 

@@ -15,7 +15,7 @@ import { addSecretPeople, addSecretStructure, type Ids, NO_IDS } from '../../sup
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MARK = 'DESCRIBED';
-/** Their answers are pages or streams, or need R. */
+/** Operations whose answers are pages or streams, or need R. */
 const NOT_READ_HERE = new Set(['getDocs', 'getMetrics', 'showInvitation', 'followFile', 'getSampleData']);
 const JSON_TYPE = 'application/json';
 /** First bytes of a file by media type. */

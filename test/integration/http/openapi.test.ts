@@ -1,4 +1,7 @@
-/** The OpenAPI document (R-A9): it has every route and nothing else, is valid OpenAPI 3.1, and names who may call what. */
+/**
+ * The OpenAPI document (R-A9): it has every route and nothing else, is valid OpenAPI 3.1, and states the required role,
+ * permission and scope of each operation.
+ */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -25,7 +28,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Served by oidc-provider, which routes by itself. */
+/** Paths of oidc-provider, which routes by itself. */
 const ISSUER_PATH = /^\/realms\//;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
@@ -141,7 +144,9 @@ describe('openapi: GET /openapi.json', () => {
 });
 
 describe('openapi: documented access', () => {
-  /** Error code or status of a call without a body to ids that do not exist: access is checked before both. */
+  /**
+   * @returns the error code or status of a call without a body to ids that do not exist: access is checked before both.
+   */
   async function ask(client: TestClient, { method, path }: Operation): Promise<string> {
     const response = await fetch(api.origin + path.replace(/:\w+/g, '2147483647'), {
       method: method.toUpperCase(),

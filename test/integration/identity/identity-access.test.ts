@@ -80,7 +80,7 @@ describe('identity: a bearer token', () => {
       keys: readonly { readonly kid: string; readonly n: string }[];
     };
     const [key] = keys;
-    // The classic confusion: the public key used as if it were a shared secret.
+    // The classic algorithm confusion: the public key used as a shared secret.
     const secret = createSecretKey(Buffer.from(key?.n ?? '', 'base64url'));
     const token =
       algorithm === 'none'

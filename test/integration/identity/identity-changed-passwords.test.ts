@@ -1,4 +1,6 @@
-/** A changed password revokes the access of the old one: HTTP Basic of push, refresh tokens, sessions, access tokens. */
+/**
+ * A changed password revokes every access of the old one: HTTP Basic on push, refresh tokens, sessions, access tokens.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addClaim } from '../../../src/accounts/members/claims.ts';
 import { findTokenUser } from '../../../src/identity/authentication/find-token-user.ts';
@@ -20,7 +22,7 @@ const CHOSEN = 'another one, chosen well';
 const PROFILE = 'https://app.example/profile';
 
 let api: TestApi;
-/** Another process, as far as memory is concerned. */
+/** Stands for another process: it has its own caches. */
 let other: { readonly origin: string; readonly parts: Parts; readonly role: ApiRole };
 beforeAll(async () => {
   api = await startTestApi({ ACCESS_CACHE_SEC: '30', TOKEN_RATE_PER_MINUTE: '0', RETURN_URLS: PROFILE });
@@ -50,7 +52,7 @@ async function choose(browser: Browser, address: string): Promise<void> {
   await browser.submit(page, { newPassword: CHOSEN, repeatedPassword: CHOSEN });
 }
 
-/** By the link of a mail. */
+/** By the link in a mail. */
 async function reset(name: string, userId: string): Promise<void> {
   const { token } = await makePasswordReset(api.database, userId, `${name}@north.example`);
   await choose(createBrowser(), `${api.origin}/realms/tidemark/reset-password?token=${token}`);
@@ -63,7 +65,7 @@ async function signInBrowser(name: string): Promise<Browser> {
   return browser;
 }
 
-/** At the page, in a browser that is signed in. */
+/** At the page, in a browser with a session. */
 async function change(browser: Browser, name: string): Promise<void> {
   const client = await signInPerson(api, name);
   await choose(browser, (await client.get<{ link: string }>('/user/updatePasswordLink')).body.link);
@@ -86,7 +88,7 @@ describe('identity: cached push credentials', () => {
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, PASSWORD)).toBe(200);
       await by(name, userId);
       expect(await push(api.origin, name, PASSWORD)).toBe(401);
-      // By the invalidation message: the cache entry alone would last half a minute.
+      // Expects the effect of the invalidation message; the cache entry alone would last half a minute.
       await eventually('the invalidation', async () => (await push(other.origin, name, PASSWORD)) === 401, 5000);
       for (const origin of [api.origin, other.origin]) expect(await push(origin, name, CHOSEN)).toBe(200);
     },

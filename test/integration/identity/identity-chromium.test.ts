@@ -47,7 +47,7 @@ let tab: Tab;
 beforeAll(async () => {
   if (program === undefined) return;
   mailbox = await openMailbox();
-  // Another origin, as a program has: browsers look at where a form leads in the end.
+  // A client at another origin: browsers apply `form-action` to the final redirect too.
   app = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><title>App</title><h1>The App</h1>');
   });
@@ -79,7 +79,7 @@ async function tokenOf(username: string, password: string): Promise<string> {
   return requestToken(api.origin, { grant_type: 'password', ...client, username, password });
 }
 
-/** The page fits every color scheme and width: no horizontal overflow, enough contrast. */
+/** The page fits every colour scheme and width: no horizontal overflow, enough contrast. */
 async function look(name: string): Promise<void> {
   for (const looks of LOOKS) {
     await tab.look(looks);

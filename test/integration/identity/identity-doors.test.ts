@@ -163,7 +163,7 @@ describe('identity: rate limits', () => {
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });
     try {
-      // Each has a connection once its count is seen by the other.
+      // Waits until both limiters are connected to Redis: each then sees the counts of the other.
       await eventually('both', async () => {
         const key = `probe ${Math.random()}`;
         await one.count(key, 1);

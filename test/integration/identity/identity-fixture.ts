@@ -25,7 +25,7 @@ const SILENT = createLog('silent', 'test');
 export const CLIENT = { clientId: 'demo', secret: 's3cret/with+signs' };
 export { PASSWORD };
 
-/** A clock that shows a set instant. */
+/** A clock that the test sets. */
 export interface TestClock extends Clock {
   advanceSec(seconds: number): void;
 }
@@ -48,7 +48,7 @@ export interface IdentityFixture {
 export interface TokenRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly realm?: string;
-  /** Appended to the path. */
+  /** The part of the path after the issuer's address. */
   readonly suffix?: string;
 }
 

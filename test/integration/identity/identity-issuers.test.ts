@@ -1,4 +1,7 @@
-/** Two issuers at once: the embedded one, and a foreign one that publishes its keys over HTTP, as while moving (§5). */
+/**
+ * Two issuers at once, as during a migration: the embedded one, and a foreign one that publishes its keys over HTTP
+ * (§5).
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -39,7 +42,7 @@ async function startForeignIssuer(): Promise<ForeignIssuer> {
 
 const AUTH_URL = 'https://auth.tidemark.example';
 
-/** The embedded issuer and the foreign one; the embedded one is named, as an operator would. */
+/** TRUSTED_ISSUERS with the embedded issuer and the foreign one, as an operator sets it. */
 async function startBoth(foreign: ForeignIssuer, externalUsers: string): Promise<TestApi> {
   const issuers = [
     { issuer: `${AUTH_URL}/realms/tidemark`, jwksUri: `${AUTH_URL}/unused`, audience: 'tidemark' },
@@ -74,7 +77,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: uma })).toBe(200);
   });
 
-  it('sub is the user’s id when users were copied (§5, R-B5)', async () => {
+  it('sub is the user’s id when users were copied with their ids (§5, R-B5)', async () => {
     expect(await call({ sub: uma, account: String(api.accountId) })).toBe(200);
     expect(await call({ sub: uma, account: api.otherAccountId })).toBe(403);
     expect(await call({ sub: 'nobody' })).toBe(401);

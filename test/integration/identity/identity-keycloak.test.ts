@@ -91,10 +91,10 @@ describe('Keycloak: a created user', () => {
     expect((await (await signInAt('boss')).get('/account')).status).toBe(200);
   });
 
-  it('who has already chosen a password gets no temporary one (R-B10)', async () => {
+  it('is given no temporary password when they have already chosen one (R-B10)', async () => {
     await create('quick', { email: 'quick@north.example' });
     await mailbox.next('quick@north.example');
-    // It has arrived before the sender has written so.
+    // The mail arrives before the sender has stored its result.
     await eventually('the end of the mail', async () => (await stateOf('quick@north.example')) === 'Sent');
     const user = inKeycloak('quick');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), requiredActions: [] });
@@ -106,7 +106,7 @@ describe('Keycloak: a created user', () => {
 });
 
 describe('Keycloak: changes by a manager', () => {
-  it('of names and language keep everything else at Keycloak (R-B2)', async () => {
+  it('keep everything else at Keycloak when they change names and language (R-B2)', async () => {
     await create('wanda');
     const user = inKeycloak('wanda');
     const attributes = { ...user?.attributes, badge: ['7'] };
@@ -119,7 +119,7 @@ describe('Keycloak: changes by a manager', () => {
     });
   });
 
-  it('of the address make it unverified; other changes do not (R-B5, R-B10)', async () => {
+  it('make a changed address unverified; other changes do not (R-B5, R-B10)', async () => {
     await create('vera');
     const user = inKeycloak('vera');
     keycloak.users.set(user?.id ?? '', { ...(user as NonNullable<typeof user>), emailVerified: true });
@@ -130,7 +130,7 @@ describe('Keycloak: changes by a manager', () => {
     expect(inKeycloak('vera')?.emailVerified).toBe(false);
   });
 
-  it('of claims and sites do not call Keycloak (R-B5)', async () => {
+  it('do not call Keycloak when they change claims and sites (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
     await eventually('the mails to the users made so far to be sent', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
@@ -194,14 +194,14 @@ describe('Keycloak: changes by a manager', () => {
   });
 });
 
-describe('Keycloak: a user of before', () => {
-  it('is created at Keycloak at the first call about them (R-B2)', async () => {
+describe('Keycloak: a user created before Keycloak was used', () => {
+  it('is created at Keycloak when the service first needs them there (R-B2)', async () => {
     const id = await addPerson(api, 'legacy', { email: 'legacy@north.example' });
     await api.manager.post(`/account/user/${id}`, { lastName: 'Old' });
     expect(inKeycloak('legacy')).toMatchObject({ lastName: 'Old', email: 'legacy@north.example' });
   });
 
-  it('sets the account of the next token (R-B4)', async () => {
+  it('gets the chosen account in the next token (R-B4)', async () => {
     await create('chooser');
     const userId = await userIdOf(api, 'chooser');
     await api.database.query('insert into account_member values ($1, $2)', [api.otherAccountId, userId]);

@@ -94,7 +94,7 @@ describe('identity: POST /account/user/create', () => {
        where to_address = 'patient@north.example'`,
     );
     expect(rows).toEqual([{ hours: 72, state: 'Waiting' }]);
-    // A later one passes it.
+    // A mail queued later is sent before it.
     await create({ userName: 'hasty', email: 'hasty@north.example' });
     await mailbox.next('hasty@north.example');
     expect(mailbox.mails.some(({ receivers }) => receivers.includes('patient@north.example'))).toBe(false);

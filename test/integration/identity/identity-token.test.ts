@@ -128,12 +128,12 @@ describe('identity: the account of a token', () => {
     });
   });
 
-  it('is else the account in acr_values (R-B4, §5)', async () => {
+  it('defaults to the account in acr_values (R-B4, §5)', async () => {
     const acr = { acr_values: `accountId:${identity.otherAccountId}` };
     expect(accountOf(await tokenForMax(acr))).toBe(identity.otherAccountId);
   });
 
-  it('is else the active account (R-B4)', async () => {
+  it('defaults to the active account without either (R-B4)', async () => {
     const setActive = (accountId: number) =>
       identity.database.query('update app_user set active_account_id = $2 where id = $1', [
         identity.users.max,
@@ -153,7 +153,7 @@ describe('identity: the account of a token', () => {
     }
   });
 
-  it('must be a number, else invalid_request (R-B3)', async () => {
+  it('must be a number; any other text is invalid_request (R-B3)', async () => {
     expect(await tokenForMax({ account: 'x' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 });

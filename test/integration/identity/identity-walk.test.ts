@@ -68,7 +68,7 @@ async function addFile(client: TestClient): Promise<string> {
   return made.body;
 }
 
-/** Everything of the other account and of the hidden site, to see that nothing was changed. */
+/** Everything of the other account and of the hidden site, to detect changes. */
 async function snapshot(): Promise<unknown> {
   const tables = [
     ['site', 'select * from site order by id'],
@@ -101,7 +101,7 @@ interface Shown {
   readonly total: string | null;
 }
 
-/** An answer without the requested ids and without members that always differ. */
+/** @returns an answer without the requested ids and without members that always differ. */
 async function ask(client: TestClient, method: string, path: string, body: unknown, ids: Ids): Promise<Shown> {
   const response = await fetch(api.origin + path, {
     method,
@@ -115,23 +115,23 @@ async function ask(client: TestClient, method: string, path: string, body: unkno
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const raw = await response.text();
-  // A manager may see what is hidden from the users of their account.
+  // A manager sees what is hidden from the users of their account.
   for (const mark of client === api.manager ? [FOREIGN] : [FOREIGN, HIDDEN]) {
-    // Only what the request itself named may come back.
+    // The answer may repeat only values of the request.
     if (!path.includes(mark) && !JSON.stringify(body ?? '').includes(mark)) expect(raw).not.toContain(mark);
   }
   expect(raw).not.toContain(String(SECRET_VALUE));
   expect(response.status).toBeLessThan(500);
-  // Made anew for every answer.
+  // Members that are new in every answer.
   let text = raw.replace(/"requestId":"[^"]*"|"operationId":"[^"]*"|code_challenge=[^&"]*/g, '');
   const { account, ...others } = ids;
   for (const id of Object.values(others)) text = text.replaceAll(id, '#');
-  // The number of an account is too short to be looked for everywhere.
+  // Account numbers are too short to search for in every text.
   text = text.replace(`account ${account} does not exist`, 'account # does not exist');
   return { status: response.status, text, total: response.headers.get('x-total-count') };
 }
 
-/** Sends the same request with foreign ids and with unused ids: the answers must be equal. */
+/** Sends the same request with foreign ids and with unused ids, and expects equal answers. */
 async function expectSame(
   client: TestClient,
   method: string,

@@ -1,4 +1,4 @@
-/** Access to a site, or to some sources of it, at a level (R-B9, R-C3): what a USER reads, counts and pushes to. */
+/** Access to a site, or to some of its sources, at a level (R-B9, R-C3): what a USER can read, count and push to. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGrpcReader } from '../../support/clients/grpc-client.ts';
@@ -36,7 +36,10 @@ afterAll(async () => {
 
 const grant = (...sites: readonly Body[]) => api.manager.post(`/account/user/${userId}/sites`, sites);
 const idsOf = async (path: string) => (await user.get<Listed>(path)).body.map(({ id }) => id);
-/** A run of the granted variable that read the other variable and a form. @returns its id. */
+/**
+ * Inserts a run of the granted variable that read the other variable and a form.
+ * @returns its id.
+ */
 async function addRun(): Promise<number> {
   const [granted, hidden] = variables;
   const date = '2026-01-01T00:00:00Z';

@@ -13,7 +13,7 @@ import { openPointStore, type PointStore } from '../../support/fixtures/point-st
 const DONE = 20_000;
 const ALL = [PUSH_BACKLOG, OUTBOX_BACKLOG, CALCULATION_BACKLOG, FILE_BACKLOG, MAIL_BACKLOG, WEBHOOK_BACKLOG];
 
-// Much that is done, a little that waits since two minutes, and what is not due yet.
+// Many finished rows, a few that have waited for two minutes, and some that are not due yet.
 const FILL = `
   insert into push_operation (account_id, user_id, label, request_id, accepted_elements, accepted_readings, accepted_date)
   select $1, 'u', 'l', 'r', 1, 1, now() - interval '2 minutes' from generate_series(1, ${DONE});

@@ -48,7 +48,7 @@ async function waiting(): Promise<number> {
   return (await database.query('select from outbox_event')).rowCount ?? 0;
 }
 
-/** Keeps what it is given; `act` may fail. */
+/** A consumer that records its events; `act` may throw. */
 function recorder(
   act: (events: readonly OutboxEvent[]) => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ) {

@@ -1,4 +1,7 @@
-/** Networks and processes that fall silent without closing anything: the service notices by itself and goes on (R-A15, R-K3). */
+/**
+ * Networks and processes that fall silent without closing connections: the service detects this and continues (R-A15,
+ * R-K3).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate, type TcpGate } from '../../support/doubles/tcp-gate.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -44,7 +47,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Pushes a value, as often as a shipped client would while the answer is 503, and waits for the computed point. */
+/** Pushes a value, repeats it while the answer is 503, as a shipped client does, and waits for the computed point. */
 async function expectPushToBeComputed(withinMs: number): Promise<void> {
   hour += 1;
   const date = `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`;
@@ -86,7 +89,7 @@ describe('silent network:', () => {
     const before = roles.log().length;
     for (let count = 0; count < 3; count += 1) await expectPushToBeComputed(20_000);
     expect(await readiness()).toMatchObject({ checks: { queue: 'down', database: 'up', progress: 'up' } });
-    // One warning a minute for each connection that is down, however much was pushed.
+    // Each broken connection logs one warning a minute, however many pushes arrive.
     const purposes = roles
       .log()
       .slice(before)

@@ -1,6 +1,7 @@
 /**
- * Upgrade of a populated database: the rows that a service of migration 0029 left (test/fixtures/upgrade) go through the real
- * `migrate` to the newest schema, and the roles of today work on them. Later migrations are covered without a change here.
+ * Upgrade of a populated database: the rows that a service of migration 0029 left (test/fixtures/upgrade) are migrated
+ * to the newest schema by the real `migrate`, and the current roles work on them. Later migrations are covered without
+ * a change here.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';

@@ -115,7 +115,7 @@ function aggregateByHand(
 function startOf(micros: number, bucket: Exclude<Bucket, 'all'>, zone: string): number {
   const date = Temporal.Instant.fromEpochMilliseconds(micros / 1000).toZonedDateTimeISO(zone);
   if (bucket === 'minute') return micros;
-  // An hour of the clock, with the offset of the point.
+  // Start of an hour of the zone's clock, with the offset of the point.
   if (bucket === 'hour') return micros - date.minute * MINUTE;
   const day = date.toPlainDate();
   const first = {

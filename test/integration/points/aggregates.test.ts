@@ -14,7 +14,7 @@ afterAll(() => api?.close());
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A variable with a value of 1 at every step from `from` to `to` (exclusive). */
+/** Creates a variable with a value of 1 at every step from `from` to `to` (exclusive). */
 async function everyStep(from: string, to: string, stepMinutes: number, members: object = {}): Promise<number> {
   const data: { date: string; value: number }[] = [];
   for (let millis = Date.parse(from); millis < Date.parse(to); millis += stepMinutes * 60_000) {
@@ -104,7 +104,7 @@ describe('points: civil buckets in zones with unusual clocks', () => {
     return (first ?? date).toZonedDateTime({ timeZone: zone }).epochMilliseconds;
   }
 
-  // For the last ones, the tz databases of this process and of the server differ, or did in 2026.
+  // For the last zones, the tz databases of this process and of the server differ, or did in 2026.
   test.each([
     ['Australia/Lord_Howe', '2026-04-03', '2026-04-08'],
     ['Africa/Casablanca', '2026-02-13', '2026-02-18'],

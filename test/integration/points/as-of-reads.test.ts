@@ -1,4 +1,4 @@
-/** A read of a past state gives the same result at any time (R-F5). */
+/** A read of a past state returns the same result whenever it is repeated (R-F5). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { streamAggregates } from '../../../src/points/buckets/aggregate-points.ts';
@@ -33,12 +33,12 @@ const counts = {
 } as const;
 
 test.each(['points', 'aggregates'] as const)(
-  '%s wait for a write that began before the instant asked for (R-F5)',
+  'as-of read: %s wait for a write that began before the requested instant (R-F5)',
   async (kind) => {
     const variableId = await store.addVariable({ isVersioned: true });
     let rows: Promise<number> | undefined;
     await withTransaction(store.database, async (writer) => {
-      // A writer first takes its advisory lock, then its VersionTimestamp.
+      // A writer takes its advisory lock before its VersionTimestamp.
       const { rows: begun } = await writer.query<{ micros: number }>(
         `with announced as (
          select pg_advisory_xact_lock_shared($1::int8 << 32 | floor(extract(epoch from clock_timestamp()))::int8))

@@ -1,6 +1,6 @@
 /**
- * Plays random histories in the model of the rules and in the real store: after every step both must answer every kind
- * of read equally, including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5).
+ * Plays random histories in the model and in the real store; after every step both must answer every kind of read
+ * equally, including VersionTimestamps (§9.2, §9.4, R-F1–F8, R-G1, R-G2, R-G5).
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Steps of a history; their instants are assigned later. */
+/** Steps of a history, without their instants. */
 type Step =
   | { readonly kind: 'act'; readonly act: (micros: number) => Action }
   | { readonly kind: 'delete'; readonly variable: string; readonly period: Period };
@@ -32,7 +32,7 @@ const tags = fc.constantFrom(undefined, { quality: 'good' }, { quality: 'bad', s
 const labels = fc.record({ version, tags }).map(({ version: name, tags: set }) => {
   return { ...(name !== undefined && { version: name }), ...(set && { tags: set }) };
 });
-// Dates within two days and, now and then, years apart: another chunk.
+// Dates within two days, and occasionally years apart, in another chunk.
 const date = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 5 }).map((place) => at(place * 9)) },
   { weight: 1, arbitrary: fc.constantFrom(at(-9000), at(9000)) },
@@ -101,7 +101,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const settings = fc.record({ isVersioned: fc.boolean(), limit });
 const history = fc.record({
   variables: fc.tuple(settings, settings),
-  // Mostly forward; a clock that goes back may change only VersionTimestamps.
+  // The clock mostly moves forward; when it moves back, only VersionTimestamps may change.
   steps: fc.array(fc.tuple(step, fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, fc.constantFrom(0, -3))), {
     minLength: 1,
     maxLength: 7,
@@ -158,7 +158,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
       query,
       rows.map(({ value: number, tags: set, ...row }) => ({
         ...row,
-        // The store sums averages in another order.
+        // The store adds the values of an average in another order.
         value: number === null ? null : Math.round(number * 1e6) / 1e6 + 0,
         tags: Object.fromEntries(Object.entries(set).sort()),
       })),

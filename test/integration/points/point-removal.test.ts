@@ -26,7 +26,7 @@ const preview = (removal: Removal) =>
   withTransaction(store.database, (transaction) => findRemoved(transaction, removal));
 const valuesOf = async (variableId: number) => (await store.readAll(variableId)).map(({ value }) => value);
 
-/** Two versions at each of five hours: 10 to 14, then 20 to 24. */
+/** Two versions at each of five hours: values 10 to 14, then 20 to 24. */
 async function addTwice(isVersioned = true): Promise<number> {
   const variableId = await store.addVariable({ isVersioned });
   for (const base of [10, 20]) {
@@ -137,7 +137,7 @@ describe('points: purging versions', () => {
   const purge = (...variableIds: number[]) =>
     withTransaction(store.database, (transaction) => purgeVersions(transaction, variableIds));
 
-  /** Dates 40 years apart, each with 4 tagged and 3 untagged versions alternating, the last one tagged. */
+  /** Creates dates 40 years apart, each with 4 tagged and 3 untagged versions alternating; the last one is tagged. */
   async function addMany(): Promise<number> {
     const variableId = await store.addVariable({ isVersioned: true });
     for (let value = 1; value <= 7; value += 1) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-describe.each(SCENARIO_FILES)('$name', ({ name, path }) => {
+describe.each(SCENARIO_FILES)('scenarios in the store: $name', ({ name, path }) => {
   it.each(parseScenarios(name, readFileSync(path, 'utf8')))('$title', async (scenario) => {
     await playScenario(await store.openWorld(), scenario);
   });

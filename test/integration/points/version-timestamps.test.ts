@@ -68,7 +68,7 @@ describe('points: an as-of read', () => {
     const during = valuesAsOf(variableId, asOfMicros).finally(() => {
       isRead = true;
     });
-    // The latest state is readable meanwhile; the state at that instant is not known yet.
+    // The latest state is readable meanwhile; the state as of that instant is not known yet.
     expect((await store.read(variableId)).map(({ value }) => value)).toEqual([1]);
     expect(isRead).toBe(false);
     await writer.commit();
@@ -83,7 +83,7 @@ describe('points: an as-of read', () => {
     const writer = await writeAndHold(Buffer.concat([encode([variableId], 2), encode([variableId], 3, START + HOUR)]));
     const doneMicros = await clockMicros();
     const instants = [first.versionTimestamp - 1, first.versionTimestamp, beforeMicros, doneMicros, doneMicros + 1];
-    // Its VersionTimestamp lies somewhere between.
+    // Its VersionTimestamp lies between these instants.
     const step = (doneMicros - beforeMicros) / 20;
     instants.push(...Array.from({ length: 19 }, (_, index) => Math.floor(beforeMicros + (index + 1) * step)));
     const during = Promise.all(instants.map((asOfMicros) => valuesAsOf(variableId, asOfMicros)));
@@ -159,7 +159,7 @@ describe('points: VersionTimestamps', () => {
 });
 
 describe('points: writers', () => {
-  /** Fails as soon as it has to wait for a lock. */
+  /** Fails as soon as the statement has to wait for a lock. */
   const writeWithoutWaiting = (tuples: Buffer) =>
     withTransaction(store.database, async (transaction) => {
       await transaction.query(`set local lock_timeout = '1s'`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 
-/** A variable with five tagged and three untagged versions of two dates. */
+/** Creates a variable with five tagged and three untagged versions of two dates. */
 async function withVersions(): Promise<number> {
   const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
   for (const version of ['V1', undefined, 'V2', undefined, 'V3', undefined, 'V4', 'V5']) {
@@ -37,8 +37,8 @@ async function versionsOf(variableId: number): Promise<readonly unknown[]> {
   return body.map(({ version, pointCount }) => [version, pointCount]);
 }
 
-describe('versions purge:', () => {
-  test('a variable: applies its limit to every stored date at once, separately to tagged and untagged versions (R-F7, R-F3)', async () => {
+describe('points: a purge of versions', () => {
+  test('of a variable applies its limit to every stored date at once, separately to tagged and untagged versions (R-F7, R-F3)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 2);
     expect(await versionsOf(variableId)).toHaveLength(6);
@@ -54,7 +54,7 @@ describe('versions purge:', () => {
     expect(again.body).toEqual({ variableId, removedVersionCount: 0 });
   });
 
-  test('an account: runs in the background and returns the number of variables (R-F7)', async () => {
+  test('of an account runs in the background and returns the number of variables (R-F7)', async () => {
     const variableId = await withVersions();
     await lowerLimit(variableId, 1);
     const { rows } = await api.database.query('select from variable where account_id = $1 and is_versioned', [

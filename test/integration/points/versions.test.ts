@@ -35,7 +35,7 @@ async function versionsOf(variableId: number): Promise<readonly Version[]> {
 
 const counts = (versions: readonly Version[]) => versions.map(({ version, pointCount }) => [version, pointCount]);
 
-/** Expected listing, computed from the stored rows. */
+/** The expected listing, computed from the stored rows. */
 async function versionsByHand(variableId: number): Promise<readonly Version[]> {
   const { rows } = await api.database.query<Version>(
     `select tag as version, min(version_timestamp) as "firstVersionTimestamp",

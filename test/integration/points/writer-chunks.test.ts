@@ -1,4 +1,4 @@
-/** Creation of chunks by a write, also when creating them beforehand fails. */
+/** Chunks that a write creates itself, also after the attempt to create them beforehand failed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '../../../src/platform/database/database.ts';
 import { CHUNK_MICROS, chunkOf, spanOf } from '../../../src/points/write/chunk-rules.ts';
@@ -12,7 +12,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => store?.close());
 
-/** Writes while chunks of history cannot be created, until the attempt to create them beforehand times out. */
+/**
+ * Starts a write while a lock prevents the creation of history chunks. Releases the lock once the attempt to create
+ * them beforehand has timed out.
+ */
 async function writeWithoutChunks(variableId: number, points: readonly WrittenPoint[]): Promise<void> {
   const attempts = async () => {
     const { rowCount } = await store.database.query(

@@ -1,4 +1,4 @@
-/** An api and an ingester that are killed inside a transaction, held there by a lock of the test (R-K3, R-D1). */
+/** Kills an api and an ingester inside a transaction that a lock of the test holds up (R-K3, R-D1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -53,7 +53,7 @@ async function pushMany(variableId: number): Promise<void> {
 }
 
 describe('push: an api killed while it writes a large push itself', () => {
-  // A trigger makes the commit wait for a lock of the test; the check for a disconnected client is off meanwhile.
+  // A trigger makes the commit wait for a lock of the test; the check for disconnected clients is off meanwhile.
   beforeAll(async () => {
     await world.database.query(`
       create function wait_for_test() returns trigger language plpgsql as $$
@@ -89,7 +89,7 @@ describe('push: an api killed while it writes a large push itself', () => {
   }, 60_000);
 });
 
-/** Numbers of stored rows. */
+/** Counts the stored rows. */
 interface Stored {
   readonly points: number;
   readonly versions: number;
@@ -101,12 +101,12 @@ interface Stored {
 
 interface LargePush {
   readonly send: (client: ApiClient) => Promise<unknown>;
-  /** As a client does after a time-out: the same body under the same label, to a new process. */
+  /** Sends what a client sends after a time-out: the same body under the same label, to a new process. */
   readonly sendAgain: () => Promise<void>;
   readonly stored: () => Promise<Stored>;
 }
 
-/** New dates of a versioned variable, enough to be written as they are accepted: a repeat would leave versions. */
+/** New dates of a versioned variable, enough for a direct write; a repeated write would leave versions. */
 async function preparePush(label: string): Promise<LargePush> {
   const variableId = await createVariable(api, sourceId, { isVersioned: true });
   const data = Array.from({ length: READINGS_DIRECT }, (_, index) => ({
@@ -135,7 +135,7 @@ async function preparePush(label: string): Promise<LargePush> {
   };
 }
 
-/** Holds an advisory lock until the push waits for it, in a statement that is like `statement`; then kills the api. */
+/** Holds an advisory lock until the push waits for it in a statement like `statement`; then kills the api. */
 async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[], statement: string): Promise<void> {
   const victim = await start('api');
   const client = await signIn(victim.http);
@@ -166,13 +166,13 @@ async function killWhileWaiting(push: LargePush, [key, value]: readonly unknown[
 describe('push: an ingester killed inside a transaction', () => {
   test('loses no accepted reading and writes none twice (R-D1, R-K3)', async () => {
     const variableId = await createVariable(api, sourceId, { isVersioned: true });
-    // No ingester runs yet: everything accepted waits, as it would while one is down.
+    // No ingester runs yet, so everything accepted waits.
     await pushMany(variableId);
     const waiting = await count('select count(*) as count from push_batch');
     expect(waiting).toBe(BATCHES * 1.5);
     const stored = () => count('select count(*) as count from point where variable_id = $1', variableId);
     const victim = await start('ingester');
-    // Small transactions end too soon to be hit: block the write, then kill the process inside it.
+    // Small transactions are too short to be hit: block the write, then kill the process inside it.
     await killInsideWrite(victim);
     expect(await count('select count(*) as count from push_batch')).toBeGreaterThan(0);
     await start('ingester');
@@ -182,7 +182,7 @@ describe('push: an ingester killed inside a transaction', () => {
       25_000,
     );
     expect(await stored()).toBe(BATCHES * READINGS);
-    // One superseded V1 per date that also has V2; a batch written twice would have left more.
+    // Each date with V2 has one superseded V1; a batch written twice would have left more.
     expect(await count('select count(*) as count from point_version where variable_id = $1', variableId)).toBe(
       (BATCHES / 2) * READINGS,
     );

@@ -1,4 +1,4 @@
-/** An api that is killed among many small pushes: every answered push is stored (R-D1, R-K3). */
+/** Kills an api among many small pushes: every answered push is stored (R-D1, R-K3). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiClient, signIn } from '../../support/fixtures/sign-in.ts';
@@ -42,7 +42,7 @@ test('push: an api killed among many small pushes has stored every answered push
   ]);
   const stored = new Set(rows.map(({ date }) => Date.parse(date)));
   expect(answered.filter(({ date }) => !stored.has(Date.parse(date)))).toEqual([]);
-  // Pushes without an answer may be stored: at most one per client.
+  // Pushes without an answer may be stored too: at most one per client.
   expect(stored.size).toBeLessThanOrEqual(answered.length + CLIENTS);
   expect(new Set(answered.map(({ label }) => label)).size).toBe(answered.length);
   for (const { label } of answered.filter((_, index) => index % 25 === 0)) {

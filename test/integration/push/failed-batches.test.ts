@@ -1,4 +1,7 @@
-/** Batches that fail at one ingester while another works on them: written once, and no other batch is counted as failed. */
+/**
+ * Batches that fail at one ingester while another one works on them: written once, and no other batch is counted as
+ * failed.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noteFailedBatch } from '../../../src/push/store/failed-batches.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -91,7 +94,7 @@ describe('push: a batch that failed at one ingester', () => {
     expect(await versionCount()).toBe(before + pushes);
   });
 
-  it('is the only one counted: no other batch, and none for an error before one was taken (R-K3)', async () => {
+  it('is the only one counted: no other batch is, and none for an error before a batch was taken (R-K3)', async () => {
     await api.ingest();
     await push();
     const batchId = await firstBatchOf(api.database, api.accountId);

@@ -1,4 +1,4 @@
-/** A push means the same on every path into the store: group commit, worker thread, direct write. */
+/** A push has the same effect on every path into the store: group commit, worker thread, direct write. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/identity/caller/caller.ts';
 import { ingestAccount } from '../../../src/ingest/ingest-account.ts';
@@ -149,7 +149,7 @@ describe('push: a cached target', () => {
     expect(await outcome()).toBe('target_ambiguous');
     await api.manager.delete(`/sources/${source}/variables/${variableId}?hardDelete=true`);
     expect(await outcome()).toBe('accepted');
-    // As another process would do it.
+    // As another process does it.
     await api.database.query(`update variable set mapping_config = 'moved' where id = $1`, [twin]);
     expect(await outcome()).toBe('target_not_found');
     await api.database.query(`update variable set mapping_config = 'cached' where id = $1`, [twin]);

@@ -43,7 +43,10 @@ const tuplesOf = (count: number): Buffer =>
     }),
   );
 
-/** Stores pushes with the given numbers of readings together. @param breaks index of the push to corrupt. */
+/**
+ * Stores pushes with the given numbers of readings together.
+ * @param breaks index of the push to corrupt.
+ */
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database, toSharedOperation);
   const outcomes: GroupOutcome[] = await Promise.all(
@@ -68,7 +71,7 @@ const rowsUnder = async (labels: readonly string[]) => {
   return rows;
 };
 
-/** The operations of these labels in DataPushCompleted, as subscribers receive them, in order. */
+/** @returns the operations of these labels in DataPushCompleted, as subscribers receive them, in order. */
 async function announced(labels: readonly string[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ events: Record<string, unknown> }>(
     `select events from outbox_event, expand_push_operations(payload -> 'operations') events
@@ -99,7 +102,7 @@ describe('push: plain pushes in a shared row', () => {
     expect((await api.manager.get(`/api/operations/${labels[1]}/rejected`)).body).toEqual([]);
   });
 
-  it('are hidden from other users; a place beyond the last is not found (R-D7)', async () => {
+  it('are hidden from other users; a position beyond the last one is not found (R-D7)', async () => {
     const labels = await storeTogether([1, 1]);
     const user = await api.signIn('uma', 'USER');
     for (const label of labels) {

@@ -16,7 +16,7 @@ let sourceId: number;
 let siteId: number;
 let variableId: number;
 beforeAll(async () => {
-  // Cache callers, as by default: pushes of uncached callers go to the app.
+  // Caches callers, as by default: pushes of uncached callers go to the app.
   api = await startTestApi({ ACCESS_CACHE_SEC: '30', PUSH_MAX_READINGS: '50' });
   ({ siteId, sourceId, variableId } = await createStructure(api.manager));
 });
@@ -46,7 +46,7 @@ async function answerOf(way: string, raw: string, headers: Record<string, string
   };
 }
 
-/** The handler alone, in front of an app that answers 202 with the body. */
+/** The handler in front of an app that answers 202 with the body. */
 async function openHandler() {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({

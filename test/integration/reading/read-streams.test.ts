@@ -1,4 +1,6 @@
-/** Streams of points as the database sees them: a reader that disconnects releases its connection and query (R-G4, R-J2). */
+/**
+ * Streams of points as seen by the database: a reader that disconnects releases its connection and query (R-G4, R-J2).
+ */
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import {
@@ -211,7 +213,7 @@ describe('read streams: a gRPC reader', () => {
   test.each([
     ['9223372036854775807', '-9223372036854775808'],
     ['253402300799999999', '-62135596800000000'],
-  ])('may use bounds beyond all dates to read everything: %s (R-J1)', async (last, first) => {
+  ])('may read everything by bounds beyond all dates: %s (R-J1)', async (last, first) => {
     const read = async (bounds: object): Promise<number> => {
       let points = 0;
       const call = client.ReadPoints({ variableIds: [variableId], ...bounds }, metadata);
@@ -248,7 +250,7 @@ test('read streams: the total of an as-of read waits for the same open writes as
       return (rowCount ?? 0) > 0;
     });
     await writer.query(`insert into point values ('2026-01-01', 1, $2, $1, 0, 0)`, [ownId, asOf]);
-    // In an object, because returning the promise would await it before the writer commits.
+    // Wrapped in an object, because a returned promise would be awaited before the writer commits.
     return { reading };
   });
   const { headers, body } = await answer.reading;

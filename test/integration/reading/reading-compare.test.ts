@@ -19,7 +19,7 @@ const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 let api: TestApi;
 let siteId: number;
 let variableId: number;
-/** An instant at which only V1 was known. */
+/** An instant at which only V1 existed. */
 let between: string;
 
 beforeAll(async () => {

@@ -20,7 +20,7 @@ afterAll(() => api?.close());
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
 
-/** A versioned variable with two versions of each of the days. */
+/** Creates a versioned variable with two versions of each of the days. */
 async function withDays(...days: readonly number[]): Promise<number> {
   const variableId = await createVariable(api.manager, sourceId, { isVersioned: true });
   for (const version of ['V1', 'V2']) {

@@ -80,7 +80,8 @@ describe('read formats: rows', () => {
   test('are the same in every format, also across batches (R-G4)', async () => {
     const path = `/data?variableIds=${long},${versioned}&from=2020-01-01T00:00:00Z`;
     const formats = ['application/json', 'text/csv', ARROW];
-    // All are fetched before any is parsed: parsing takes seconds, after which the service closes a stalled connection.
+    // All formats are fetched before any is parsed: parsing takes seconds, after which the service closes a stalled
+    // connection.
     const answers = await Promise.all(formats.map((accept) => fetchRaw(api, path, accept)));
     const [json = [], csv = [], arrow = []] = answers.map(({ bytes }, index) => toRows(bytes, formats[index] ?? ''));
     expect(json).toHaveLength(POINTS + 2);

@@ -1,4 +1,4 @@
-/** Selection of versions by query, by body and over gRPC, which must all mean the same (R-G2, R-J1). */
+/** Selection of versions by query, by body and over gRPC, which must all have the same effect (R-G2, R-J1). */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
@@ -14,7 +14,7 @@ let reader: GrpcReader;
 let revised: number;
 /** Versions of 2026-01-10: V1 was known 36 hours before, V2 18 hours before. */
 let forecast: number;
-/** Of the day after the clock was changed, known 30 minutes before that day's begin in UTC less a day. */
+/** Versions of the day after a clock change, known 30 minutes before the start of that day (in UTC) less one day. */
 let spring: number;
 
 beforeAll(async () => {
@@ -130,8 +130,8 @@ describe('version selection: query, body and gRPC give the same rows (R-G2, R-J1
     expect(toRows(await reader.readPoints({ variableIds: [forecast], horizon }))).toEqual(found);
   });
 
-  // The clock repeats the first local time and skips the second; Samoa skipped a day. For Winnipeg in 2027 the tz databases
-  // of Node and of the server differ, or did in 2026.
+  // The clock repeats the first local time and skips the second; Samoa skipped a day. The tz databases of Node and of
+  // the server differ for Winnipeg in 2027, or did in 2026.
   test.each([
     ['Europe/Brussels', '2026-10-26T01:30:00Z', 'P1D', '2026-10-25T01:30:00Z'],
     ['Europe/Brussels', '2026-03-30T00:30:00Z', 'P1D', '2026-03-29T01:30:00Z'],

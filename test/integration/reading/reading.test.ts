@@ -1,4 +1,6 @@
-/** Points read over REST, by query and by body, and over gRPC: selection, rows and errors (R-G1 to R-G3, R-J1 to R-J3). */
+/**
+ * Points read over REST, by query and by body, and over gRPC: selection, rows and errors (R-G1 to R-G3, R-J1 to R-J3).
+ */
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
@@ -14,7 +16,7 @@ let reader: GrpcReader;
 let structure: Awaited<ReturnType<typeof createStructure>>;
 let versioned: number;
 let plain: number;
-/** VersionTimestamp after which the second write was committed. */
+/** A VersionTimestamp after which the second write was committed. */
 let firstKnown: string;
 
 beforeAll(async () => {
@@ -45,7 +47,7 @@ async function rows(query: string): Promise<readonly Row[]> {
   return body;
 }
 
-describe('reading: a selection of points:', () => {
+describe('reading: a selection of points', () => {
   type Case = readonly [rule: string, query: () => string, request: () => object, values: readonly number[]];
   const cases: readonly Case[] = [
     ['the latest version', () => `variableId=${versioned}`, () => ({ variableIds: [versioned] }), [1.5, 2.5, 3]],

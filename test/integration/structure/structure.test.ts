@@ -35,7 +35,7 @@ interface Kind {
   readonly level: string;
 }
 
-/** One of each kind, with every field set, and where to read and change it. */
+/** One resource of each kind with every field set, and its paths for reading and changing. */
 async function createEach(): Promise<readonly Kind[]> {
   const siteId = await createSite(api.manager, SITE);
   const sourceId = await createSource(api.manager, siteId, SOURCE);

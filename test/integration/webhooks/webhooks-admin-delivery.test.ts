@@ -1,4 +1,4 @@
-/** Receivers get messages as the webhook is configured, from end to end (R-I1, R-I3). */
+/** Receivers get messages as the webhook is configured, from request to delivery (R-I1, R-I3). */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
 import { createWebhook, secretOf } from '../../support/fixtures/webhooks.ts';
@@ -20,7 +20,7 @@ async function receiverOf(secret: string): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** Puts members; later messages are composed from them. */
+/** Changes members of the webhook; later messages are composed from them. */
 async function put(id: string, members: object): Promise<void> {
   expect((await delivery.api.manager.put(`/account/webhooks/${id}`, members)).status).toBe(200);
 }
@@ -69,7 +69,7 @@ it('webhook delivery: uses the latest headers and template; a disabled or delete
   await receiver.waitFor(2);
   await delivery.api.manager.delete(path);
   await delivery.createSites(1);
-  // The other webhook has got both events, so their fan-out is complete.
+  // The other webhook has received both events, so their fan-out is complete.
   await other.waitFor(2);
   expect(receiver.received).toHaveLength(2);
 });

@@ -54,7 +54,7 @@ const webhook = fc
     filter: isFilterable(members.eventType) ? members.filter : {},
   }));
 
-/** Members that two webhooks of the same fields have in common. */
+/** Members that two webhooks with the same fields share. */
 function fieldsOf({ id: _, createdDate, modifiedDate, secret, ...fields }: SeenWebhook) {
   return fields;
 }

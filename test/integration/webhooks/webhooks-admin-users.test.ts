@@ -14,7 +14,7 @@ let granted: Place;
 /** A site of which only the first source is granted. */
 let partial: Place;
 let hidden: Place;
-/** Granted both, USER. */
+/** A USER with access to both. */
 let user: TestClient;
 beforeAll(async () => {
   api = await startTestApi();
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A site with two sources of a variable each. */
+/** Creates a site with two sources of one variable each. */
 async function createPlace() {
   const siteId = await createSite(api.manager);
   const sources = [await createSource(api.manager, siteId), await createSource(api.manager, siteId)] as const;

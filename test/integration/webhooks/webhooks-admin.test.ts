@@ -316,7 +316,7 @@ it('webhooks: a stored URL stays valid after the operator’s policy forbids it 
   expect((await put(webhook, { url: `${url}other` })).status).toBe(400);
 });
 
-/** A message with one attempt. */
+/** Adds a message with one attempt. */
 async function addAttempt({ id }: SeenWebhook, state: string): Promise<void> {
   await api.database.query(
     `with event as (

@@ -1,4 +1,7 @@
-/** Webhooks while processes are killed and dependencies fail: no event is lost, and repeats have the same id (R-K3, R-I3, R-I8). */
+/**
+ * Webhooks while processes are killed and dependencies fail: no event is lost, and repeated messages have the same id
+ * (R-K3, R-I3, R-I8).
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTcpGate } from '../../support/doubles/tcp-gate.ts';
 import { openReceiver, SECRET, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
@@ -43,7 +46,7 @@ async function start(role: 'ingester' | 'deliverer', environment = {}): Promise<
   return process;
 }
 
-/** A receiver, and a webhook for sites that are created. */
+/** Opens a receiver and adds a webhook for created sites. */
 async function subscribe(): Promise<void> {
   receiver = await openReceiver();
   const webhook = { name: 'crash', url: receiver.url, eventType: 'SiteCreated', secret: SECRET };
@@ -58,7 +61,7 @@ async function createSites(count: number): Promise<readonly number[]> {
   return ids;
 }
 
-/** The sites the webhook has messages of, in order of their ids: a message stored twice is there twice. */
+/** @returns the ids of the sites in the stored messages, ascending; a message stored twice gives its id twice. */
 async function storedSites(): Promise<readonly number[]> {
   const { rows } = await world.database.query<{ id: number }>(
     `select (data ->> 'id')::int as id from webhook_event where webhook_id = $1 order by 1`,
@@ -77,7 +80,7 @@ async function triesOf(): Promise<readonly { readonly attempt: number; readonly 
 
 const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
 
-/** Expects one message id per site: repeated messages have the same id. */
+/** Expects a message of every site; repeated messages have the same id. */
 async function expectAllTold(sites: readonly number[]): Promise<void> {
   await eventually(
     'an event of every site',
@@ -95,7 +98,7 @@ const allEnded = () =>
     return tries.length > 0 && tries.every(({ state }) => state !== 'Pending') && tries;
   });
 
-/** Holds the lock of the webhook's row, as a concurrent change does, until `work` is done. */
+/** Locks the row of the webhook, as a concurrent change does, until `work` is done. */
 async function whileHeld(work: () => Promise<void>): Promise<void> {
   const blocker = await world.database.connect();
   try {
@@ -119,8 +122,7 @@ const isWaiting = (statement: string) =>
   });
 
 /**
- * Expires the claims of a dead process at once: the lease on its attempts has ended, and its
- * jobs are gone from Redis. The sweepers come back to what is due.
+ * Ends the leases of a dead process at once and removes its jobs from Redis, so that the sweepers find the attempts.
  */
 async function endClaims(): Promise<void> {
   await world.database.query(
@@ -147,11 +149,12 @@ describe('webhook delivery: a deliverer killed', () => {
 
   test('between the response and its commit: the message is sent again under the same id (R-I3, R-K3)', async () => {
     await subscribe();
-    // Failures, which take a transaction: a single statement may come to its end though who sent it is dead.
+    // A failed attempt is written in a transaction of several statements; PostgreSQL may finish a single statement
+    // although its client is dead.
     receiver.answer(500, 500, 200);
     const victim = await start('deliverer', { WEBHOOK_RETRY_SEC: '60,60,60' });
     const sites = await createSites(1);
-    // Stored before the row is held, which the relay would wait for.
+    // The message is stored before the row is locked, because the relay would wait for the lock.
     await eventually('the message', async () => (await storedSites()).length === 1);
     await eventually('a failure', async () => (await triesOf()).length > 1);
     const before = receiver.received.length;
@@ -197,7 +200,7 @@ describe('webhook fan-out: a relaying process killed', () => {
       if (round === 2) await receiver.waitFor(before + 1);
       await Promise.all(victims.map((victim) => victim.kill()));
     }
-    // The claim on what was not answered, and its job in Redis, end by themselves here, when their time is over.
+    // The leases and Redis locks of the killed deliverer expire by themselves here.
     await Promise.all([start('ingester'), start('deliverer')]);
     await expectAllTold(sites);
     await allEnded();

@@ -1,4 +1,4 @@
-/** Replay from end to end: the same message once more, to a receiver that knows it by its id (R-I5). */
+/** Replay from request to delivery: the receiver gets the same message again and recognises it by its id (R-I5). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openReceiver, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -28,7 +28,10 @@ beforeEach(async () => {
 const pathOf = (webhookId: string) => `/account/webhooks/${webhookId}/history`;
 const read = async (webhookId: string) => (await delivery.api.manager.get<readonly Entry[]>(pathOf(webhookId))).body;
 
-/** The history once it has so many entries, none of them Pending. */
+/**
+ * Waits for `count` entries, none of them Pending.
+ * @returns the history.
+ */
 const ended = (webhookId: string, count: number) =>
   eventually(`${count} tries`, async () => {
     const entries = await read(webhookId);

@@ -93,7 +93,7 @@ describe('webhook history: GET /account/webhooks/{id}/history', () => {
   });
 
   test.each(['Paging.ItemsPerPage=0', 'Paging.ItemsPerPage=501', 'Paging.PageNumber=-1', 'state=Done'])(
-    '%s is 400 (R-A5)',
+    'answers 400 to %s (R-A5)',
     async (query) => {
       const { status, body } = await api.manager.get(`${pathOf(webhookId)}?${query}`);
       expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_input' } });

@@ -1,4 +1,4 @@
-/** Tests of webhooks: asked for, run by the deliverer, and looked at until they ended (R-I7). */
+/** Trial sends of webhooks: requested over HTTP, executed by the deliverer, and read until they have ended (R-I7). */
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDelivererRole } from '../../../src/roles/deliverer-role.ts';
@@ -104,7 +104,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(shown.error).toBeUndefined();
   });
 
-  test.each(Object.keys(SAMPLE_DATA))('sends an example of %s where no data are given (R-I7)', async (eventType) => {
+  test.each(Object.keys(SAMPLE_DATA))('sends an example of %s when no data are given (R-I7)', async (eventType) => {
     deliver();
     await ended(await start(fields({ eventType, bodyTemplate: '{"got": {{data}}}' })));
     expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });

@@ -6,7 +6,7 @@ import { openModelWorld } from '../../scenarios/engine/model-world.ts';
 import { parseScenarios } from '../../scenarios/engine/parser.ts';
 import { playScenario } from '../../scenarios/engine/play.ts';
 
-describe.each(SCENARIO_FILES)('$name', ({ name, path }) => {
+describe.each(SCENARIO_FILES)('scenarios in the model: $name', ({ name, path }) => {
   it.each(parseScenarios(name, readFileSync(path, 'utf8')))('$title', async (scenario) => {
     await playScenario(openModelWorld(), scenario);
   });

@@ -95,7 +95,7 @@ test.each([
 );
 
 test('field script: working hours in the time zone of the source, across a clock change (R-H4)', async () => {
-  // Friday 2026-03-27 in winter time, Monday 2026-03-30 in summer time, and the Saturday between.
+  // Friday 2026-03-27 in winter time, Monday 2026-03-30 in summer time, and the Saturday between them.
   const dates = ['27T06:59', '27T07:00', '27T16:59', '27T17:00', '28T10:00', '30T05:59', '30T06:00', '30T16:00'];
   const power = dates.map((text): Row => [at(`2026-03-${text}:00Z`), 1]);
   const rows = await series('working-hours', { inputs: { power } });

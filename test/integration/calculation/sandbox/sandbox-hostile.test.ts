@@ -33,10 +33,10 @@ beforeAll(async () => {
   pool = await openTestPool(LIMITS);
 });
 
-/** Runs a hostile script while another account runs honest ones (R-H7). */
+/** Runs a hostile script while another account runs ordinary ones (R-H7). */
 const hostile = (name: string) => runBesideHonest(pool, () => runHostile(pool, name));
 
-/** After each test, the next run of the same and of another account works and finds no trace (R-H7). */
+/** After each test, the next runs of the same account and of another one work and find no trace (R-H7). */
 afterEach(async () => {
   for (const id of [TARGET.id, TARGET.id + 1]) {
     const next = await runHostile(pool, 'find-traces', { target: { ...TARGET, id, sourceId: id } });

@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 const log = createLog('silent', 'test');
 const metrics = createZygoteMetrics(createMetrics());
 
-test('zygote: one that dies is replaced, and its files on the host are removed (R-H7)', async () => {
+test('zygote: a zygote that dies is replaced, and its files on the host are removed (R-H7)', async () => {
   const launched: Container[] = [];
   const zygote = await Zygote.open(recording(launched), metrics, log);
   try {
@@ -37,7 +37,7 @@ test('zygote: one that dies is replaced, and its files on the host are removed (
   expect(launched.every(({ socketPath }) => !existsSync(dirname(socketPath)))).toBe(true);
 });
 
-test('zygote: one that is stopped is killed within 5 s, logged, counted and replaced (R-H7)', async () => {
+test('zygote: a stopped zygote is killed within 5 s, logged, counted and replaced (R-H7)', async () => {
   const launched: Container[] = [];
   const counted = createMetrics();
   const logged = vi.fn();
@@ -76,7 +76,7 @@ test('zygote: stopped spare supervisors are replaced within 5 s; the zygote keep
   }
 });
 
-test('sandbox: a lost supervisor is the fault of a run that is alone, else of the sandbox (R-H7)', async () => {
+test('sandbox: a lost supervisor counts against a run that ran alone, otherwise against the sandbox (R-H7)', async () => {
   const pool = await openTestPool();
   const sleep = jobOf('Sys.sleep(20); list(TimeSeries = list(Dates = integer(), Values = numeric()))');
   try {
@@ -101,7 +101,7 @@ test('zygote: a failed start throws with the reason (R-H7)', async () => {
   );
 });
 
-test('zygote: a control group bounds all runs together, where the machine permits one (R-H7)', async (context) => {
+test('zygote: a control group bounds all runs together, on machines that permit one (R-H7)', async (context) => {
   const limits = { memoryBytes: 512 << 20, maxProcesses: 200 };
   const probe = await makeControlGroup(limits);
   await probe?.remove();
@@ -141,7 +141,10 @@ function zygotePid(launched: readonly Container[]): number {
 const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
-/** Waits until the zygote serves no run. @returns its two spare supervisors. */
+/**
+ * Waits until the zygote has no run.
+ * @returns its two spare supervisors.
+ */
 const untilIdle = (zygote: number) =>
   eventually('two spares', async () => {
     const spares = childrenOf(zygote);

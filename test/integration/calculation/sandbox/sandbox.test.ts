@@ -1,4 +1,6 @@
-/** Ordinary scripts in the real sandbox: what they see, what they may return, how their errors are reported (R-H2–H4, R-H8). */
+/**
+ * Ordinary scripts in the real sandbox: their inputs, their results, and the reports of their errors (R-H2–H4, R-H8).
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import type { SandboxJob, SandboxOutcome } from '../../../../src/calculation/sandbox/sandbox-types.ts';
@@ -157,7 +159,7 @@ describe('sandbox: memory that a run shares with the zygote', () => {
       list(TimeSeries = data.frame(Dates = means[[1]] * 3600L, Values = means[[2]]), Errors = faults() - before)`;
     const outcome = await pool.run(jobOf(script, { inputs: [inputOf('a', regularSeries(96))] }));
     expect(outcome).toMatchObject({ kind: 'ok' });
-    // 930 page faults when calls count references.
+    // With reference counts, calls cause 930 page faults.
     expect(Number(outcome.kind === 'ok' && outcome.errors[0])).toBeLessThan(550);
   });
 });

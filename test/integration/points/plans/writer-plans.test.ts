@@ -1,6 +1,6 @@
 /**
- * Query plans of a write's statements, with enough rows that the planner has a choice: index lookups, and only on the
- * chunks concerned (architecture 2).
+ * Query plans of a write's statements, with enough rows for the planner to have a choice: index lookups, and only on
+ * the affected chunks (architecture 2).
  */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
@@ -209,7 +209,7 @@ describe('points: removal', () => {
   });
 });
 
-describe('points: only the chunks concerned are locked', () => {
+describe('points: only the affected chunks are locked', () => {
   const dates = [FROM - CHUNKS * CHUNK_MICROS, FROM];
   const LOCKED = `
     select distinct relation::regclass::text as name from pg_locks join pg_class on pg_class.oid = relation

@@ -1,4 +1,4 @@
-/** Cost of receivers that are down for unrelated webhooks and accounts (R-I5, R-I8). */
+/** The cost that receivers which are down cause for unrelated webhooks and accounts (R-I5, R-I8). */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Transaction, withTransaction } from '../../../../src/platform/database/database.ts';
@@ -21,7 +21,7 @@ async function addWebhooks(count: number): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** @returns how many statements `work` made. */
+/** @returns the number of statements that `work` executed. */
 async function countStatements(work: (transaction: Transaction) => Promise<unknown>): Promise<number> {
   return withTransaction(api.database, async (transaction) => {
     let count = 0;
@@ -66,7 +66,7 @@ test('webhook fan-out: drops of a hundred webhooks need as few statements as dro
   }
 });
 
-test('webhook fan-out: the longer a backlog, the less often it is counted (R-I8)', async () => {
+test('webhook fan-out: a longer backlog is counted less often (R-I8)', async () => {
   const [webhookId = ''] = await addWebhooks(1);
   await api.database.query(
     `with event as (
@@ -84,7 +84,7 @@ test('webhook fan-out: the longer a backlog, the less often it is counted (R-I8)
   expect([await measure(0), await measure(5900), await measure(6100)]).toEqual([1, 0, 1]);
 });
 
-test('webhook fan-out: webhooks with short backlogs always have capacity, beyond the size of the cache (R-I8)', async () => {
+test('webhook fan-out: webhooks with short backlogs always have capacity, even when they exceed the size of the cache (R-I8)', async () => {
   const backlog = openBacklogLimit(10, () => 0);
   const hooks = (count: number) => Array.from({ length: count }, () => ({ webhookId: randomUUID(), isFull: false }));
   const known = hooks(10_001);

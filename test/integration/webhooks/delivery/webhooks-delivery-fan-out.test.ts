@@ -18,7 +18,10 @@ interface Wanted {
   readonly isEnabled?: boolean;
 }
 
-/** @returns the id of a webhook for events from now on. */
+/**
+ * Adds a webhook, which receives later events only.
+ * @returns its id.
+ */
 async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<string> {
   await api.parts.outbox.relay();
   const { rows } = await api.database.query<{ id: string }>(
@@ -36,7 +39,7 @@ async function addWebhook(eventType: string, wanted: Wanted = {}): Promise<strin
   return rows[0]?.id ?? '';
 }
 
-/** The data of the messages to a webhook after the fan-out of all events, oldest first. */
+/** @returns the data of the messages for a webhook after the fan-out of all events, oldest first. */
 async function messagesOf(webhookId: string): Promise<readonly Record<string, unknown>[]> {
   await api.parts.outbox.relay();
   const { rows } = await api.database.query<{ data: Record<string, unknown> }>(

@@ -1,4 +1,4 @@
-/** A service with its deliverer in this process, receivers on loopback, and operations of delivery tests. */
+/** A service with its deliverer in this process, receivers on loopback, and helpers for tests of deliveries. */
 import { startDelivererRole } from '../../../../src/roles/deliverer-role.ts';
 import type { Role } from '../../../../src/roles/parts.ts';
 import type { TestClient } from '../../../support/clients/test-client.ts';
@@ -6,7 +6,7 @@ import { SECRET } from '../../../support/doubles/webhook-receiver.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestApi, type TestApi } from '../../../support/services/start-api.ts';
 
-/** Receivers on loopback, tries that end soon. */
+/** Settings that allow receivers on loopback and keep retries short. */
 export const LOOPBACK = {
   WEBHOOK_ALLOW_HTTP: 'true',
   WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
@@ -17,14 +17,20 @@ export const LOOPBACK = {
 
 export interface Delivery {
   readonly api: TestApi;
-  /** A webhook of the account of `client`, by default the manager's, for sites that are created. */
+  /**
+   * Adds a webhook for created sites.
+   * @param client default: the manager of the account.
+   */
   addWebhook(url: string, members?: Readonly<Record<string, unknown>>, client?: TestClient): Promise<string>;
-  /** Creates so many sites, one event each. */
+  /** Creates `count` sites, one event each. */
   createSites(count: number, client?: TestClient): Promise<void>;
-  /** The history, oldest first, once it has so many entries that are not pending. */
+  /**
+   * Waits for `ended` ended attempts.
+   * @returns the history, oldest first.
+   */
   historyOf(webhookId: string, ended: number): Promise<readonly HistoryRow[]>;
   webhook(webhookId: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Ends the deliverer, and begins another one. */
+  /** Stops the deliverer and starts another one. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +51,7 @@ export async function startDelivery(environment: Readonly<Record<string, string>
   return {
     api,
     addWebhook: async (url, members = {}, client = api.manager) => {
-      // The webhook gets no event of before its creation.
+      // Relays earlier events, so that the webhook does not receive them.
       await api.parts.outbox.relay();
       const webhook = { name: 'hook', url, eventType: 'SiteCreated', secret: SECRET, ...members };
       const { status, body } = await client.post<{ id: string }>('/account/webhooks', webhook);

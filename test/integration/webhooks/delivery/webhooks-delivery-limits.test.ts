@@ -1,4 +1,4 @@
-/** Limits of deliveries: disabling by the service, maximum backlog, purge of old history (R-I3, R-I5). */
+/** Limits of deliveries: disabled webhooks, maximum backlog, purge of old history (R-I3, R-I5). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { purgeHistory } from '../../../../src/webhooks/delivery/purge-history.ts';
 import { openReceiver, type WebhookReceiver } from '../../../support/doubles/webhook-receiver.ts';
@@ -12,7 +12,7 @@ let delivery: Delivery;
 const receivers: WebhookReceiver[] = [];
 
 beforeAll(async () => {
-  // A late retry: failed attempts stay pending.
+  // The second retry is late, so failed messages stay pending.
   delivery = await startDelivery({
     WEBHOOK_MAX_PENDING: String(MAX_PENDING),
     WEBHOOK_RETRY_SEC: '0.2,1000',
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await addPerson(api, 'mona', { role: 'MANAGER', email: 'mona@south.example', accountIds: [api.otherAccountId] });
   await addPerson(api, 'lock', { role: 'MANAGER', email: 'lock@north.example' });
   await api.database.query(`update app_user set language = 'fr-BE' where user_name = 'fleur'`);
-  // The lock of one user has ended, the lock of the other has not.
+  // The lock of karl has ended, that of lock has not.
   await api.database.query(
     `update app_user set is_locked = true, locked_until = now() + case user_name when 'lock' then 1 else -1 end * interval '1 h'
      where user_name in ('karl', 'lock')`,
@@ -64,13 +64,13 @@ test('webhook delivery: a hanging receiver delays no other webhook of any accoun
   await delivery.addWebhook(alive.url);
   await delivery.addWebhook(foreign.url, {}, api.stranger);
   await delivery.createSites(5);
-  // An unanswered message delays the next one of its webhook no more than a message of another webhook.
+  // The receiver gets a second message while the first one is unanswered.
   await dead.waitFor(2, 8000);
   const startMs = performance.now();
   await delivery.createSites(1);
   await delivery.createSites(1, api.stranger);
   await Promise.all([alive.waitFor(6), foreign.waitFor(1)]);
-  // A second on an idle machine; a slice of the dead receiver takes fifteen.
+  // Takes about a second on an idle machine; a time slice of the silent receiver takes fifteen.
   expect(performance.now() - startMs).toBeLessThan(5000);
 });
 
@@ -153,7 +153,7 @@ test('webhook delivery: a full backlog drops the newest messages, and one histor
     state: 'Failed',
     error: expect.stringMatching(/^40 messages from 2\S+Z to 2\S+Z were dropped: 20 messages were already waiting$/),
   });
-  // Room again, once the receiver is back.
+  // The backlog has capacity again once the receiver is back.
   answer(200);
   await delivery.api.database.query(`update webhook_attempt set due_date = now() where webhook_id = $1`, [webhookId]);
   await eventually('the backlog to be sent', async () => (await pending()) === 0);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api?.close());
 
-/** Runs a statement in a transaction that is left open until `end`. */
+/** Runs a statement in a transaction that stays open until `end`. */
 async function hold(statement: string, value: unknown): Promise<{ readonly end: () => Promise<void> }> {
   const held = Promise.withResolvers<void>();
   const ending = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ test.each(['Succeeded', 'Failed'] as const)(
     const request = { method: 'POST', url: 'https://receiver.example', headers: {}, body: '' };
     const outcome = { state, request, durationMs: 1 };
     const ended = { claimed, outcome, next: { kind: 'end' }, pauseMs: 0, endedMs: performance.now() } as const;
-    // A fan-out stores a message, a change is about to be committed, and the outcome is slow to be written.
+    // A fan-out stores a message, a change is about to commit, and the write of the outcome is slow.
     const fanOut = await hold('select from webhook where id = $1 for key share', id);
     const change = await hold(`update webhook set modified_date = now() where id = $1`, id);
     const slow = await hold('select from webhook_attempt where webhook_id = $1 for update', id);
@@ -76,7 +76,10 @@ test.each(['Succeeded', 'Failed'] as const)(
   },
 );
 
-/** A message that was sent so many days ago. @returns the ids of the message and its attempt. */
+/**
+ * Adds a message that was sent `days` days ago.
+ * @returns the ids of the message and its attempt.
+ */
 async function addOld(webhookId: string, days: number): Promise<{ readonly eventId: string; readonly id: string }> {
   const { rows } = await api.database.query<{ eventId: string; id: string }>(
     `with event as (

@@ -51,7 +51,7 @@ test('webhook delivery: messages of a long backlog are sent once each, in event 
   await waitFor(150);
   const ids = received.map(({ body }) => (body.data as { id: number }).id);
   expect(new Set(ids).size).toBe(150);
-  // Several attempts run concurrently: no message is further from its position than their number.
+  // Several attempts run concurrently: each message is at most that many positions from its own.
   const places = ids.toSorted((one, other) => one - other).map((id, place) => Math.abs(ids.indexOf(id) - place));
   expect(Math.max(...places)).toBeLessThan(16);
 });
@@ -123,7 +123,7 @@ test.each([
   await delivery.createSites(1);
   const all = await waitFor(3);
   const waitedMs = (all[1]?.atMs ?? 0) - (refused?.atMs ?? 0);
-  // A date is given in whole seconds.
+  // An HTTP date has whole seconds.
   expect(waitedMs).toBeGreaterThan(header === '2' ? 2000 : 1900);
   expect(waitedMs).toBeLessThan(4500);
 });

@@ -1,4 +1,6 @@
-/** Fixture of the sending tests: a sender that may reach loopback, a target, a message, a server of raw bytes. */
+/**
+ * Fixture of the sending tests: a sender that may connect to loopback, a target, a message, and a server of raw bytes.
+ */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type AddressRange, parseRange } from '../../../../src/platform/address-rules.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

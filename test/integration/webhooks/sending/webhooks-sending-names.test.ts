@@ -1,4 +1,4 @@
-/** Receivers given by name, with a hostile name server (R-I4). */
+/** Receivers with host names that a hostile name server resolves (R-I4). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { nameResolver } from '../../../../src/webhooks/sending/connect-guarded.ts';
 import type { Sender } from '../../../../src/webhooks/sending/send-message.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
   receiver.answerWith((_request, response) => {
     response.writeHead(200, { connection: 'close' }).end();
   });
-  // 127.0.0.1 stands in for the public internet, the rest of loopback is inside.
+  // 127.0.0.1 stands for the public internet, the rest of loopback for the internal network.
   const allowedRanges = ranges('127.0.0.1/32');
   sender = openTestSender({ allowedRanges, timeoutMs: 4000, resolve: nameResolver([names.server]) });
 });

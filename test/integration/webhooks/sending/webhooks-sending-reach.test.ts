@@ -1,4 +1,4 @@
-/** Addresses a sender connects to (R-I4). Loopback stands in for the public internet where it is allowed. */
+/** Addresses that a sender connects to (R-I4). Where loopback is allowed, it stands for the public internet. */
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Figures of a bench: ratios of two alternating measurements in one run on one machine. */
+/** Figures of a bench: each is the ratio of two measurements that alternate in one run on one machine. */
 import { writeFileSync } from 'node:fs';
 
 export interface Figure {
@@ -14,7 +14,7 @@ export interface Figure {
   readonly rounds: number;
 }
 
-/** @returns the median; for an even number of values the upper of the two in the middle. */
+/** @returns the median; for an even number of values, the upper of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted[sorted.length >> 1];
@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
-/** @param pairs our figure and its limit in each round. */
+/** @param pairs the measured figure and its limit, one pair per round. */
 export function figure(
   name: string,
   ratioOf: string,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios against limits measured in the same run. Without
- * `--only`, all sections.
+ * `npm run bench [-- --only SECTION,… --json FILE]`: prints ratios against limits measured in the same run. Runs all
+ * sections without `--only`.
  */
 import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/platform/database/database.ts';
@@ -42,7 +42,7 @@ interface Service {
   readonly readDelays: () => Promise<Delays>;
 }
 
-/** Runs `bench` against the service in processes of its own. */
+/** Runs `bench` against a service in separate processes. */
 async function withService<Result>(
   roles: readonly string[],
   bench: (service: Service) => Promise<Result>,

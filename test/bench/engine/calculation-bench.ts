@@ -1,6 +1,6 @@
 /**
- * A warm run of a script over 96 points, from Node and back, against starting Rscript for the same script in the same
- * container, in milliseconds. The script uses base R only, which favours Rscript: it loads no packages.
+ * Compares a warm run of a script over 96 points, from Node and back, with starting Rscript for the same script in the
+ * same container, in milliseconds. The script uses base R only, which favours Rscript: it loads no packages.
  */
 import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * Compares the writer of points (in process, encoded batches, including the commit) with raw COPY BINARY of the same rows
- * into a hypertable with the same columns and chunks and a default key, alternating. Both keys have other variables before
- * and after each variable.
+ * Compares the writer of points (in process, with encoded batches, commit included) with raw COPY BINARY of the same
+ * rows. The COPY table is a hypertable with the same columns and chunks and a default key. The two sides alternate; in
+ * both keys other variables lie before and after each variable.
  */
 import { type Database, withConnection, withTransaction } from '../../../src/platform/database/database.ts';
 import { encodeTuples, patchVersionTimestamps } from '../../../src/points/copy-codec.ts';
@@ -18,7 +18,7 @@ const WRITE_TIMEOUT_MS = 600_000;
 const VERSION_LIMIT = 7;
 const LAST_ID = 2 ** 31 - 1;
 
-/** Points and variables of a batch. */
+/** Number of points and of variables in a batch. */
 interface Shape {
   readonly variables: number;
   readonly points: number;
@@ -71,7 +71,7 @@ async function* measureRound(world: World): AsyncGenerator<readonly [string, Pai
   yield ['new versions 1,000 x 1', await measure(world, wide, WIDE)];
 }
 
-/** Every write exceeds the version limit: it removes as many versions as it writes. */
+/** Every write exceeds the version limit, so it removes as many versions as it writes. */
 async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, Pair]> {
   const full = await addVariables(world, QUARTER_MILLION, true);
   for (let version = 0; version < VERSION_LIMIT; version += 1) {
@@ -83,7 +83,7 @@ async function* measureAtLimit(world: World): AsyncGenerator<readonly [string, P
   yield ['the same tag again, 7 more versions stored, 250 x 1,000', await measure(world, full, QUARTER_MILLION, tag)];
 }
 
-/** Points per second of the writer and of COPY, alternating. */
+/** Measures points per second of the writer and of COPY, alternating. */
 async function measure(world: World, ids: readonly number[], shape: Shape, versionTagId = 0): Promise<Pair> {
   const twinIds = ids.map((_, index) => world.nextTwinId + index);
   world.nextTwinId += ids.length;
@@ -127,7 +127,8 @@ function encode(variableIds: readonly number[], { points }: Shape, versionTagId:
 
 async function createWorld(database: Database): Promise<World> {
   await createTwin(database, 'bench_point');
-  // COPY is a fifth faster at the end of its index, which only applies to the last variable.
+  // Gives both sides a last variable: COPY is a fifth faster at the end of its index, so no measured variable may be
+  // there.
   for (const table of ['bench_point', 'point', 'point_version']) {
     await database.query(
       `insert into ${table} (date, value, version_timestamp, variable_id, version_tag_id, tag_set_id)

@@ -1,6 +1,6 @@
 /**
- * The sandbox without the calculator, from Node and back: the overhead of a warm run, trivial runs per second for twenty
- * accounts at once, 100,000 points in and out, and the memory of a thousand accounts.
+ * Measures the sandbox without the calculator, from Node and back: overhead of a warm run, trivial runs per second for
+ * twenty concurrent accounts, 100,000 points in and out, and memory after runs of a thousand accounts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { openSandboxPool, type SandboxPool } from '../../../src/calculation/sandbox/pool.ts';

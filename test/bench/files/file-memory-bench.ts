@@ -1,6 +1,6 @@
 /**
- * Memory growth for the largest files: peak resident memory of one process with the api and the ingester while a file is
- * uploaded and ingested, minus its resident memory before, in MB, against the allowed growth.
+ * Measures memory growth for the largest files, in MB: peak resident memory of a process with the api and ingester
+ * roles while a file is uploaded and ingested, minus its resident memory before. The limit is the allowed growth.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, createDeflateRaw } from 'node:zlib';
@@ -13,7 +13,7 @@ const MAX_GROWTH_MB = 200;
 const VARIABLES = 50;
 const CSV_BYTES = 200 << 20;
 const XLSX_ROWS = 1_000_000;
-// An ignored fourth column fills the sheet to a gibibyte.
+// An ignored fourth column fills the sheet up to one gibibyte.
 const NOTE_CHARACTERS = 950;
 const DAYS_1970 = 25_569;
 const MILLIS_PER_DAY = 86_400_000;
@@ -21,7 +21,7 @@ const MILLIS_PER_DAY = 86_400_000;
 export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
   const { sourceId } = await createSiteAndSource(service.api);
   const variableIds = await createVariables(service.api, sourceId, VARIABLES);
-  // A first upload loads modules and starts threads, which does not count as growth.
+  // The first upload loads modules and starts threads; that growth does not count.
   const small = makeCsv(variableIds, 1 << 20);
   await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
   const csv = makeCsv(variableIds, CSV_BYTES);

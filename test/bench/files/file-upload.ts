@@ -1,4 +1,7 @@
-/** File uploads for benchmarks: quarter-hourly rows of new variables, sent over HTTP and awaited until they are ingested. */
+/**
+ * File uploads for benchmarks: uploads quarter-hourly rows of new variables over HTTP and waits until they are
+ * ingested.
+ */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
 import { createVariable } from '../../support/fixtures/structure.ts';

@@ -1,7 +1,7 @@
 /**
  * Speed of Standard Files in rows per second, from the upload over HTTP until the last row is readable. CSV is compared
- * with COPY of the same text into an identical hypertable, as psql's \copy does it; a workbook with exceljs's streaming
- * reader, which only reads it. Each round measures both sides, one after the other.
+ * with COPY of the same text into an identical hypertable, as psql's \copy does it. A workbook is compared with
+ * exceljs's streaming reader, which reads it and stores nothing. Each round measures both sides, one after the other.
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -112,7 +112,7 @@ async function writeWorkbook(filename: string, variableIds: readonly number[]): 
   await workbook.commit();
 }
 
-/** Creates the hypertable for COPY. The columns that the file lacks get defaults. */
+/** Creates the hypertable for COPY, with defaults for the columns that the file lacks. */
 async function createFileTwin(database: Database): Promise<void> {
   await createTwin(database, 'bench_file_point');
   await database.query(

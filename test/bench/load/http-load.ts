@@ -1,6 +1,6 @@
 /**
- * Sends requests over many connections, one at a time on each. It uses raw sockets, so that the client takes little of the
- * measured time. It reads answers with a Content-Length only.
+ * Sends requests over many connections, one request at a time on each. It uses raw sockets, so that the client takes
+ * little of the measured time. It reads only answers with a Content-Length.
  */
 import { createConnection, type Socket } from 'node:net';
 

@@ -1,7 +1,7 @@
-/** A hypertable for COPY limits: columns and chunks of `point`, with a default primary key. */
+/** A hypertable for COPY limits, with the columns and chunks of `point` and a default primary key. */
 import type { Database } from '../../../src/platform/database/database.ts';
 
-/** Creates the table again, empty. */
+/** Drops and creates the table. */
 export async function createTwin(database: Database, table: string): Promise<void> {
   await database.query(`drop table if exists ${table}`);
   await database.query(`create table ${table} (like point including defaults, primary key (variable_id, date))`);

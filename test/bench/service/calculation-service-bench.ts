@@ -1,6 +1,7 @@
 /**
- * Calculations through the whole service: time from a push until the computed point is readable, against the pushed point;
- * and the backfill of a chain of five variables over a year of quarter-hours, against pushing as many points.
+ * Measures calculations through the whole service: (1) the time from a push until the computed point is readable,
+ * against the pushed point; (2) the backfill of a chain of five variables over a year of quarter-hours, against pushing
+ * as many points.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -31,7 +32,7 @@ const add = (api: ApiClient, sourceId: number, input: number) =>
 const push = (api: ApiClient, variableId: number, data: readonly unknown[]) =>
   api.call('POST', '/api/data', [{ variableId, data }]);
 
-/** Median and 95th percentile, milliseconds each. */
+/** Median and 95th percentile, both in milliseconds. */
 async function benchLatency(database: Database, api: ApiClient, sourceId: number): Promise<readonly Figure[]> {
   const input = await createVariable(api, sourceId);
   const output = await add(api, sourceId, input);

@@ -1,7 +1,7 @@
 /**
- * Push of new points over HTTP until the last is readable, against raw COPY BINARY of the same rows into an identical
- * hypertable, in points per second. A COPY uses one core and parallel pushes use all, so the ratio can exceed 1. Also
- * measures the delays of the event loop during the largest push.
+ * Measures pushes of new points over HTTP until the last one is readable, in points per second, against raw COPY BINARY
+ * of the same rows into an identical hypertable. A COPY uses one core and parallel pushes use all, so the ratio can
+ * exceed 1. Also measures the delays of the event loop during the largest push.
  */
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -55,7 +55,10 @@ export async function benchPush(service: PushService): Promise<readonly Figure[]
 
 type Pair = readonly [ours: number, limit: number];
 
-/** @param pushes at the same time, of 100 elements of 1,000 readings each. @returns points a second. */
+/**
+ * @param pushes number of concurrent pushes, each of 100 elements with 1,000 readings.
+ * @returns points per second.
+ */
 async function compare(
   { api, database, accountId }: PushService,
   sourceId: number,
@@ -135,7 +138,7 @@ function readings() {
   }));
 }
 
-/** Seconds of COPY alone, the rows encoded beforehand. */
+/** @returns the seconds of COPY alone; the rows are encoded beforehand. */
 async function timeCopy(database: Database, variableIds: readonly number[]): Promise<number> {
   const tuples = encodeTuples(
     variableIds.flatMap((variableId) =>

@@ -1,6 +1,6 @@
 /**
- * Pushes of one reading over 64 connections, each durable before its answer, against a bare Hono route that parses the
- * same JSON, in requests per second, alternating, from the same raw sockets.
+ * Compares pushes of one reading over 64 connections, each durable before its answer, with a bare Hono route that
+ * parses the same JSON. Both sides are measured in requests per second, alternating, from the same raw sockets.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,7 +69,7 @@ function request(body: string, token: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Waits until all accepted pushes are written, so that rounds are alike. */
+/** Waits until all accepted pushes are written, so that rounds start alike. */
 async function drained(database: Database): Promise<void> {
   const endMs = performance.now() + DRAIN_TIMEOUT_MS;
   for (;;) {

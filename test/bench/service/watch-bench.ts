@@ -1,6 +1,7 @@
 /**
- * Latency of `WatchPoints`, from the request of a push of one reading to its gRPC message, against a client that polls over
- * REST, alternating; alone and beside a thousand other watches. Also the cost of idle watches. One process has all roles.
+ * Measures the latency of `WatchPoints`, from the request of a push of one reading to its gRPC message, against a
+ * client that polls over REST, alternating; once alone and once beside a thousand other watches. Also measures the cost
+ * of idle watches. One process runs all roles.
  */
 import { readFileSync } from 'node:fs';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
@@ -95,7 +96,7 @@ function share(values: readonly number[], part: number): number {
   return sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
 }
 
-/** Milliseconds until a reader has the value. */
+/** @returns the milliseconds until a reader has the value. */
 async function measurePush(
   api: ApiClient,
   variableId: number,
@@ -122,7 +123,7 @@ async function idleMs(pid: number): Promise<number> {
   return (((readTicks(pid) - startTicks) / TICKS_PER_SECOND) * 1000) / (IDLE_MS / 1000);
 }
 
-/** User and system time (proc_pid_stat(5), fields 14 and 15; the name before them may hold blanks). */
+/** User and system time (proc_pid_stat(5), fields 14 and 15; the process name before them may contain spaces). */
 function readTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);

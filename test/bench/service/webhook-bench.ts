@@ -1,7 +1,7 @@
 /**
- * Deliveries through the whole deliverer (claim, sign, send, write history), against a bare loop that signs and posts the
- * same bodies over persistent connections with the same concurrency. Both to a receiver in a process of its own, in messages
- * per second.
+ * Compares deliveries through the whole deliverer (claim, sign, send, write history) with a bare loop that signs and
+ * posts the same bodies over as many persistent connections. The receiver runs in a process of its own. In messages per
+ * second.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

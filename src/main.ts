@@ -10,7 +10,7 @@ import type { Queryable } from './platform/database/database.ts';
 import { isDependencyError } from './platform/database/dependency-error.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { DomainError } from './platform/errors.ts';
-import type { HealthCheck } from './platform/http/health.ts';
+import type { HealthCheck } from './platform/health/health.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { watchDependencies } from './platform/metrics/platform-metrics.ts';
 import { throttle } from './platform/throttle.ts';

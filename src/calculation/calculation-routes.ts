@@ -29,7 +29,7 @@ export interface CalculationRouteServices {
   readonly log: Log;
 }
 
-export const RUN_LIST = declareQuery(PAGING);
+export const RUN_LIST = declareQuery(PAGING, { isListing: true });
 
 /** Body of a forced update; both dates inclusive. */
 export const rangeSchema = lenientObject({ from: instantSchema.nullish(), to: instantSchema.nullish() });

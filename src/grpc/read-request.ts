@@ -76,6 +76,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   to: 'to_micros',
   asOf: 'as_of_micros',
   aggregation: 'aggregate',
+  sourceIds: 'source_id',
 };
 
 /** @param name REST name of a field. @returns the field of the proto, for error messages. */
@@ -97,7 +98,7 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
 
 /** Parses the variables and the selection of their points. @throws {DomainError} invalid_input naming every invalid field. */
 export function toSelection(message: SelectionMessage) {
-  const { version, ...members } = parseMembers({
+  const { version, sourceId, ...members } = parseMembers({
     sourceId: () => toId('sourceId', message.sourceId),
     version: () => toVersion(message),
     unitId: () => toId('unitId', message.unitId),
@@ -105,6 +106,7 @@ export function toSelection(message: SelectionMessage) {
   });
   return {
     variableIds: [...new Set(message.variableIds)],
+    sourceIds: sourceId === undefined ? [] : [sourceId],
     fromMicros: toStorable(message.fromMicros),
     toMicros: toStorable(message.toMicros),
     isToIncluded: message.includeToBoundary,

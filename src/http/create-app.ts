@@ -14,8 +14,8 @@ import {
 import { authenticatePush } from '../identity/authentication/authenticate-push.ts';
 import type { ExchangePassword } from '../identity/authentication/exchange-password.ts';
 import type { Caller } from '../identity/caller/caller.ts';
+import { type HealthCheck, healthRoutes } from '../platform/health/health.ts';
 import { apiVersion } from '../platform/http/api-version.ts';
-import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
 import { type RequestIdEnv, requestId } from '../platform/http/request-id.ts';
 import { isStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';

@@ -11,7 +11,7 @@ import type { Description } from '../http/openapi/build-document.ts';
 import { SERVICE_OPERATIONS } from '../http/openapi/service-docs.ts';
 import { issuerOperations } from '../identity/issuer/issuer-docs.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
-import { HEALTH_OPERATIONS } from '../platform/http/health-docs.ts';
+import { HEALTH_OPERATIONS } from '../platform/health/health-docs.ts';
 import type { Operation } from '../platform/openapi/operation.ts';
 import { MAPPER_OPERATIONS } from '../push/mapper/mapper-docs.ts';
 import { PUSH_OPERATIONS } from '../push/push-docs.ts';

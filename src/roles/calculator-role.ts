@@ -2,7 +2,7 @@
 import { startCalculator } from '../calculation/calculator.ts';
 import { openSandboxPool } from '../calculation/sandbox/pool.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { HealthCheck } from '../platform/http/health.ts';
+import type { HealthCheck } from '../platform/health/health.ts';
 import type { Parts, Role } from './parts.ts';
 
 export interface CalculatorRole extends Role {

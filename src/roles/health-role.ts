@@ -1,7 +1,7 @@
 /** `/health/*` and `/metrics` on HEALTH_PORT, for any role (R-A9). The port is the operator's, not for clients. */
 import { Hono } from 'hono';
 import { metricsHandlers } from '../http/metrics-access.ts';
-import { type HealthCheck, healthRoutes } from '../platform/http/health.ts';
+import { type HealthCheck, healthRoutes } from '../platform/health/health.ts';
 import { listenHttp } from './http-listener.ts';
 import { toListenError } from './listen-error.ts';
 import type { Parts, Role } from './parts.ts';

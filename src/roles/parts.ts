@@ -14,7 +14,7 @@ import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
-import type { HealthCheck } from '../platform/http/health.ts';
+import type { HealthCheck } from '../platform/health/health.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createProgress, type Progress } from '../platform/progress.ts';

@@ -10,6 +10,7 @@ import {
   flagParameter,
   idsParameter,
   integerParameter,
+  named,
   parsedParameter,
   textsParameter,
 } from '../platform/http/query-parameters.ts';
@@ -76,39 +77,43 @@ export const SHAPE = {
 };
 
 /** The query of `GET /data`. */
-export const READ_QUERY = declareQuery({
-  variableId: idsParameter('Ids of variables to read.'),
-  variableIds: idsParameter('Ids of variables to read.'),
-  sourceId: integerParameter('Reads every variable of this source.', { min: 1 }),
-  ...PERIOD,
-  version: textsParameter('Only versions with one of these VersionTags.'),
-  asOf: momentParameter('Reads the state known at this instant: for each date the newest version not after it.'),
-  relativeVersion,
-  horizon,
-  versions: choiceParameter(
-    '`all` returns every matching version, `latest` only the newest of each date.',
-    ['latest', 'all'],
-    'latest',
-  ),
-  tags,
-  granularity: enumerationParameter(
-    'Length of the buckets. Days and longer follow the calendar of `timeZoneId`; weeks begin on Monday.',
-    GRANULARITY,
-    'Raw',
-  ),
-  aggregation: enumerationParameter(
-    'Aggregate function of buckets. Default: the aggregate of each variable.',
-    AGGREGATE,
-  ),
-  fill: choiceParameter('Value of empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
-  minCount: integerParameter('Minimum number of points of a bucket; a bucket with fewer counts as empty.', { min: 1 }),
-  displayLevel: choiceParameter(
-    '`ValueVariableDate` limits rows to variable, date and value.',
-    ['Normal', 'ValueVariableDate'],
-    'Normal',
-  ),
-  ...SHAPE,
-});
+export const READ_QUERY = declareQuery(
+  {
+    variableIds: named(idsParameter('Ids of variables to read.'), 'variableId'),
+    sourceIds: named(idsParameter('Reads every variable of these sources.'), 'sourceId'),
+    ...PERIOD,
+    version: textsParameter('Only versions with one of these VersionTags.'),
+    asOf: momentParameter('Reads the state known at this instant: for each date the newest version not after it.'),
+    relativeVersion,
+    horizon,
+    versions: choiceParameter(
+      '`all` returns every matching version, `latest` only the newest of each date.',
+      ['latest', 'all'],
+      'latest',
+    ),
+    tags,
+    granularity: enumerationParameter(
+      'Length of the buckets. Days and longer follow the calendar of `timeZoneId`; weeks begin on Monday.',
+      GRANULARITY,
+      'Raw',
+    ),
+    aggregation: enumerationParameter(
+      'Aggregate function of buckets. Default: the aggregate of each variable.',
+      AGGREGATE,
+    ),
+    fill: choiceParameter('Value of empty buckets.', ['none', 'previous', 'linear', 'null'], 'none'),
+    minCount: integerParameter('Minimum number of points of a bucket; a bucket with fewer counts as empty.', {
+      min: 1,
+    }),
+    displayLevel: choiceParameter(
+      '`ValueVariableDate` limits rows to variable, date and value.',
+      ['Normal', 'ValueVariableDate'],
+      'Normal',
+    ),
+    ...SHAPE,
+  },
+  { isListing: true },
+);
 
 /** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the place. */
 export function parseTimeZone(name: string | undefined, place: Place): string | undefined {

@@ -48,13 +48,13 @@ export function parseReadBody(body: unknown): RestReadRequest {
 
 /** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
 function toReadRequest(given: Given, placeOf: PlaceOf, tagPairs: readonly TagPair[]): RestReadRequest {
-  const { sourceId, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
+  const { sourceIds, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
   const { version, buckets } = parseMembers({
     version: () => toVersion(given, placeOf, tagPairs),
     buckets: () => toBuckets(given, placeOf),
   });
-  const variableIds = [...new Set([...given.variableId, ...given.variableIds])];
-  const members = { variableIds, sourceId, unitId, order, level, timeZoneId };
+  const variableIds = [...new Set(given.variableIds)];
+  const members = { variableIds, sourceIds, unitId, order, level, timeZoneId };
   return { ...members, ...toPeriod(given), ...version, ...toPaging(given), ...buckets, placeOf };
 }
 

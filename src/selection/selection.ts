@@ -26,8 +26,8 @@ export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
 
 export interface ReadRequest extends VersionRequest {
   readonly variableIds: readonly number[];
-  /** Adds every variable of the source. */
-  readonly sourceId?: number | undefined;
+  /** Adds every variable of these sources. */
+  readonly sourceIds?: readonly number[];
   readonly fromMicros?: Micros | undefined;
   readonly toMicros?: Micros | undefined;
   readonly isToIncluded: boolean;
@@ -82,9 +82,9 @@ export async function resolveSelection(
   return { selection, variables };
 }
 
-function assertMeaningful({ variableIds, sourceId, fromMicros, toMicros, placeOf }: ReadRequest): void {
-  if (variableIds.length === 0 && sourceId === undefined) {
-    throw placeError(placeOf('variableIds'), `must be given, or ${placeOf('sourceId').subject}`);
+function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, placeOf }: ReadRequest): void {
+  if (variableIds.length === 0 && sourceIds.length === 0) {
+    throw placeError(placeOf('variableIds'), `must be given, or ${placeOf('sourceIds').subject}`);
   }
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
     throw placeError(placeOf('from'), `must not be later than ${placeOf('to').subject}`);
@@ -109,22 +109,22 @@ async function convertUnits(
 async function findVisible(
   queryable: Queryable,
   caller: Caller,
-  { variableIds, sourceId, placeOf }: ReadRequest,
+  { variableIds, sourceIds = [], placeOf }: ReadRequest,
 ): Promise<ReadonlyMap<number, ReadVariable>> {
   const { rows } = await queryable.query<VariableRow>(
     `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
             variable.quantity_type as "quantityType"
      from variable join source on source.id = variable.source_id
-     where (variable.id = any($1::int[]) or variable.source_id = $2)
+     where (variable.id = any($1::int[]) or variable.source_id = any($2::int[]))
        and variable.account_id = $3 and ${isReached('source.site_id', 'source.id', '$4', '$5')}
      order by variable.id`,
-    [variableIds, sourceId ?? null, caller.accountId, ...reachValues(caller)],
+    [variableIds, sourceIds, caller.accountId, ...reachValues(caller)],
   );
   const found = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
   assertAllFound(variableIds, found, placeOf('variableIds'));
-  if (sourceId !== undefined && !rows.some((row) => row.sourceId === sourceId)) {
-    await assertSourceVisible(queryable, caller, sourceId);
-  }
+  const withVariables = new Set(rows.map((row) => row.sourceId));
+  const empty = [...new Set(sourceIds)].filter((id) => !withVariables.has(id));
+  if (empty.length > 0) await assertSourcesVisible(queryable, caller, empty);
   const named = variableIds.flatMap((id) => {
     const variable = found.get(id);
     return variable ? [[id, variable] as const] : [];
@@ -160,10 +160,11 @@ function toReadVariable({ unitId, aggregate, quantityType }: VariableRow): ReadV
 }
 
 /** A source without variables is empty; a source the caller may not see counts as missing. */
-async function assertSourceVisible(queryable: Queryable, caller: Caller, sourceId: number): Promise<void> {
-  const { rowCount } = await queryable.query(
-    `select from source where id = $1 and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,
-    [sourceId, caller.accountId, ...reachValues(caller)],
+async function assertSourcesVisible(queryable: Queryable, caller: Caller, ids: readonly number[]): Promise<void> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from source where id = any($1::int[]) and account_id = $2 and ${isReached('site_id', 'id', '$3', '$4')}`,
+    [ids, caller.accountId, ...reachValues(caller)],
   );
-  if (rowCount === 0) throw new DomainError('not_found', `source ${sourceId} does not exist`);
+  const missing = ids.filter((id) => !rows.some((row) => row.id === id));
+  if (missing.length > 0) throw new DomainError('not_found', `source ${missing.join(', ')} does not exist`);
 }

@@ -1,7 +1,13 @@
 /** The queries of sites, sources and variables (R-C4–C7), for routes and their description alike. */
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
-import { choiceParameter, flagParameter, idsParameter, textParameter } from '../platform/http/query-parameters.ts';
+import {
+  choiceParameter,
+  flagParameter,
+  idsParameter,
+  named,
+  textParameter,
+} from '../platform/http/query-parameters.ts';
 import { SITE_LEVELS } from './site.ts';
 import { SOURCE_LEVELS } from './source.ts';
 import { VARIABLE_LEVELS } from './variable.ts';
@@ -15,37 +21,50 @@ const customFilter = textParameter(
   "Filter expression over members. Operators: `=`, `<>`, `>`, `>=`, `<`, `<=`, `~` (contains), `!~`, `startswith`, `!startswith`, AND, OR and parentheses. Example: `name ~ 'oven' AND Form.Group.'Field' = 3`. A filter of sources may use `Site{…}` for conditions on their site.",
 );
 
-export const SITE_LIST = declareQuery({
-  displayLevel: levelParameter(SITE_LEVELS, 'Normal'),
-  siteIds: idsParameter('Site ids to return.'),
-  sourceIds: idsParameter('Return the sites of these sources.'),
-  customFilter,
-  ...PAGING,
-});
+/** Names of each id filter: clients write singular or plural, and `id` for the resource itself (R-A12). */
+const ofSites = (description: string, ...own: readonly string[]) => named(idsParameter(description), ...own, 'siteId');
+const ofSources = (description: string, ...own: readonly string[]) =>
+  named(idsParameter(description), ...own, 'sourceId', 'sourcesId');
+const ofVariables = (description: string, ...own: readonly string[]) =>
+  named(idsParameter(description), ...own, 'variableId');
+
+export const SITE_LIST = declareQuery(
+  {
+    displayLevel: levelParameter(SITE_LEVELS, 'Normal'),
+    siteIds: ofSites('Site ids to return.', 'id', 'ids'),
+    sourceIds: ofSources('Return the sites of these sources.'),
+    variableIds: ofVariables('Return the sites of these variables.'),
+    customFilter,
+    ...PAGING,
+  },
+  { isListing: true },
+);
 export const SITE_ITEM = declareQuery({ displayLevel: levelParameter(SITE_LEVELS, 'VerboseSite') });
 
-export const SOURCE_LIST = declareQuery({
-  displayLevel: levelParameter(SOURCE_LEVELS, 'Normal'),
-  id: idsParameter('Source ids to return.'),
-  sourceIds: idsParameter('Source ids to return.'),
-  siteId: idsParameter('Return the sources of these sites.'),
-  siteIds: idsParameter('Return the sources of these sites.'),
-  customFilter,
-  ...PAGING,
-});
+export const SOURCE_LIST = declareQuery(
+  {
+    displayLevel: levelParameter(SOURCE_LEVELS, 'Normal'),
+    sourceIds: ofSources('Source ids to return.', 'id', 'ids'),
+    siteIds: ofSites('Return the sources of these sites.'),
+    variableIds: ofVariables('Return the sources of these variables.'),
+    customFilter,
+    ...PAGING,
+  },
+  { isListing: true },
+);
 export const SOURCE_ITEM = declareQuery({ displayLevel: levelParameter(SOURCE_LEVELS, 'Verbose') });
 
-export const VARIABLE_LIST = declareQuery({
-  displayLevel: levelParameter(VARIABLE_LEVELS, 'Normal'),
-  id: idsParameter('Variable ids to return.'),
-  variableId: idsParameter('Variable ids to return.'),
-  variableIds: idsParameter('Variable ids to return.'),
-  sourceId: idsParameter('Return the variables of these sources.'),
-  sourceIds: idsParameter('Return the variables of these sources.'),
-  sourcesId: idsParameter('Return the variables of these sources.'),
-  customFilter,
-  ...PAGING,
-});
+export const VARIABLE_LIST = declareQuery(
+  {
+    displayLevel: levelParameter(VARIABLE_LEVELS, 'Normal'),
+    variableIds: ofVariables('Variable ids to return.', 'id', 'ids'),
+    sourceIds: ofSources('Return the variables of these sources.'),
+    siteIds: ofSites('Return the variables of these sites.'),
+    customFilter,
+    ...PAGING,
+  },
+  { isListing: true },
+);
 export const VARIABLE_ITEM = declareQuery({ displayLevel: levelParameter(VARIABLE_LEVELS, 'Verbose') });
 
 export const HARD_DELETE = declareQuery({

@@ -72,6 +72,8 @@ function sitesRoutes({ database, audit }: Parts): Hono<Env> {
   const filters = {
     siteIds: anyOf('site.id'),
     sourceIds: (ids: string) => `site.id in (select site_id from source where id = any(${ids}))`,
+    variableIds: (ids: string) =>
+      `site.id in (select s.site_id from source s join variable v on v.source_id = s.id where v.id = any(${ids}))`,
   };
   return new Hono<Env>()
     .get(
@@ -101,10 +103,9 @@ function sitesRoutes({ database, audit }: Parts): Hono<Env> {
 
 function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
   const filters = {
-    id: anyOf('source.id'),
     sourceIds: anyOf('source.id'),
-    siteId: anyOf('source.site_id'),
     siteIds: anyOf('source.site_id'),
+    variableIds: (ids: string) => `source.id in (select source_id from variable where id = any(${ids}))`,
   };
   const assertSite: BeforeChange = async (transaction, caller, _id, { siteId }) => {
     if (typeof siteId === 'number') await getResource(transaction, SITE, caller, siteId);
@@ -155,12 +156,9 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
 
 function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
   const filters = {
-    id: anyOf('variable.id'),
-    variableId: anyOf('variable.id'),
     variableIds: anyOf('variable.id'),
-    sourceId: anyOf('variable.source_id'),
     sourceIds: anyOf('variable.source_id'),
-    sourcesId: anyOf('variable.source_id'),
+    siteIds: anyOf('source.site_id'),
   };
   const list = {
     query: VARIABLE_LIST,

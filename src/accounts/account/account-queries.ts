@@ -52,16 +52,19 @@ const instantParameter = (description: string) =>
 const storableText = z.string().refine(isStorableText, { error: STORABLE_RULE });
 
 /** A page of the audit trail is held in memory: its size is limited. */
-export const AUDIT_QUERY = declareQuery({
-  from: instantParameter('First instant, inclusive.'),
-  to: instantParameter('Last instant, exclusive.'),
-  userId: textParameter('Entries of this user, as the user or as the impersonator.', storableText),
-  targetId: textParameter('Entries about this target.', storableText),
-  action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
-  scope: choiceParameter(
-    '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
-    AUDIT_SCOPES,
-  ),
-  ...PAGING,
-  itemsPerPage: integerParameter('Entries per page; default 1000.', { min: 1, max: MAX_AUDIT_PAGE }),
-});
+export const AUDIT_QUERY = declareQuery(
+  {
+    from: instantParameter('First instant, inclusive.'),
+    to: instantParameter('Last instant, exclusive.'),
+    userId: textParameter('Entries of this user, as the user or as the impersonator.', storableText),
+    targetId: textParameter('Entries about this target.', storableText),
+    action: choiceParameter('Entries with this action.', AUDIT_ACTIONS),
+    scope: choiceParameter(
+      '`Account`: the account of the token (default). For role ADMIN also `Operator`: entries of no account, and `All`.',
+      AUDIT_SCOPES,
+    ),
+    ...PAGING,
+    itemsPerPage: integerParameter('Entries per page; default 1000.', { min: 1, max: MAX_AUDIT_PAGE }),
+  },
+  { isListing: true },
+);

@@ -22,7 +22,7 @@ import {
   resendInvitation,
 } from './invitations.ts';
 
-export const INVITATION_LIST = declareQuery(PAGING);
+export const INVITATION_LIST = declareQuery(PAGING, { isListing: true });
 export const REGISTER_QUERY = declareQuery({ invitationToken: required(TOKEN) });
 
 /** Mount at `/account/invitations`, behind bearer authentication. */

@@ -29,7 +29,7 @@ import { createView, deleteView, getView, listViews, saveView, type View } from 
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
 
 /** These listings have no query of their own (§4.3) but paging. */
-export const USER_MAPPING_LIST = declareQuery(PAGING);
+export const USER_MAPPING_LIST = declareQuery(PAGING, { isListing: true });
 
 /** Routes that list and search users, and their saved views (§4.3). */
 export function listingRoutes(database: Database): Hono<AccountEnv> {

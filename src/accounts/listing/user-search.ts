@@ -12,6 +12,7 @@ import {
   enumerationParameter,
   idsParameter,
   integerParameter,
+  named,
   textParameter,
 } from '../../platform/http/query-parameters.ts';
 import { MAX_CLAIM_VALUE } from '../field-schemas.ts';
@@ -123,11 +124,17 @@ const SEARCH = {
   'Paging.ItemsPerPage': PAGING.itemsPerPage,
 };
 
-export const USER_LIST = declareQuery({
-  ...SEARCH,
-  AccountId: integerParameter('Another account; for role ADMIN only.', { min: 1 }),
-});
-export const VISIBLE_USER_LIST = declareQuery({ ...SEARCH, AccountIds: idsParameter('Users of these accounts only.') });
+export const USER_LIST = declareQuery(
+  {
+    ...SEARCH,
+    AccountId: integerParameter('Another account; for role ADMIN only.', { min: 1 }),
+  },
+  { isListing: true },
+);
+export const VISIBLE_USER_LIST = declareQuery(
+  { ...SEARCH, AccountIds: named(idsParameter('Users of these accounts only.'), 'AccountId') },
+  { isListing: true },
+);
 
 /** Converts the query of a listing. @throws {DomainError} invalid_input naming the parameter. */
 export function toUserSearch(

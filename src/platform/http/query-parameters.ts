@@ -171,6 +171,12 @@ export function parsedParameter<Value>(
   };
 }
 
+/** Gives a parameter further names, which the description lists; their values count together. */
+export function named<Value>(parameter: QueryParameter<Value>, ...aliases: readonly string[]): QueryParameter<Value> {
+  const names = aliases.map((name) => `\`${name}\``).join(', ');
+  return { ...parameter, aliases, description: `${parameter.description} Other names: ${names}.` };
+}
+
 /** Makes a parameter required: 400 when it is absent. */
 export function required<Value>(parameter: QueryParameter<Value>): QueryParameter<Exclude<Value, undefined>> {
   return {

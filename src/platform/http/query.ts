@@ -1,10 +1,12 @@
 /**
  * The query of a route, declared once: the same parameters parse the address and describe it in OpenAPI (R-A9). Routes
  * read a query through a declaration only. Names match in any case and with any prefix up to a dot, a list may carry
- * indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send all of these (R-A3, R-C3).
+ * indices (`Ids[0]=1`), and unknown names are ignored, because shipped clients send all of these (R-A3, R-C3). A listing
+ * refuses unknown names that look like a filter: to ignore them would answer with everything (R-A12).
  */
 import type { z } from 'zod';
 import type { DomainError } from '../errors.ts';
+import { filterGuard } from './filter-names.ts';
 import { type Place, parseMembers, placeError } from './input-place.ts';
 
 export interface GivenValue {
@@ -27,6 +29,8 @@ export interface QueryParameter<Value> {
   /** For OpenAPI; a list is given by repeating the name. */
   readonly schema: z.ZodType;
   readonly isRequired?: true;
+  /** Other names that clients use; not in OpenAPI. */
+  readonly aliases?: readonly string[];
   /** @throws {DomainError} invalid_input at the place. */
   read(values: readonly GivenValue[], placeOf: (index?: number) => Place): Value;
 }
@@ -53,6 +57,11 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
 }
 
+interface QueryOptions {
+  /** Refuses unknown names that look like a filter (R-A12). */
+  readonly isListing?: true;
+}
+
 /**
  * Declares the query of a route.
  * @param parameters by documented name. A value is returned under the part of its name after the last dot, in lower
@@ -60,24 +69,45 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
  */
 export function declareQuery<const Parameters extends QueryParameters>(
   parameters: Parameters,
+  { isListing }: QueryOptions = {},
 ): DeclaredQuery<Parameters> {
+  const refuseFilters = isListing ? filterGuard(namesOf(parameters)) : () => {};
   const members = Object.entries(parameters).map(([name, parameter]) => [memberName(name), parameter] as const);
   const read = (source: QuerySource) =>
     parseMembers<Record<string, unknown>>(
-      Object.fromEntries(
-        members.map(([name, parameter]) => [
-          name,
-          () => parameter.read(source.all(name), (index) => source.placeOf(name, index)),
-        ]),
-      ),
+      Object.fromEntries(members.map(([name, parameter]) => [name, () => readParameter(name, parameter, source)])),
     ) as QueryValues<Parameters>;
   return {
     parameters,
     read,
-    parse: (address) => read(sourceOfAddress(address)),
+    parse: (address) => {
+      const source = sourceOfAddress(address);
+      refuseFilters(source.keys);
+      return read(source);
+    },
     placeOf: placeInAddress,
     error: (name, message) => placeError(placeInAddress(name), message),
   };
+}
+
+/** Reads the values of the parameter's name and aliases, in this order. */
+function readParameter(name: string, parameter: QueryParameter<unknown>, source: QuerySource): unknown {
+  const { aliases = [] } = parameter;
+  if (aliases.length === 0) return parameter.read(source.all(name), (index) => source.placeOf(name, index));
+  const given = [name, ...aliases].flatMap((alias) =>
+    source.all(alias).map((value, index) => ({ value, place: () => source.placeOf(alias, index) })),
+  );
+  const places = (index = given.length - 1) => given[index]?.place() ?? source.placeOf(name);
+  return parameter.read(
+    given.map(({ value }) => value),
+    places,
+  );
+}
+
+/** Names under which the parameters are given, documented ones first. */
+function namesOf(parameters: QueryParameters): readonly string[] {
+  const aliases = Object.values(parameters).flatMap((parameter) => parameter.aliases ?? []);
+  return [...new Set([...Object.keys(parameters).map(memberName), ...aliases])];
 }
 
 function memberName(name: string): string {
@@ -93,7 +123,7 @@ export function placeInAddress(name: string): Place {
 const INDEX = /\[\d*\]$/;
 
 /** Never throws: text that cannot be decoded stays as it is. */
-function sourceOfAddress(address: string): QuerySource {
+function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterable<string> } {
   const start = address.indexOf('?');
   const values = new Map<string, GivenValue[]>();
   for (const [name, text] of new URLSearchParams(start < 0 ? '' : address.slice(start + 1))) {
@@ -105,5 +135,5 @@ function sourceOfAddress(address: string): QuerySource {
     if (known) known.push({ name, text });
     else values.set(key, [{ name, text }]);
   }
-  return { all: (name) => values.get(name.toLowerCase()) ?? [], placeOf: placeInAddress };
+  return { all: (name) => values.get(name.toLowerCase()) ?? [], placeOf: placeInAddress, keys: values.keys() };
 }

@@ -1,6 +1,6 @@
 /** Gauges of the parts every process uses: connection pools, queues, dependencies, waiting events and mails. */
 import type { Database } from '../database/database.ts';
-import { type HealthCheck, isUp } from '../http/health.ts';
+import { type HealthCheck, isUp } from '../health/health.ts';
 import type { WakeQueue } from '../queue.ts';
 import { type BacklogQuery, MAX_COUNTED } from './backlog.ts';
 import type { GaugeSample, Metrics } from './metrics.ts';

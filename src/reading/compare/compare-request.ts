@@ -4,7 +4,7 @@ import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
 import { parseMembers, placeError } from '../../platform/http/input-place.ts';
 import { toPaging } from '../../platform/http/paging.ts';
 import { declareQuery, placeInAddress } from '../../platform/http/query.ts';
-import { idsParameter, textsParameter } from '../../platform/http/query-parameters.ts';
+import { idsParameter, named, textsParameter } from '../../platform/http/query-parameters.ts';
 import { idSchema } from '../../platform/openapi/operation.ts';
 import { momentParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
 import { toMicros, toPeriod } from '../../selection/read-request.ts';
@@ -23,16 +23,21 @@ export interface CompareRequest {
   readonly timeZoneId: string | undefined;
 }
 
-export const COMPARE_QUERY = declareQuery({
-  variableId: { ...idsParameter(''), description: 'The variable to compare.', schema: idSchema, isRequired: true },
-  variableIds: idsParameter('Alternative name of `variableId`; together they must name one variable.'),
-  leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
-  leftAsOf: momentParameter('Compares the state known at this instant as the left version.'),
-  rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
-  rightAsOf: momentParameter('Compares the state known at this instant as the right version.'),
-  ...PERIOD,
-  ...SHAPE,
-});
+export const COMPARE_QUERY = declareQuery(
+  {
+    variableId: named(
+      { ...idsParameter(''), description: 'The variable to compare.', schema: idSchema, isRequired: true },
+      'variableIds',
+    ),
+    leftVersion: textsParameter('VersionTag of the left version. Required unless `leftAsOf` is given.'),
+    leftAsOf: momentParameter('Compares the state known at this instant as the left version.'),
+    rightVersion: textsParameter('VersionTag of the right version. Default: the latest version.'),
+    rightAsOf: momentParameter('Compares the state known at this instant as the right version.'),
+    ...PERIOD,
+    ...SHAPE,
+  },
+  { isListing: true },
+);
 
 type Given = ReturnType<typeof COMPARE_QUERY.parse>;
 
@@ -51,7 +56,7 @@ export function parseCompareRequest(address: string): CompareRequest {
 }
 
 function toVariableId(given: Given): readonly number[] {
-  const variableIds = [...new Set([...given.variableId, ...given.variableIds])];
+  const variableIds = [...new Set(given.variableId)];
   if (variableIds.length === 1) return variableIds;
   throw placeError(placeOf('variableId'), `must name exactly one variable to compare, got ${variableIds.length}`);
 }

@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { setTotalCount } from '../../platform/http/listing-response.ts';
 import { PAGING, pageOf, toPaging } from '../../platform/http/paging.ts';
 import { declareQuery, type QueryValues } from '../../platform/http/query.ts';
-import { idsParameter } from '../../platform/http/query-parameters.ts';
+import { idsParameter, named } from '../../platform/http/query-parameters.ts';
 import { AGGREGATE, GRANULARITY, PERIOD_TYPE, QUANTITY_TYPE, TIME_PERIOD } from './enumerations.ts';
 import { listLanguages } from './languages.ts';
 import { listTimeZones } from './list-time-zones.ts';
@@ -25,11 +25,14 @@ const ENUMERATIONS = {
   '/energyUsages': ENERGY_USAGES,
 } as const;
 
-export const CATALOGUE_LIST = declareQuery(PAGING);
-export const UNIT_LIST = declareQuery({
-  unitFamilyId: idsParameter('Return the units of these families.'),
-  ...PAGING,
-});
+export const CATALOGUE_LIST = declareQuery(PAGING, { isListing: true });
+export const UNIT_LIST = declareQuery(
+  {
+    unitFamilyId: named(idsParameter('Return the units of these families.'), 'unitFamilyIds'),
+    ...PAGING,
+  },
+  { isListing: true },
+);
 
 /** Mount these before the variable routes, which would read `/variables/types` and `/variables/periodTypes` as ids. */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {

@@ -16,7 +16,7 @@ import { listVersions } from './list-versions.ts';
 // Shorter than the server's request time-out. The purge of an account has no such limit: it runs in the background.
 const PURGE_TIMEOUT_MS = 280_000;
 
-export const VERSION_LIST = declareQuery(PAGING);
+export const VERSION_LIST = declareQuery(PAGING, { isListing: true });
 
 type Env = CallerEnv & RequestIdEnv;
 

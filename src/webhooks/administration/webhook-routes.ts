@@ -44,11 +44,14 @@ const MEMBERS: Readonly<Record<Level, readonly (keyof StoredWebhook)[]>> = {
 
 const LEVEL = { DisplayLevel: enumerationParameter('How many members the answer has.', LEVEL_NUMBERS, 'Normal') };
 export const WEBHOOK_QUERY = declareQuery(LEVEL);
-export const WEBHOOK_LIST = declareQuery({
-  ...LEVEL,
-  EventType: choicesParameter('Only webhooks for these event types.', EVENT_TYPES),
-  ...PAGING,
-});
+export const WEBHOOK_LIST = declareQuery(
+  {
+    ...LEVEL,
+    EventType: choicesParameter('Only webhooks for these event types.', EVENT_TYPES),
+    ...PAGING,
+  },
+  { isListing: true },
+);
 
 /** @returns the routes, relative to `/account`. */
 export function webhookRoutes(services: WebhookServices): Hono<Env> {

@@ -28,11 +28,14 @@ const DEFAULT_ITEMS = 100;
 /** Each entry may hold a request of 64 KiB. A larger page is refused, not cut: clients take a short page for the last one. */
 const MAX_ITEMS = 500;
 
-export const HISTORY_LIST = declareQuery({
-  state: choicesParameter('Only attempts in these states.', ATTEMPT_STATES),
-  ...PAGING,
-  itemsPerPage: integerParameter('Maximum entries of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
-});
+export const HISTORY_LIST = declareQuery(
+  {
+    state: choicesParameter('Only attempts in these states.', ATTEMPT_STATES),
+    ...PAGING,
+    itemsPerPage: integerParameter('Maximum entries of a page.', { min: 1, max: MAX_ITEMS, default: DEFAULT_ITEMS }),
+  },
+  { isListing: true },
+);
 
 /** @returns the routes, relative to `/account`. */
 export function historyRoutes(services: HistoryServices): Hono<Env> {

@@ -266,6 +266,43 @@ describe('structure: a listing', () => {
     expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());
   });
 
+  it('takes id, ids, singular and plural of every id filter (R-A12, R-C4–C6)', async () => {
+    const { siteId, sourceId, variableId } = await createStructure(api.manager);
+    await createStructure(api.manager);
+    const filters = [
+      ...['siteId', 'siteIds', 'filter.SiteIds'].map((name) => `${name}=${siteId}`),
+      ...['sourceId', 'sourceIds', 'sourcesId'].map((name) => `${name}=${sourceId}`),
+      ...['variableId', 'variableIds'].map((name) => `${name}=${variableId}`),
+    ];
+    for (const [path, id] of [
+      ['/sites', siteId],
+      ['/sources', sourceId],
+      ['/variables', variableId],
+    ] as const) {
+      for (const filter of [...filters, `id=${id}`, `ids=${id}`]) {
+        const { body } = await api.manager.get<Members[]>(`${path}?${filter}`);
+        expect(
+          body.map((item) => item.id),
+          `${path}?${filter}`,
+        ).toEqual([id]);
+      }
+    }
+  });
+
+  it.each([
+    ['/sources', 'sourcIds=1', 'sourceIds'],
+    ['/sites', 'customFiltre=x', 'customFilter'],
+    ['/variables', 'gatewayId=1', 'siteId'],
+    ['/data', 'variableIs=1', 'variableIds'],
+  ])('GET %s?%s is 400 with the nearest name (R-A12)', async (path, query, nearest) => {
+    const { status, body } = await api.manager.get<{ details: unknown }>(`${path}?${query}`);
+    const message = `is not a parameter of this listing; the nearest is ${nearest}`;
+    expect({ status, details: body.details }).toEqual({
+      status: 400,
+      details: [{ path: `query.${query.split('=')[0]?.toLowerCase()}`, message }],
+    });
+  });
+
   it('returns pages in id order, and x-total-count when asked (R-A7, §8)', async () => {
     const sourceId = await createSource(api.manager, await createSite(api.manager));
     const ids: number[] = [];

@@ -3,8 +3,10 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
 import { routingPath } from '../../../src/http/create-app.ts';
 import { isStorableJson, isStorableText } from '../../../src/platform/database/storable-text.ts';
+import type { DomainError } from '../../../src/platform/errors.ts';
+import { PAGING } from '../../../src/platform/http/paging.ts';
 import { declareQuery } from '../../../src/platform/http/query.ts';
-import { idsParameter, textParameter } from '../../../src/platform/http/query-parameters.ts';
+import { idsParameter, named, textParameter } from '../../../src/platform/http/query-parameters.ts';
 import { findTimeZone, localClock, zoneOffset } from '../../../src/structure/catalogue/time-zones.ts';
 
 describe('lenient reading: paths', () => {
@@ -43,6 +45,49 @@ describe('lenient reading: query strings', () => {
         expect(IDS.parse(`http://h?${spelling}=${ids.join(',')}`).siteIds).toEqual(ids);
       }),
     );
+  });
+});
+
+describe('lenient reading: filters of a listing', () => {
+  const LIST = declareQuery(
+    { siteIds: named(idsParameter('Sites.'), 'id', 'ids', 'siteId'), from: textParameter('Begin.'), ...PAGING },
+    { isListing: true },
+  );
+  const refusalOf = (query: string) => {
+    try {
+      return LIST.parse(`http://h?${query}`) && undefined;
+    } catch (error) {
+      return (error as DomainError).message;
+    }
+  };
+
+  it.each(['id=1', 'ids=1', 'siteId=1', 'filter.SITEIDS=1', 'siteIds%5B0%5D=1'])(
+    '%s is a name of siteIds (R-A12)',
+    (query) => {
+      expect(LIST.parse(`http://h?${query}`).siteIds).toEqual([1]);
+    },
+  );
+
+  it('values of all names of a filter count together (R-A12)', () => {
+    expect(LIST.parse('http://h?siteId=2&siteIds=3,4&id=1').siteIds).toEqual([3, 4, 1, 2]);
+  });
+
+  it('an error names the parameter as the client wrote it (R-A5)', () => {
+    expect(refusalOf('siteIds=1&siteId=x')).toMatch(/^query siteId must be an integer/);
+  });
+
+  it.each([
+    ['sitesIds=1', 'query sitesids is not a parameter of this listing; the nearest is siteIds'],
+    ['sourceId=1', 'query sourceid is not a parameter of this listing; the nearest is siteId'],
+    ['meterIds=1', 'query meterids is not a parameter of this listing; the nearest is siteIds'],
+    ['form=x', 'query form is not a parameter of this listing; the nearest is from'],
+    ['itemPerPage=1', 'query itemperpage is not a parameter of this listing; the nearest is itemsPerPage'],
+  ])('%s looks like a filter and is refused with the nearest name (R-A12)', (query, message) => {
+    expect(refusalOf(query)).toBe(message);
+  });
+
+  it.each(['_=1', 'op1', 'verbose=true', 'culture=fr', 'x=1', 'xy=1'])('%s is ignored (R-A3)', (query) => {
+    expect(refusalOf(query)).toBeUndefined();
   });
 });
 

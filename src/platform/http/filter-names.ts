@@ -1,0 +1,32 @@
+/** Refuses query parameters of a listing that are unknown and look like a filter (R-A12). */
+import leven from 'leven';
+import { DomainError } from '../errors.ts';
+
+const ENDS_AS_ID = /ids?$/;
+/** Letters by which a misspelt name may differ. Every word of two letters is within two letters of `to`. */
+const MAX_LETTERS = 2;
+const LETTERS_PER_TYPO = 2;
+
+/**
+ * @param known names of the listing's parameters, documented ones first.
+ * @returns a function that takes the given names in lower case. @throws {DomainError} invalid_input naming each that ends in
+ *   `id` or `ids`, or nearly equals a known name, with the nearest known name.
+ */
+export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
+  const lower = known.map((name) => name.toLowerCase());
+  const isKnown = new Set(lower);
+  return (given) => {
+    const details = [];
+    for (const name of given) {
+      if (isKnown.has(name)) continue;
+      const distances = lower.map((other) => leven(name, other));
+      const distance = Math.min(...distances);
+      const nearest = known[distances.indexOf(distance)] ?? '';
+      const isMisspelt = distance <= Math.min(MAX_LETTERS, Math.floor(nearest.length / LETTERS_PER_TYPO));
+      if (!isMisspelt && !ENDS_AS_ID.test(name)) continue;
+      details.push({ path: `query.${name}`, message: `is not a parameter of this listing; the nearest is ${nearest}` });
+    }
+    const [first] = details;
+    if (first) throw new DomainError('invalid_input', `${first.path.replace('.', ' ')} ${first.message}`, details);
+  };
+}

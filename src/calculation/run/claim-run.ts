@@ -4,7 +4,7 @@
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
-import { MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
+import { delayRequests, isDue, MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
 import { announceEnd } from './announce-end.ts';
 
 export const RUN_LOCK_CLASS = 0x7275;
@@ -39,7 +39,7 @@ const ABANDON = `
 
 // Dependency order (R-H5): a request waits while a variable upstream of it still has to run, or has run and not yet announced
 // what it wrote, in the same wave or an earlier one. It does not wait for a later wave: an input that changes all the time
-// would starve its readers.
+// would starve its readers. Of several requests the one with the most attempts is first: its pause bounds how often it comes.
 const CLAIM = `
   with recursive upstream (id) as (
     select input_variable_id from variable_input where variable_id = $1 and input_variable_id <> $1
@@ -47,9 +47,9 @@ const CLAIM = `
     select edge.input_variable_id from upstream join variable_input edge on edge.variable_id = upstream.id
     where edge.input_variable_id <> $1
   ),
-  request as (
-    delete from calculation_request mine
-    where variable_id = $1 and not_before_date <= clock_timestamp()
+  first as (
+    select attempt from calculation_request mine
+    where variable_id = $1 and ${isDue('mine')}
       and not exists (
         select from calculation_request other join upstream on upstream.id = other.variable_id
         where other.wave <= mine.wave)
@@ -59,7 +59,12 @@ const CLAIM = `
       and not exists (
         select from outbox_event event
         where event.type = ${eventLiteral('DataPointsWritten')} and (event.payload ->> 'wave')::int8 = mine.wave)
-    returning *
+    order by attempt desc limit 1
+  ),
+  request as (
+    delete from calculation_request mine using first
+    where mine.variable_id = $1 and mine.attempt = first.attempt
+    returning mine.*
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
                                default_version, requested_date, ancestors, request_id)
@@ -69,7 +74,7 @@ const CLAIM = `
 
 // Variables with a due request, or with a run whose session is gone.
 const FIND_DUE = `
-  select variable_id as id from calculation_request where not_before_date <= clock_timestamp()
+  select variable_id as id from calculation_request request where ${isDue('request')}
   union
   select variable_id from calculation_run run
   where state = 'Running' and not exists (
@@ -115,6 +120,9 @@ async function abandonRuns(transaction: Transaction, variableId: number): Promis
     // From the second time on the run itself may be what ends the calculator.
     const delaySec = run.attempt === 0 ? 0 : 2 ** run.attempt;
     if (attempt < MAX_ATTEMPTS) await requestAgain(transaction, { ...run, attempt, delaySec });
-    else await announceEnd(transaction, run, 'CalculationFailed');
+    else {
+      await delayRequests(transaction, variableId, delaySec);
+      await announceEnd(transaction, run, 'CalculationFailed');
+    }
   }
 }

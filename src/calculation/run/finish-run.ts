@@ -7,7 +7,7 @@ import { toStorableText } from '../../platform/database/storable-text.ts';
 import { announcePoints } from '../../points/announce-points.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { InputRecord } from '../inputs/load-inputs.ts';
-import { MAX_ATTEMPTS, requestAgain } from '../schedule/request-calculations.ts';
+import { delayRequests, MAX_ATTEMPTS, requestAgain } from '../schedule/request-calculations.ts';
 import { announceEnd } from './announce-end.ts';
 import type { ClaimedRun } from './claim-run.ts';
 import type { FormulaRecord } from './compute.ts';
@@ -90,8 +90,12 @@ export async function failRun(connection: Connection, run: ClaimedRun, given: Ru
     const report = await blameScript(transaction, run, given);
     const isRetried = report.outcome === 'fault' && run.attempt + 1 < MAX_ATTEMPTS;
     await endRun(transaction, run, isRetried ? 'Abandoned' : 'Failed', report);
-    if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec: 2 ** run.attempt });
-    else await announceEnd(transaction, run, 'CalculationFailed');
+    const delaySec = 2 ** run.attempt;
+    if (isRetried) await requestAgain(transaction, { ...run, attempt: run.attempt + 1, delaySec });
+    else {
+      if (given.outcome === 'fault') await delayRequests(transaction, run.variableId, delaySec);
+      await announceEnd(transaction, run, 'CalculationFailed');
+    }
     return report;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Triggers (R-H5): which variables must run over which dates after a change. A variable has at most one waiting request; a
- * trigger that arrives while it waits widens it. A committed write becomes requests in the transaction that removes its
+ * Triggers (R-H5): which variables must run over which dates after a change. A variable has at most one waiting request for
+ * each number of attempts; a trigger that arrives while one with none waits widens it. A committed write becomes requests in the transaction that removes its
  * event from the outbox, so no change is lost or requested twice.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
@@ -12,17 +12,17 @@ import { announceEnd, type EndedRun } from '../run/announce-end.ts';
 import type { DueSchedule } from './schedule.ts';
 
 // Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
-// upstream request, so an input that changes all the time would starve it. The pause and the attempts of a request that is repeated
-// hold for the merged one, whichever came first: otherwise a run that ends its calculator would be tried without a pause.
+// upstream request, so an input that changes all the time would starve it. Dates that never failed are not charged with the
+// attempts of others: only requests with equal attempts merge. The pause of one holds for all of its variable (`isDue`):
+// otherwise a run that ends its calculator would be tried without a pause while its input changes.
 const WIDEN = `
-  on conflict (variable_id) do update
+  on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
       to_date = greatest(calculation_request.to_date, excluded.to_date),
       trigger_date = greatest(calculation_request.trigger_date, excluded.trigger_date),
       wave = least(calculation_request.wave, excluded.wave),
       ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
       trigger = excluded.trigger,
-      attempt = greatest(calculation_request.attempt, excluded.attempt),
       not_before_date = greatest(calculation_request.not_before_date, excluded.not_before_date),
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
   returning variable_id as "variableId"`;
@@ -195,6 +195,11 @@ export interface RequestBack extends RunRequest {
 /** Attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
 export const MAX_ATTEMPTS = 5;
 
+/** @returns SQL: whether no request of the variable of the request `alias` is paused. */
+export const isDue = (alias: string) => `
+  not exists (select from calculation_request paused
+              where paused.variable_id = ${alias}.variable_id and paused.not_before_date > clock_timestamp())`;
+
 /**
  * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed. Does nothing when
  * the variable was deleted meanwhile.
@@ -222,6 +227,18 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
       request.ancestors,
       request.requestId,
     ],
+  );
+}
+
+/**
+ * Delays the waiting requests of a variable after the last attempt of another: the script may fail on their dates as well.
+ */
+export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
+  await transaction.query(
+    `update calculation_request
+     set not_before_date = greatest(not_before_date, clock_timestamp() + $2 * interval '1 second')
+     where variable_id = $1`,
+    [variableId, delaySec],
   );
 }
 

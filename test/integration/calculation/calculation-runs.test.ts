@@ -151,13 +151,17 @@ describe('calculation: a run over many points', () => {
 
 describe('calculation: a run that was abandoned', () => {
   const crash = () => Promise.reject(new Error('the process would be gone'));
-  const request = async (variableId: number) => {
+  const requestsOf = async (variableId: number) => {
     const { rows } = await store.database.query(
-      'select attempt, not_before_date > now() as "isPaused" from calculation_request where variable_id = $1',
+      'select attempt, from_date as "from" from calculation_request where variable_id = $1 order by attempt',
       [variableId],
     );
-    return rows[0];
+    return rows;
   };
+  const endPause = (variableId: number) =>
+    store.database.query('update calculation_request set not_before_date = now() where variable_id = $1', [variableId]);
+  const [OLD, NEW] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
+  const force = (variableId: number, at: string) => forceUpdate(store.database, [variableId], { from: at, to: at });
   test('by a restart of the database is repeated, and the attempt does not count (R-A15)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], {});
@@ -178,19 +182,45 @@ describe('calculation: a run that was abandoned', () => {
   });
 
   test.each(['before', 'after'] as const)(
-    'keeps its pause and attempts when a trigger arrives %s it is repeated (R-H5)',
+    'pauses dates that arrive %s it is repeated, and charges them with no attempt (R-H5)',
     async (order) => {
       const variableId = await addCalculated([]);
-      await forceUpdate(store.database, [variableId], {});
+      await force(variableId, OLD);
       // The first repetition has no pause; the second has one.
       await expect(runWith(variableId, crash)).rejects.toThrow();
       await expect(runWith(variableId, crash)).rejects.toThrow();
-      if (order === 'before') await forceUpdate(store.database, [variableId], {});
+      if (order === 'before') await force(variableId, NEW);
       expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
-      if (order === 'after') await forceUpdate(store.database, [variableId], {});
-      expect(await request(variableId)).toEqual({ attempt: 2, isPaused: true });
+      if (order === 'after') await force(variableId, NEW);
+      expect(await findDueVariables(store.database)).not.toContain(variableId);
+      expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+      expect(await requestsOf(variableId)).toEqual([
+        { attempt: 0, from: NEW },
+        { attempt: 2, from: OLD },
+      ]);
     },
   );
+
+  test('that fails for good leaves dates that never failed their own run, after a pause (R-H5, R-H8)', async () => {
+    const variableId = await addCalculated([]);
+    await force(variableId, OLD);
+    const isDead = () => runWith(variableId, crash).then(...([() => false, () => true] as const));
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) while (!(await isDead())) await endPause(variableId);
+    await force(variableId, NEW);
+    // This claim ends the last attempt as Failed.
+    expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
+    expect(await requestsOf(variableId)).toEqual([{ attempt: 0, from: NEW }]);
+    await endPause(variableId);
+    await runWith(variableId, () => ok([]));
+    const { rows } = await store.database.query(
+      'select state, attempt, from_date as "from" from calculation_run where variable_id = $1 order by id desc limit 2',
+      [variableId],
+    );
+    expect(rows).toEqual([
+      { state: 'Succeeded', attempt: 0, from: NEW },
+      { state: 'Failed', attempt: MAX_ATTEMPTS - 1, from: OLD },
+    ]);
+  });
 });
 
 describe('calculation: a run whose calculator or variable is lost', () => {

@@ -3,7 +3,7 @@
  * uses this file.
  */
 import { z } from 'zod';
-import { parseRange } from './platform/address-rules.ts';
+import { parseRange } from './platform/address-ranges.ts';
 
 /** A setting: its type with default, and the sentence that documents it. */
 export interface Setting<T extends z.ZodType> {

@@ -2,7 +2,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
-import { networkOf } from '../platform/address-rules.ts';
+import { networkOf } from '../platform/address-ranges.ts';
 import { DomainError } from '../platform/errors.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 

@@ -9,7 +9,7 @@ import {
   withMemberNames,
 } from '../../platform/http/json-patch.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
-import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import type { TargetPolicy } from '../sending/target-url.ts';
 import type { Webhook, WebhookFilter } from '../webhook.ts';
 import { type WebhookChange, webhookChangeSchema } from './webhook-schema.ts';
 

@@ -15,7 +15,7 @@ import {
   textId,
 } from '../../platform/openapi/operation.ts';
 import { EVENT_TYPES } from '../event-type.ts';
-import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import type { TargetPolicy } from '../sending/target-url.ts';
 import { SAMPLE_DATA } from '../trial-sends/sample-data.ts';
 import { HTTP_METHODS, type StoredWebhook } from '../webhook.ts';
 import { WEBHOOK_LIST, WEBHOOK_QUERY } from './webhook-routes.ts';

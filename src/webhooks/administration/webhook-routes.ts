@@ -11,7 +11,7 @@ import { declareQuery } from '../../platform/http/query.ts';
 import { choicesParameter, enumerationParameter } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { EVENT_TYPES } from '../event-type.ts';
-import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import type { TargetPolicy } from '../sending/target-url.ts';
 import type { StoredWebhook } from '../webhook.ts';
 import { planPatch } from './patch-webhook.ts';
 import { changeWebhook, createWebhook, removeWebhook, type SaveServices } from './save-webhook.ts';

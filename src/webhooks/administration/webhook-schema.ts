@@ -10,7 +10,7 @@ import type { EventType } from '../event-type.ts';
 import { EVENT_TYPES } from '../event-type.ts';
 import { findHeaderProblems } from '../header-rules.ts';
 import { MAX_TEMPLATE_LENGTH } from '../sending/body-template.ts';
-import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from '../sending/target-url-rules.ts';
+import { MAX_URL_LENGTH, parseTargetUrl, type TargetPolicy } from '../sending/target-url.ts';
 import { HTTP_METHODS, type WebhookFields, type WebhookFilter } from '../webhook.ts';
 import { isSecret, SECRET_RULE } from './webhook-secret.ts';
 

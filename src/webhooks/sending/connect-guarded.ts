@@ -4,7 +4,7 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
-import { type AddressRange, isAllowedAddress } from '../../platform/address-rules.ts';
+import { type AddressRange, isAllowedAddress } from '../../platform/address-ranges.ts';
 
 /** @returns every address of a name. @throws an error with a code of node:dns. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

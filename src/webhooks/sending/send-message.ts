@@ -3,7 +3,7 @@
  * it; the callers decide when to send and whether to retry.
  */
 
-import type { AddressRange } from '../../platform/address-rules.ts';
+import type { AddressRange } from '../../platform/address-ranges.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { toStorableText } from '../../platform/database/storable-text.ts';
 import type { AttemptOutcome, Message, ReceivedResponse, SentRequest } from '../attempt.ts';
@@ -15,7 +15,7 @@ import { describeFailure } from './describe-failure.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { openGuardedAgents } from './guarded-agents.ts';
 import { maskCredentials, parseRetryAfter } from './message-headers.ts';
-import { parseTargetUrl } from './target-url-rules.ts';
+import { parseTargetUrl } from './target-url.ts';
 
 export interface SenderOptions {
   readonly allowHttp: boolean;

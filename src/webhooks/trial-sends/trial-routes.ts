@@ -12,7 +12,7 @@ import type { WakeQueue } from '../../platform/queue.ts';
 import { assertFields } from '../administration/check-fields.ts';
 import type { Requester } from '../administration/save-webhook.ts';
 import { generateSecret } from '../administration/webhook-secret.ts';
-import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import type { TargetPolicy } from '../sending/target-url.ts';
 import { SAMPLE_DATA } from './sample-data.ts';
 import { type NewTrial, trialSchema } from './trial-schema.ts';
 import { trialKey } from './trial-sender.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isStorableJson, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
 import { newWebhookShape } from '../administration/webhook-schema.ts';
-import type { TargetPolicy } from '../sending/target-url-rules.ts';
+import type { TargetPolicy } from '../sending/target-url.ts';
 
 /** @param policy URLs and addresses receivers may have. */
 export function trialSchema(policy: TargetPolicy) {

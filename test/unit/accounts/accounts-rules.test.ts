@@ -14,7 +14,7 @@ import { type KeyAge, planSigningKeys } from '../../../src/identity/keys/signing
 import { choosePageLanguage, PAGE_TEXTS } from '../../../src/identity/pages/texts/page-texts.ts';
 import { PASSWORD_MAIL_TEXTS } from '../../../src/identity/passwords/password-mail-texts.ts';
 import { findPasswordProblem } from '../../../src/identity/passwords/password-rules.ts';
-import { networkOf } from '../../../src/platform/address-rules.ts';
+import { networkOf } from '../../../src/platform/address-ranges.ts';
 import { renderMail } from '../../../src/platform/mail/mail-render.ts';
 import { MAIL_LANGUAGES, type MailTexts, toMailLanguage } from '../../../src/platform/mail/mail-text.ts';
 import { WEBHOOK_MAIL_TEXTS } from '../../../src/webhooks/delivery/disabled-mail-texts.ts';

@@ -2,7 +2,7 @@
  * Fixture of the sending tests: a sender that may connect to loopback, a target, a message, and a server of raw bytes.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { type AddressRange, parseRange } from '../../../../src/platform/address-rules.ts';
+import { type AddressRange, parseRange } from '../../../../src/platform/address-ranges.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Message } from '../../../../src/webhooks/attempt.ts';
 import { openSender, type Sender, type SenderOptions } from '../../../../src/webhooks/sending/send-message.ts';

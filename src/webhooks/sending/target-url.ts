@@ -1,5 +1,6 @@
 /** Which URLs of receivers are accepted (R-I4). The addresses behind a name are checked by connect-guarded.ts. */
-import { type AddressRange, isAllowedAddress } from '../../platform/address-rules.ts';
+import { isIP } from 'node:net';
+import { type AddressRange, isAllowedAddress } from '../../platform/address-ranges.ts';
 
 export interface TargetPolicy {
   readonly allowHttp: boolean;
@@ -33,7 +34,7 @@ export function hostOf({ hostname }: URL): string {
 
 /** Whether the host is a literal address. */
 export function isAddressHost(host: string): boolean {
-  return host.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+  return isIP(host) !== 0;
 }
 
 function findTextProblem(text: string): string | undefined {

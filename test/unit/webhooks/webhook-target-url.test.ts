@@ -1,8 +1,8 @@
 /** Addresses of receivers, headers and Retry-After: what is accepted before anything is sent (R-I1, R-I3, R-I4). */
 import { describe, expect, test } from 'vitest';
-import { parseRange } from '../../../src/platform/address-rules.ts';
+import { parseRange } from '../../../src/platform/address-ranges.ts';
 import { maskCredentials, mergeHeaders, parseRetryAfter } from '../../../src/webhooks/sending/message-headers.ts';
-import { parseTargetUrl } from '../../../src/webhooks/sending/target-url-rules.ts';
+import { parseTargetUrl } from '../../../src/webhooks/sending/target-url.ts';
 
 const STRICT = { allowHttp: false, allowedRanges: [] };
 

@@ -222,8 +222,14 @@ const SETTINGS = {
     'Milliseconds between polls for work whose Redis notification was lost.',
   ),
   CALC_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum concurrent calculations per calculator.'),
-  CALC_WALL_TIME_MS: setting(integer(100, 3_600_000).default(30_000), 'Maximum run time of a script in milliseconds.'),
-  CALC_CPU_TIME_SEC: setting(integer(1, 3600).default(30), 'Maximum CPU time of a script in seconds.'),
+  CALC_WALL_TIME_MS: setting(
+    integer(100, 3_600_000).default(30_000),
+    'Maximum time of the scripts of a run, all its formulas together, in milliseconds.',
+  ),
+  CALC_CPU_TIME_SEC: setting(
+    integer(1, 3600).default(30),
+    'Maximum CPU time of the scripts of a run, all its formulas together, in seconds.',
+  ),
   CALC_MEMORY_BYTES: setting(integer(64 << 20, 64 * 2 ** 30).default(2 ** 30), 'Maximum memory of a script in bytes.'),
   CALC_TMP_BYTES: setting(integer(1 << 20, 2 ** 40).default(64 << 20), "Size of a script's private /tmp in bytes."),
   CALC_MAX_PROCESSES: setting(integer(1, 10_000).default(64), 'Maximum processes and threads of a script.'),

@@ -21,6 +21,7 @@ import type { PictureFormat, SandboxJob, SandboxOutcome } from '../sandbox/sandb
 import { mergeNotes, sumTimings } from './merge-outcomes.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
+import { shareLimits } from './share-limits.ts';
 
 export interface ComputeServices {
   readonly dictionary: Dictionary;
@@ -96,8 +97,9 @@ export async function compute(
     return { result, formulas: [], inputs: [], read: 0, notes: {}, durations, outcomes: [] };
   }
   const outcomes: SandboxOutcome[] = [];
+  const runScript = shareLimits(services.sandbox);
   for (const job of loaded.jobs) {
-    const outcome = await services.sandbox.run(job, signal);
+    const outcome = await runScript(job, signal);
     outcomes.push(outcome);
     if (outcome.kind !== 'ok') break;
   }

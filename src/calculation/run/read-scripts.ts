@@ -2,6 +2,7 @@
 import type { ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, VariableInfo } from '../sandbox/sandbox-types.ts';
+import { shareLimits } from './share-limits.ts';
 
 const NO_TARGET: VariableInfo = {
   ...{ id: 0, name: '', sourceId: 0, granularity: null, granularityTimeBase: null },
@@ -22,12 +23,13 @@ export async function readScripts(
 ): Promise<ValidateAnswer> {
   const problems: ScriptProblem[] = [];
   const names: (readonly string[])[] = [];
+  const parseScript = shareLimits(sandbox);
   for (const [formula, script] of scripts.entries()) {
     if (script === null) {
       names.push([]);
       continue;
     }
-    const outcome = await sandbox.run(jobOf(script), signal);
+    const outcome = await parseScript(jobOf(script), signal);
     names.push(outcome.kind === 'ok' ? outcome.errors : []);
     const line = outcome.kind === 'script_error' ? outcome.line : null;
     if (outcome.kind !== 'ok') problems.push({ formula, message: outcome.message, line });

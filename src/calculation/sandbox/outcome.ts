@@ -16,11 +16,21 @@ interface Ending {
   readonly timing: RunTiming;
 }
 
+export interface DecidedLimits extends RunLimits {
+  /** Whether no other script of the run came before this one; its messages name the limits of the run. */
+  readonly isFirst?: boolean;
+}
+
 /**
  * @param elapsedMs from the call to the end of the answer, for `timing.waitMs`.
  * @param isAlone whether no other run was under way when the answer ended.
  */
-export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: number, isAlone: boolean): SandboxOutcome {
+export function decideOutcome(
+  answer: Answer,
+  limits: DecidedLimits,
+  elapsedMs: number,
+  isAlone: boolean,
+): SandboxOutcome {
   const { trailer } = answer;
   const timing = timingOf(trailer, elapsedMs);
   if (trailer === null) {
@@ -37,7 +47,7 @@ export function decideOutcome(answer: Answer, limits: RunLimits, elapsedMs: numb
   return reportedOutcome(frame, limits, ending);
 }
 
-function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending): SandboxOutcome {
+function reportedOutcome(frame: ResultFrame, limits: DecidedLimits, ending: Ending): SandboxOutcome {
   if (frame.status === 'ok') return okOutcome(frame, limits, ending);
   if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
   const [message = ''] = keepTexts([frame.message], limits.maxTextBytes);
@@ -46,7 +56,11 @@ function reportedOutcome(frame: ResultFrame, limits: RunLimits, ending: Ending):
 }
 
 /** The runner enforces these bounds too; they are checked again because a script can forge a frame. */
-function okOutcome(frame: Extract<ResultFrame, { status: 'ok' }>, limits: RunLimits, ending: Ending): SandboxOutcome {
+function okOutcome(
+  frame: Extract<ResultFrame, { status: 'ok' }>,
+  limits: DecidedLimits,
+  ending: Ending,
+): SandboxOutcome {
   const { dates, values, versions, tags } = frame.series;
   const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
   if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
@@ -59,7 +73,7 @@ function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile
 }
 
 /** R ended without a readable result: quit(), a crash of a package, or bytes that the script wrote into the result. */
-function unreportedOutcome(answer: Answer, trailer: Trailer, limits: RunLimits, ending: Ending): SandboxOutcome {
+function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimits, ending: Ending): SandboxOutcome {
   if (trailer.code !== 0 && MEMORY_WORDS.test(answer.output)) return limitOutcome('memory', limits, ending);
   const message =
     answer.result.length > 0
@@ -77,7 +91,7 @@ function killedOutcome(number: number, ending: Ending): SandboxOutcome {
 
 function limitOutcome(
   limit: LimitName | Exclude<FailureStatus, 'script_error'>,
-  limits: RunLimits,
+  limits: DecidedLimits,
   ending: Ending,
   detail?: string,
 ): SandboxOutcome {
@@ -85,12 +99,14 @@ function limitOutcome(
   return { kind: 'limit', limit, message: detail ? `${text} (${detail})` : text, ...ending };
 }
 
-function limitMessage(limit: LimitName, limits: RunLimits): string {
+function limitMessage(limit: LimitName, limits: DecidedLimits): string {
+  const [scripts, together] =
+    limits.isFirst === false ? ["the scripts of the run's formulas", ' together'] : ['the script', ''];
   switch (limit) {
     case 'wall_time':
-      return `the script ran longer than ${limits.wallTimeMs / 1000} s`;
+      return `${scripts} ran longer than ${limits.wallTimeMs / 1000} s${together}`;
     case 'cpu_time':
-      return `the script used more than ${limits.cpuTimeSec} s of processor time`;
+      return `${scripts} used more than ${limits.cpuTimeSec} s of processor time${together}`;
     case 'memory':
       return `the script needed more than ${bytesText(limits.memoryBytes)} of memory`;
     case 'output_size':

@@ -139,9 +139,20 @@ interface RunParts {
 async function runOnce({ zygote, limits, isAlone }: RunParts, job: SandboxJob, signal?: AbortSignal) {
   const startedMs = performance.now();
   const frame = encodeRequest(job);
-  const parts = [encodeRunHeader(limits, frame.length), frame];
-  const answer = await connectAndRun(zygote, parts, limits.wallTimeMs + GRACE_MS, signal);
-  return decideOutcome(answer, limits, performance.now() - startedMs, isAlone());
+  const remaining = remainingLimits(limits, job);
+  const parts = [encodeRunHeader(remaining, frame.length), frame];
+  const answer = await connectAndRun(zygote, parts, remaining.wallTimeMs + GRACE_MS, signal);
+  const isFirst = (job.spent?.wallMs ?? 0) === 0;
+  return decideOutcome(answer, { ...limits, isFirst }, performance.now() - startedMs, isAlone());
+}
+
+/** The limits without what earlier scripts of the run took. The wire takes no zero: the last millisecond ends the script. */
+function remainingLimits(limits: RunLimits, { spent = { wallMs: 0, cpuMs: 0 } }: SandboxJob): RunLimits {
+  return {
+    ...limits,
+    wallTimeMs: Math.max(1, Math.floor(limits.wallTimeMs - spent.wallMs)),
+    cpuTimeSec: Math.max(1, Math.ceil(limits.cpuTimeSec - spent.cpuMs / 1000)),
+  };
 }
 
 /** Retries a refused connection for a while: a zygote may have died before its exit was noticed. */

@@ -1,5 +1,6 @@
 /** Hostile and broken scripts: each fails only its own run, with a reason its author understands (R-H7). */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { shareLimits } from '../../../../src/calculation/run/share-limits.ts';
 import { openSandboxPool, type SandboxPool } from '../../../../src/calculation/sandbox/pool.ts';
 import { createLog } from '../../../../src/platform/log.ts';
 import { createMetrics } from '../../../../src/platform/metrics/metrics.ts';
@@ -58,12 +59,21 @@ describe('sandbox: limits', () => {
     expect(outcome.kind === 'limit' && outcome.message).toContain(message);
   });
 
-  test('sleep-for-ever ends as wall_time, and the next run works (R-H7)', async () => {
+  test('sleeping ends as wall_time, in one script or several of a run, and the next run works (R-H7)', async () => {
     const hasty = await openTestPool({ ...LIMITS, CALC_WALL_TIME_MS: 3000 });
+    const runFormula = shareLimits(hasty);
+    const sleep = async () => {
+      await runFormula(jobOf('Sys.sleep(2)\nlist(TimeSeries = list(Dates = 1, Values = 1))'));
+      return runFormula(jobOf('Sys.sleep(2)'));
+    };
     try {
-      const outcome = await runBesideHonest(hasty, () => runHostile(hasty, 'sleep-for-ever'));
+      const [outcome, second] = await runBesideHonest(hasty, () =>
+        Promise.all([runHostile(hasty, 'sleep-for-ever'), sleep()]),
+      );
       expect(outcome).toMatchObject({ kind: 'limit', limit: 'wall_time' });
       expect(outcome.kind === 'limit' && outcome.message).toContain('the script ran longer than 3 s');
+      const message = "the scripts of the run's formulas ran longer than 3 s together";
+      expect(second).toMatchObject({ kind: 'limit', limit: 'wall_time', message });
       expect(await runHostile(hasty, 'find-traces')).toMatchObject({ kind: 'ok', errors: [] });
     } finally {
       await hasty.close();

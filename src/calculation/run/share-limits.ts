@@ -1,0 +1,16 @@
+/** The scripts of one run share its limits on wall and CPU time (R-H7): a run has up to 100 formulas. */
+import type { SandboxPool } from '../sandbox/pool.ts';
+import type { SandboxJob, SandboxOutcome, SpentTime } from '../sandbox/sandbox-types.ts';
+
+/** @returns a function that runs a script like `sandbox.run`, in the time that the scripts before it left. */
+export function shareLimits(
+  sandbox: Pick<SandboxPool, 'run'>,
+): (job: SandboxJob, signal?: AbortSignal) => Promise<SandboxOutcome> {
+  let spent: SpentTime = { wallMs: 0, cpuMs: 0 };
+  return async (job, signal) => {
+    const outcome = await sandbox.run({ ...job, spent }, signal);
+    const { runMs, cpuMs } = outcome.timing;
+    spent = { wallMs: spent.wallMs + runMs, cpuMs: spent.cpuMs + cpuMs };
+    return outcome;
+  };
+}

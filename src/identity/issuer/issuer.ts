@@ -22,7 +22,12 @@ import { issuerPages } from '../pages/issuer-pages.ts';
 import type { PageContext } from '../pages/page-context.ts';
 import { showMissing } from '../pages/provider-pages.ts';
 import { captureResponse, failCapturedResponse } from './captured-response.ts';
-import { answerPasswordGrant, type GrantContext, PASSWORD_GRANT_FIELDS } from './grants/issuer-grants.ts';
+import {
+  answerPasswordGrant,
+  answerScopeNames,
+  type GrantContext,
+  PASSWORD_GRANT_FIELDS,
+} from './grants/issuer-grants.ts';
 import {
   answerTokenExchange,
   type ExchangeContext,
@@ -113,6 +118,7 @@ function createProvider(context: Context, keys: IssuerKeys, log: Log): Provider 
   provider.use(passOnFailures);
   provider.use(answerInJson);
   provider.use(encodeBasic);
+  provider.use(answerScopeNames);
   provider.use(userinfo(context));
   provider.use(issuerPages(context, provider));
   logErrors(provider, log);

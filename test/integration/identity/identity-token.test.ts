@@ -77,23 +77,37 @@ describe('identity: the password grant', () => {
     const all = await tokenForMax();
     expect(all.body.scope).toBe('datahub-api push-data');
     expect(all.body).not.toHaveProperty('refused_scope');
-    const some = await tokenForMax({ scope: 'openid push-data' });
-    expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'openid' });
+    const some = await tokenForMax({ scope: 'profile push-data' });
+    expect(some.body).toMatchObject({ scope: 'push-data', refused_scope: 'profile' });
   });
 
   it('takes opisense-api for datahub-api, also in a refresh (R-B6, §5)', async () => {
     const first = await tokenForMax({ scope: 'opisense-api push-data' });
-    expect(first.body.scope).toBe('datahub-api push-data');
+    expect(first.body.scope).toBe('opisense-api push-data');
+    expect(decodeJwt(first.body.access_token ?? '').scope).toBe('datahub-api push-data');
     expect(first.body).not.toHaveProperty('refused_scope');
     const second = await refresh(first, { scope: 'opisense-api' });
-    expect(second).toMatchObject({ status: 200, body: { scope: 'datahub-api' } });
+    expect(second).toMatchObject({ status: 200, body: { scope: 'opisense-api' } });
     expect(decodeJwt(second.body.access_token ?? '').scope).toBe('datahub-api');
+  });
+
+  it('repeats the names of all granted scopes, openid too, with an ID token, also in a refresh (R-B3, §5)', async () => {
+    const scope = 'openid opisense-api push-data';
+    const first = await tokenForMax({ scope });
+    for (const { status, body } of [first, await refresh(first, { scope })]) {
+      expect({ status, ...body }).toMatchObject({ status: 200, scope });
+      expect(body).not.toHaveProperty('refused_scope');
+      const idToken = decodeJwt((body as { id_token?: string }).id_token ?? '');
+      expect(idToken).toMatchObject({ sub: identity.users.max, aud: 'demo', preferred_username: 'max' });
+      expect(decodeJwt(body.access_token ?? '').scope).toBe('datahub-api push-data');
+    }
+    expect((await tokenForMax({ scope: 'openid' })).body).toMatchObject({ error: 'invalid_scope' });
   });
 
   it('is served under the paths of the previous identity system (R-B2, R-B4, §5)', async () => {
     const discovery = (await identity.getJson('/.well-known/openid-configuration')) as { issuer: string };
     expect(discovery.issuer).toBe(`${identity.origin}/realms/tidemark`);
-    const form = { ...MAX, scope: 'openid opisense-api', acr_values: `accountId:${identity.otherAccountId}` };
+    const form = { ...MAX, scope: 'email opisense-api', acr_values: `accountId:${identity.otherAccountId}` };
     const answer = await fetch(`${identity.origin}/connect/token`, {
       method: 'POST',
       headers: { authorization: basic(`${CLIENT.clientId}:${CLIENT.secret}`) },
@@ -102,7 +116,7 @@ describe('identity: the password grant', () => {
     });
     expect(answer.status).toBe(200);
     const body = (await answer.json()) as Record<string, string>;
-    expect(body).toMatchObject({ scope: 'datahub-api', refused_scope: 'openid' });
+    expect(body).toMatchObject({ scope: 'opisense-api', refused_scope: 'email' });
     expect(decodeJwt(body.access_token ?? '').account).toBe(identity.otherAccountId);
     const headers = { authorization: `Bearer ${body.access_token}` };
     const user = await (await fetch(`${identity.origin}/connect/userinfo`, { headers })).json();

@@ -17,7 +17,7 @@ import { findProfile } from '../../directory/find-profile.ts';
 import { type SignInPolicy, signIn } from '../../passwords/sign-in.ts';
 import { API_RESOURCE, allowedScopes, apiResource, type ResourcePolicy } from './issuer-resource.ts';
 import { findGrantAccount, writeTokenGrant } from './token-grant.ts';
-import { type PlannedScopes, parseRequestedAccount, planScopes } from './token-request-rules.ts';
+import { OPENID, type PlannedScopes, parseRequestedAccount, planScopes, toScope } from './token-request-rules.ts';
 
 export interface GrantPolicy extends SignInPolicy, ResourcePolicy {
   readonly refreshTokenTtlSec: number;
@@ -59,13 +59,14 @@ export async function answerPasswordGrant(
   const { username, password } = ctx.oidc.params;
   if (!username || !password) throw new errors.InvalidRequest('username and password are required');
   const { granted, refused } = decideScopes(ctx.oidc.client, ctx.oidc.params.scope);
+  const isOpenid = refused.includes(OPENID);
   const result = await signIn(context.database, { userName: username, password }, context.policy, context.clock);
   if (result.kind === 'wrong_credentials') throw invalidGrant(WRONG_CREDENTIALS);
   if (result.kind === 'must_change_password') throw invalidGrant(NOT_SET_UP);
   const holder = await getHolder(context, ctx, result.userId, undefined);
   const { passwordFingerprint } = result;
-  const tokens = await issueTokens(context, ctx, { ...holder, passwordFingerprint }, granted.join(' '));
-  ctx.body = { ...tokens, ...nameRefused(refused) };
+  const tokens = await issueTokens(context, ctx, { ...holder, passwordFingerprint }, granted.join(' '), isOpenid);
+  ctx.body = { ...tokens, ...nameRefused(refused.filter((scope) => scope !== OPENID)) };
 }
 
 /**
@@ -121,6 +122,26 @@ export function nameRefused(refused: readonly string[]): { readonly refused_scop
   return refused.length === 0 ? {} : { refused_scope: refused.join(' ') };
 }
 
+interface TokenAnswer {
+  readonly scope?: string;
+  readonly refused_scope?: string;
+}
+
+/**
+ * Middleware that answers a token request with the scope names it used: clients such as requests-oauthlib stop when a granted
+ * scope has another name than the one they asked for. Mount it before the provider's routes.
+ */
+export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next();
+  const { scope, refused_scope: refused = '' } = (ctx.body ?? {}) as TokenAnswer;
+  const requested: unknown = ctx.oidc?.body?.scope;
+  if (ctx.status !== 200 || scope === undefined || typeof requested !== 'string') return;
+  const granted = new Set(scope.split(' '));
+  if (!refused.split(' ').includes(OPENID)) granted.add(OPENID);
+  const names = requested.split(/\s+/).filter((name) => granted.has(toScope(name)));
+  if (names.length > 0) ctx.body = { ...(ctx.body as object), scope: names.join(' ') };
+}
+
 /**
  * Decides user and account of a token: the requested account, else the kept one, else the active one.
  * @param keptAccountId account of the sign-in being refreshed.
@@ -153,9 +174,10 @@ async function issueTokens(
   ctx: TokenEndpointGrantContext<PasswordForm>,
   holder: TokenHolder & { readonly passwordFingerprint: string },
   scope: string,
+  isOpenid: boolean,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { client, provider } = ctx.oidc;
-  const { grantId, token, tokenType, expiresIn } = await issueAccessToken(context, ctx, holder, scope);
+  const { grantId, token, tokenType, expiresIn } = await issueAccessToken(context, ctx, holder, scope, isOpenid);
   const { userId, accountId, passwordFingerprint } = holder;
   const { refreshTokenTtlSec: ttlSec } = context.policy;
   const isGranted = await writeTokenGrant(context.database, {
@@ -166,7 +188,13 @@ async function issueTokens(
     passwordFingerprint,
   });
   if (!isGranted) throw invalidGrant(WRONG_CREDENTIALS);
-  const source = { client, accountId: userId, grantId, gty: 'password', scope };
+  const source = {
+    client,
+    accountId: userId,
+    grantId,
+    gty: 'password',
+    scope: isOpenid ? `${OPENID} ${scope}` : scope,
+  };
   const refreshToken = client.grantTypeAllowed('refresh_token')
     ? await new provider.RefreshToken({ ...source, resource: API_RESOURCE }).save()
     : undefined;
@@ -175,8 +203,15 @@ async function issueTokens(
     token_type: tokenType,
     expires_in: expiresIn,
     ...(refreshToken && { refresh_token: refreshToken }),
+    ...(isOpenid && { id_token: await issueIdToken(context, ctx, userId) }),
     scope,
   };
+}
+
+async function issueIdToken(context: GrantContext, ctx: TokenEndpointGrantContext<object>, userId: string) {
+  const profile = await findProfile(context.database, userId, new Date(context.clock.nowMillis()));
+  const idToken = new ctx.oidc.provider.IdToken({ ...profile }, { ctx });
+  return Object.assign(idToken, { scope: OPENID }).issue({ use: 'idtoken' });
 }
 
 /** Issues a signed access token with its grant. @returns `expiresIn` in seconds. */
@@ -185,10 +220,13 @@ export async function issueAccessToken(
   ctx: TokenEndpointGrantContext<object>,
   holder: TokenHolder,
   scope: string,
+  isOpenid = false,
 ) {
   const { client, provider } = ctx.oidc;
   const grant = new provider.Grant({ clientId: client.clientId, accountId: holder.userId });
   grant.addResourceScope(API_RESOURCE, scope);
+  // A refresh of a sign-in with `openid` answers with an ID token too.
+  if (isOpenid) grant.addOIDCScope(OPENID);
   const grantId = await grant.save();
   const accessToken = new provider.AccessToken({ client, accountId: holder.userId, grantId, gty: 'password', scope });
   accessToken.resourceServer = new provider.ResourceServer(API_RESOURCE, apiResource(client, policy));

@@ -10,10 +10,18 @@ export type Scope = (typeof KNOWN_SCOPES)[number];
 /** Scope name of the previous identity system → name of the service. Its clients were copied with their scopes (§5). */
 const SCOPE_ALIASES: ReadonlyMap<string, Scope> = new Map([['opisense-api', 'datahub-api']]);
 
+/** Scope of OpenID Connect: the answer has an ID token. Every client may request it, beside a scope of the service. */
+export const OPENID = 'openid';
+
+/** @returns the service's name of a scope. */
+export function toScope(name: string): string {
+  return SCOPE_ALIASES.get(name) ?? name;
+}
+
 /** @returns the names in `scope`, which are separated by spaces, with aliases replaced, each once. */
 export function parseScopes(scope: string | undefined): ReadonlySet<string> {
   const names = (scope ?? '').split(/\s+/).filter((name) => name !== '');
-  return new Set(names.map((name) => SCOPE_ALIASES.get(name) ?? name));
+  return new Set(names.map(toScope));
 }
 
 export interface PlannedScopes {
@@ -47,7 +55,7 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 
 /**
  * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested. A
- * request that names other scopes too (`openid`, `profile`, …) succeeds, because clients written for other issuers do so.
+ * request that names other scopes too (`profile`, `email`, …) succeeds, because clients written for other issuers do so.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
   const names = parseScopes(requested);

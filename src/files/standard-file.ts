@@ -76,3 +76,6 @@ export class FileRefusal extends Error {
     this.code = code;
   }
 }
+
+/** Message of too_large for a file that exhausts the memory of its parser. */
+export const TOO_LARGE = 'the file needs too much memory; split it into several files, or send it as CSV';

@@ -1,9 +1,11 @@
 /**
- * Parses stored files in worker threads, so that a large file does not block the event loop. The caller pulls chunks: the
- * thread prepares one chunk while another is written, never more, so memory does not depend on the size of the file.
+ * Parses stored files in child processes: a hostile file can end its parser, not the ingester, and a large one does not
+ * block the event loop. The caller pulls chunks: the parser prepares one chunk while another is written, never more, so
+ * memory does not depend on the size of the file.
  */
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { FileRefusal } from '../standard-file.ts';
 import type { StoredPart } from '../upload/stored-parts.ts';
 import type {
@@ -15,7 +17,7 @@ import type {
   ToParser,
 } from './parser-messages.ts';
 
-/** Answers to the questions of the parser's thread. */
+/** Answers to the questions of the parser. */
 export interface ParseHelp {
   /** @param index from 0. */
   readPart(index: number): Promise<StoredPart>;
@@ -27,54 +29,87 @@ export interface ParseHelp {
 
 export interface FileParser {
   /**
-   * Yields the rows of a file, chunk by chunk. The memory of a chunk is reused once the next is requested.
-   * @throws {FileRefusal} when the file cannot be read, or not any further; rethrows errors of `help`.
+   * Yields the rows of a file, chunk by chunk.
+   * @throws {FileRefusal} when the file cannot be read, or not any further.
+   * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;
-  /** Ends the idle threads. */
+  /** Ends the idle processes. */
   close(): Promise<void>;
 }
 
-const THREAD = new URL('./parser-thread.ts', import.meta.url);
-// Buffers do not count towards these limits. V8 never gives back a larger young generation, and strings here die young.
-const HEAP_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
+/** The parser process ended while it parsed a file: in practice, the file exhausted its memory. */
+export class ParserDeath extends Error {
+  override readonly name = 'ParserDeath';
+}
 
-/** Opens a pool of parser threads, which starts threads on demand and reuses them. */
+const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
+const MODULES = `${CHECKOUT}node_modules`;
+// The process may read the program and nothing else. Buffers do not count towards the limits of the heap. V8 never gives
+// back a larger young generation, and strings here die young.
+const EXEC_ARGV = [
+  ...['--max-old-space-size=192', '--max-semi-space-size=8', '--disallow-code-generation-from-strings'],
+  ...['--permission', '--no-warnings'],
+  ...[`${CHECKOUT}src/`, `${CHECKOUT}package.json`, MODULES, realpathSync(MODULES)].map(
+    (path) => `--allow-fs-read=${path}`,
+  ),
+];
+const MAX_IDLE_MS = 60_000;
+
+/** Opens a pool of parser processes, which starts them on demand and reuses them. */
 export function openFileParser(): FileParser {
-  const idle: Worker[] = [];
+  const idle: ChildProcess[] = [];
+  const keep = (child: ChildProcess): void => {
+    idle.push(child);
+    setTimeout(() => {
+      const at = idle.indexOf(child);
+      if (at >= 0) idle.splice(at, 1)[0]?.kill('SIGKILL');
+    }, MAX_IDLE_MS).unref();
+  };
   return {
     parse: async function* (order, help) {
-      const worker = idle.pop() ?? (await startThread());
+      const child = takeLiving(idle) ?? startProcess();
       let isReusable = false;
       try {
-        yield* chunksOf(worker, order, help);
+        yield* chunksOf(child, order, help);
         isReusable = true;
       } catch (error) {
         isReusable = error instanceof FileRefusal && error.code !== 'too_large';
         throw error;
       } finally {
-        if (isReusable) idle.push(worker);
-        else await worker.terminate();
+        if (isReusable) keep(child);
+        else child.kill('SIGKILL');
       }
     },
     close: async () => {
-      await Promise.all(idle.splice(0).map((worker) => worker.terminate()));
+      for (const child of idle.splice(0)) child.kill('SIGKILL');
     },
   };
 }
 
-async function startThread(): Promise<Worker> {
-  const worker = new Worker(THREAD, { execArgv: [], resourceLimits: HEAP_LIMITS });
-  await once(worker, 'online');
-  worker.unref();
-  // Keeps an error during termination from ending the process.
-  worker.on('error', () => {});
-  return worker;
+/** The process used last, so that those not needed any more stay idle and end. */
+function takeLiving(idle: ChildProcess[]): ChildProcess | undefined {
+  for (let child = idle.pop(); child; child = idle.pop()) if (child.connected) return child;
+  return undefined;
+}
+
+function startProcess(): ChildProcess {
+  const child = fork(PROGRAM, [], {
+    env: {},
+    execArgv: EXEC_ARGV,
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  holdLoop(child, false);
+  // Keeps an error of an idle process from ending this one.
+  child.on('error', () => child.kill('SIGKILL'));
+  return child;
 }
 
 type Arrival = { readonly kind: 'chunk'; readonly chunk: ParsedChunk } | { readonly kind: 'end' };
 
-async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk> {
+async function* chunksOf(child: ChildProcess, order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk> {
   const arrivals: Arrival[] = [];
   let isOver = false;
   let failure: { readonly error: unknown } | undefined;
@@ -90,24 +125,26 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
   const onMessage = (message: FromParser): void => {
     if (message.kind === 'chunk' || message.kind === 'end') arrive(message);
     else if (message.kind === 'refused') fail(new FileRefusal(message.code, message.message));
+    else if (message.kind === 'failed') fail(new Error(`the parser failed: ${message.reason}`));
     else answer(message, help).then(reply, fail);
   };
-  // A late answer must not reach the next file that the thread parses.
+  // A late answer must not reach the next file that the process parses.
   const reply = (message: ToParser | undefined): void => {
-    if (message && !isOver) send(worker, message);
+    if (message && !isOver) send(child, message);
   };
-  const onExit = (): void => fail(new Error('the parser ended unexpectedly'));
-  const onError = (error: unknown): void => fail(isOutOfMemory(error) ? tooLarge() : error);
-  worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-  worker.ref();
+  const onExit = (code: number | null, signal: string | null): void =>
+    fail(new ParserDeath(`the parser ended with ${signal ?? code}`));
+  // Without a process, as when the machine has no memory for one, there is no exit.
+  child.on('message', onMessage).on('exit', onExit).on('error', fail);
+  holdLoop(child, true);
   try {
-    send(worker, { kind: 'parse', order });
+    send(child, { kind: 'parse', order });
     for (;;) {
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
         yield arrival.chunk;
-        send(worker, { kind: 'written' });
+        send(child, { kind: 'written' });
       } else if (failure) {
         throw failure.error;
       } else {
@@ -118,12 +155,17 @@ async function* chunksOf(worker: Worker, order: ParseOrder, help: ParseHelp): As
     }
   } finally {
     isOver = true;
-    worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-    worker.unref();
+    child.off('message', onMessage).off('exit', onExit).off('error', fail);
+    holdLoop(child, false);
   }
 }
 
-type Question = Exclude<FromParser, { readonly kind: 'chunk' | 'end' | 'refused' }>;
+/** Whether the process keeps the event loop of this one alive. */
+function holdLoop(child: ChildProcess, isHeld: boolean): void {
+  for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref();
+}
+
+type Question = Exclude<FromParser, { readonly kind: 'chunk' | 'end' | 'refused' | 'failed' }>;
 
 async function answer(question: Question, help: ParseHelp): Promise<ToParser | undefined> {
   switch (question.kind) {
@@ -137,14 +179,7 @@ async function answer(question: Question, help: ParseHelp): Promise<ToParser | u
   }
 }
 
-function send(worker: Worker, message: ToParser): void {
-  worker.postMessage(message);
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-function tooLarge(): FileRefusal {
-  return new FileRefusal('too_large', 'the file needs too much memory; split it into several files, or send it as CSV');
+function send(child: ChildProcess, message: ToParser): void {
+  // The exit of the process is reported by its event.
+  child.send(message, () => {});
 }

@@ -1,4 +1,4 @@
-/** Messages between the parser's thread and the ingester. The thread asks and waits; it never accesses the database. */
+/** Messages between the parser process and the ingester. The parser asks and waits; it never accesses the database. */
 import type { Labels } from '../../points/label-rules.ts';
 import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
@@ -15,7 +15,7 @@ export interface ParseOrder {
   readonly from: FilePosition;
 }
 
-/** Combinations that the file has for the first time, by the thread's own numbers. */
+/** Combinations that the file has for the first time, by the parser's own numbers. */
 export interface ResolveRequest {
   readonly targets: readonly { readonly id: number; readonly identifiers: TargetIdentifiers }[];
   readonly labels: readonly { readonly id: number; readonly labels: Labels }[];
@@ -29,7 +29,7 @@ export interface ResolveAnswer {
 
 /** Rows to be written in one transaction. */
 export interface ParsedChunk {
-  /** COPY tuples, in memory shared with the thread, which reuses it once the chunk is written. */
+  /** COPY tuples. */
   readonly tuples: Uint8Array;
   /** Valid rows, repeats included. */
   readonly ingested: number;
@@ -54,4 +54,6 @@ export type FromParser =
   | { readonly kind: 'resolve'; readonly request: ResolveRequest }
   | { readonly kind: 'chunk'; readonly chunk: ParsedChunk }
   | { readonly kind: 'end' }
-  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string };
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
+  /** A bug: the state of the process is unknown. */
+  | { readonly kind: 'failed'; readonly reason: string };

@@ -1,6 +1,6 @@
 /**
  * Collects the rows of a chunk, valid rows as columns and invalid ones as errors, and encodes them as COPY tuples once
- * their targets and labels are resolved. Runs in the parser's thread, without an object per row.
+ * their targets and labels are resolved. Runs in the parser process, without an object per row.
  */
 
 import { formatInstant } from '../../platform/dates/instant-rules.ts';

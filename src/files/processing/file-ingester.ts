@@ -2,6 +2,7 @@
  * Background worker that ingests uploaded files, part of the ingester role. A queue wakes it by account; a sweeper finds
  * accounts whose wake-up was lost. Each wake-up ingests one file, then re-queues the account, so that accounts take turns.
  */
+import { createBackOff } from '../../platform/back-off.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { OutboxRelay } from '../../platform/database/outbox.ts';
 import type { Log } from '../../platform/log.ts';
@@ -19,6 +20,8 @@ import { findWaitingAccounts } from './take-file.ts';
 /** Name of the wake queue; its keys are account ids. */
 export const FILE_QUEUE = 'files';
 
+/** Delays of an account after a failure; each sweep tries the accounts that are due. */
+const BACK_OFF = { baseMs: 250, maxMs: 10_000 };
 const PURGE_INTERVAL_MS = 600_000;
 
 export interface FileIngesterServices {
@@ -53,11 +56,19 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
   const stopping = new AbortController();
   const onWritten = (): Promise<void> =>
     outbox.relay().catch((error: unknown) => log.warn({ err: error }, 'could not relay events; the sweeper will'));
+  const backOff = createBackOff({ ...BACK_OFF, nowMs: () => performance.now(), random: Math.random });
   const work = async (key: string): Promise<void> => {
     if (stopping.signal.aborted) return;
     const accountId = Number(key);
+    if (!backOff.isDue(key)) return;
     const ingest = { database, dictionary, parser, limits, onWritten, metrics, log };
-    if (!(await ingestFile(ingest, accountId, stopping.signal))) return;
+    const hasWorked = await ingestFile(ingest, accountId, stopping.signal).catch((error: unknown) => {
+      const delayMs = Math.round(backOff.failed(key));
+      log.warn({ err: error, accountId, delayMs }, 'a file could not be processed and is tried again');
+      return undefined;
+    });
+    if (hasWorked !== undefined) backOff.succeeded(key);
+    if (!hasWorked) return;
     if (stopping.signal.aborted) return;
     await queue.wake([key]);
   };

@@ -1,8 +1,7 @@
 /**
- * Ingests one stored file: parses it in a worker thread, resolves its targets and labels, and writes it chunk by chunk
+ * Ingests one stored file: parses it in a process of its own, resolves its targets and labels, and writes it chunk by chunk
  * (R-E2, R-E3, R-E5).
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import type { Log } from '../../platform/log.ts';
@@ -11,11 +10,11 @@ import { findLabelIds } from '../../points/find-label-ids.ts';
 import { resolveTargets } from '../../push/resolve-targets.ts';
 import { awaitPushes } from '../../push/store/waiting-batches.ts';
 import type { FileMetrics } from '../file-metrics.ts';
-import type { FileParser, ParseHelp } from '../parsing/file-parser.ts';
+import { type FileParser, type ParseHelp, ParserDeath } from '../parsing/file-parser.ts';
 import type { ResolveAnswer, ResolveRequest } from '../parsing/parser-messages.ts';
-import { type FileLimits, type FilePosition, FileRefusal } from '../standard-file.ts';
+import { type FileLimits, type FilePosition, FileRefusal, TOO_LARGE } from '../standard-file.ts';
 import { PART_BYTES, readPart } from '../upload/stored-parts.ts';
-import { endFile, storeIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
+import { countFailures, endFile, storeIgnoredColumns, type TakenFile, takeFile } from './take-file.ts';
 import { writeChunk } from './write-chunk.ts';
 
 export interface IngestFileServices {
@@ -29,9 +28,10 @@ export interface IngestFileServices {
   readonly log: Log;
 }
 
-// A file that crashes its process, or fails by a bug, must not be retried for ever.
-const MAX_ATTEMPTS = 10;
-const FORGET_RETRY_MS = 1000;
+// A file that fails by its content or a bug must not be retried for ever. Faults of ours and killed ingesters never count
+// (R-A15); the second death of its parser ends a file.
+const MAX_FAILURES = 10;
+const PARSER_DEATH_FAILURES = 5;
 
 /**
  * Ingests the oldest waiting file of an account. When `signal` aborts, stops after the chunk in progress. A file that
@@ -48,18 +48,11 @@ export async function ingestFile(
   if (!file) return false;
   const startMs = performance.now();
   try {
-    if (file.attempts > MAX_ATTEMPTS)
-      throw new FileRefusal(
-        'internal_error',
-        'processing the file failed repeatedly because of an internal error; upload it again or contact support',
-      );
     // Pushes accepted before the file was processed take effect before it (R-D6).
     const mayBegin = file.position.rows > 0 || (await awaitPushes(database, accountId, signal));
     if (mayBegin) await ingestRows(services, file, signal);
   } catch (error) {
-    if (isTransientError(error)) await forgetAttempt(services, file, signal);
-    if (!(error instanceof FileRefusal)) throw error;
-    const { code, message } = error;
+    const { code, message } = await toRefusal(services, file, error, signal);
     const hasEnded = await withTransaction(database, (transaction) => endFile(transaction, file.id, { code, message }));
     if (hasEnded) services.metrics.failed.inc();
     log.info({ requestId: file.requestId, accountId, fileId: file.id, code }, 'file failed');
@@ -71,19 +64,26 @@ export async function ingestFile(
 }
 
 /**
- * Takes back the count of an attempt that failed by a fault of ours (R-A15). Waits for the database as long as it takes:
- * until then nothing else of the account can be written either.
+ * Returns why the file ends as Failed, after counting the failure.
+ * @throws `error` when the file is to be tried again.
  */
-async function forgetAttempt({ database }: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await database.query('update stored_file set attempts = attempts - 1 where id = $1 and attempts > 0', [file.id]);
-      return;
-    } catch (error) {
-      if (!isTransientError(error)) throw error;
-    }
-    await pause(FORGET_RETRY_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
-  }
+async function toRefusal(
+  { database, log }: IngestFileServices,
+  file: TakenFile,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<FileRefusal> {
+  if (error instanceof FileRefusal) return error;
+  const isDeath = error instanceof ParserDeath;
+  if (isTransientError(error) || (isDeath && signal.aborted)) throw error;
+  const failures = await countFailures(database, file.id, isDeath ? PARSER_DEATH_FAILURES : 1);
+  if (failures < MAX_FAILURES) throw error;
+  log.warn({ err: error, accountId: file.accountId, fileId: file.id }, 'a file failed repeatedly');
+  if (isDeath) return new FileRefusal('too_large', `processing the file ended its process twice: ${TOO_LARGE}`);
+  return new FileRefusal(
+    'internal_error',
+    'processing the file failed repeatedly because of an internal error; upload it again or contact support',
+  );
 }
 
 async function ingestRows(services: IngestFileServices, file: TakenFile, signal: AbortSignal): Promise<void> {

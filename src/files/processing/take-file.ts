@@ -15,8 +15,6 @@ export interface TakenFile {
   readonly format: FileFormat;
   readonly sizeBytes: number;
   readonly position: FilePosition;
-  /** Attempts since rows were last written, including this one. */
-  readonly attempts: number;
 }
 
 interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
@@ -31,11 +29,11 @@ interface FileRow extends Omit<TakenFile, 'reach' | 'position'>, FilePosition {
 export async function takeFile(database: Database, accountId: number): Promise<TakenFile | undefined> {
   const { rows } = await database.query<FileRow>(
     `update stored_file
-     set state = 'Processing', started_date = coalesce(started_date, clock_timestamp()), attempts = attempts + 1
+     set state = 'Processing', started_date = coalesce(started_date, clock_timestamp())
      where id = (select id from stored_file where account_id = $1 and state in ('Queued', 'Processing')
                  order by place limit 1)
      returning id, account_id as "accountId", user_id as "userId", sites as "siteIds",
-               source_ids as "sourceIds", request_id as "requestId", format, size_bytes as "sizeBytes", attempts,
+               source_ids as "sourceIds", request_id as "requestId", format, size_bytes as "sizeBytes",
                position_bytes as bytes, position_rows as rows, position_row_number as "rowNumber"`,
     [accountId],
   );
@@ -44,6 +42,15 @@ export async function takeFile(database: Database, accountId: number): Promise<T
   const { bytes, rows: done, rowNumber, siteIds, sourceIds, ...rest } = file;
   const reach = { siteIds, sourceIds, shownSiteIds: siteIds };
   return { ...rest, reach, position: { bytes, rows: done, rowNumber } };
+}
+
+/** Adds to the failures of a file. @returns its failures since rows were last written. */
+export async function countFailures(database: Database, fileId: string, failures: number): Promise<number> {
+  const { rows } = await database.query<{ attempts: number }>(
+    'update stored_file set attempts = attempts + $2 where id = $1 returning attempts',
+    [fileId, failures],
+  );
+  return rows[0]?.attempts ?? 0;
 }
 
 /** Returns the accounts with unfinished files, whose wake-up may be lost. */

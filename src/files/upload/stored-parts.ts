@@ -76,7 +76,7 @@ export async function readPart(database: Database, fileId: string, part: number)
   return { isCompressed: found[0] === 1, bytes: found.subarray(1) };
 }
 
-/** Returns the bytes of a part. Blocks for about 2 ms, so call it in a worker thread only. */
+/** Returns the bytes of a part. Blocks for about 2 ms, so call it in the parser process only. */
 export function inflatePart({ isCompressed, bytes }: StoredPart): Uint8Array {
   return isCompressed ? zstdDecompressSync(bytes, INFLATE_OPTIONS) : bytes;
 }

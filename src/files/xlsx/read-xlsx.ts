@@ -11,11 +11,11 @@ import { RowKeys } from '../parsing/row-keys.ts';
 import { FileRefusal } from '../standard-file.ts';
 import { type DateSystem, serialToMicros } from './serial-date-rules.ts';
 import { NO_STRINGS, readSharedStrings, type SharedStrings, unescapeText } from './shared-strings.ts';
-import { KIND, type RowVisitor, type SheetCells } from './sheet-cells.ts';
+import { KIND, MAX_ROW_BYTES, type RowVisitor, type SheetCells } from './sheet-cells.ts';
 import { SheetScanner } from './sheet-scanner.ts';
 import { readWorkbook } from './workbook.ts';
 import { openXlsxArchive } from './xlsx-archive.ts';
-import { decodeXml } from './xml-scanner.ts';
+import { damaged, decodeXml } from './xml-scanner.ts';
 
 /**
  * Reads rows to the end of the sheet and emits them in chunks. After a crash it reads the sheet again and skips the rows
@@ -88,7 +88,15 @@ class SheetRows implements RowVisitor {
   }
 
   #readHeader(cells: SheetCells): void {
-    const columns = planColumns(cells.kinds.map((_, column) => this.#textOf(cells, column)));
+    // Many cells may refer to one long text.
+    let characters = 0;
+    const names = cells.kinds.map((_, column) => {
+      const name = this.#textOf(cells, column);
+      characters += name.length;
+      if (characters > MAX_ROW_BYTES) throw damaged(`its header has more than ${MAX_ROW_BYTES} characters`);
+      return name;
+    });
+    const columns = planColumns(names);
     this.#columns = columns;
     this.collector = new RowCollector(columns, (text) => text);
     this.#keys = new RowKeys(columns, this.collector, (found, column) => this.#textOf(found as SheetCells, column));

@@ -3,12 +3,13 @@
  * the texts of a million cells would take several times the memory.
  */
 import { FileRefusal } from '../standard-file.ts';
+import { MAX_CELL_BYTES } from './sheet-cells.ts';
 import type { XlsxArchive } from './xlsx-archive.ts';
 import { decodeXml, XmlScanner } from './xml-scanner.ts';
 
 /** The shared strings of a workbook. */
 export interface SharedStrings {
-  /** @param index from 0. @returns undefined when there is no such string. */
+  /** @param index from 0. @returns the text, cut as that of a cell is; undefined when there is no such string. */
   get(index: number): string | undefined;
 }
 
@@ -17,6 +18,8 @@ const MAX_COUNT = 4_000_000;
 const FIRST_BYTES = 1 << 16;
 const FIRST_COUNT = 1 << 10;
 const CACHED = 4096;
+// Each cell that refers to a longer text gets a copy of its own, and few cells do.
+const MAX_CACHED_CHARACTERS = 1000;
 
 /** For a workbook without shared strings. */
 export const NO_STRINGS: SharedStrings = { get: () => undefined };
@@ -44,6 +47,7 @@ export async function readSharedStrings(archive: XlsxArchive, name: string): Pro
     },
     text: (piece) => {
       if (isText) raw += piece;
+      if (raw.length > MAX_BYTES) throw tooLarge(`at most ${MAX_BYTES} bytes of different texts`);
     },
   });
   for await (const piece of archive.read(name)) scanner.feed(piece.toString('latin1'));
@@ -77,8 +81,11 @@ class StringTable implements SharedStrings {
     const known = this.#cache.get(index);
     if (known !== undefined) return known;
     const start = index === 0 ? 0 : (this.#ends[index - 1] ?? 0);
-    const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, this.#ends[index])));
-    if (this.#cache.size < CACHED) this.#cache.set(index, text);
+    let end = Math.min(this.#ends[index] ?? 0, start + MAX_CELL_BYTES);
+    // Not within a character of UTF-8.
+    if (end - start === MAX_CELL_BYTES) while (((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+    const text = unescapeText(decodeXml(this.#bytes.toString('latin1', start, end)));
+    if (this.#cache.size < CACHED && text.length <= MAX_CACHED_CHARACTERS) this.#cache.set(index, text);
     return text;
   }
 

@@ -18,8 +18,10 @@ export interface RowVisitor {
   row(row: number, cells: SheetCells): void;
 }
 
-// Maximum of a spreadsheet; cells beyond it are ignored.
-const MAX_COLUMNS = 16_384;
+/** Maximum number of columns of a spreadsheet, and of cells of a row. */
+export const MAX_COLUMNS = 16_384;
+/** Maximum text of the kept cells of a row. */
+export const MAX_ROW_BYTES = 4 << 20;
 /** Longer text of a cell is cut. */
 export const MAX_CELL_BYTES = 1 << 17;
 
@@ -42,7 +44,7 @@ export class SheetRow implements SheetCells {
     this.#wanted = wanted;
   }
 
-  /** Whether the cells of a column are kept. */
+  /** Whether the cells of a column are kept; those beyond MAX_COLUMNS never are. */
   isWanted(column: number): boolean {
     return column >= 0 && column < MAX_COLUMNS && (this.#wanted === undefined || this.#wanted[column] === 1);
   }

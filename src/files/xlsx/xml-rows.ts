@@ -1,7 +1,7 @@
 /** Reads worksheet rows in any XML form, tag by tag. `plain-row.ts` reads the usual form faster. */
 import { columnAt, kindOf } from './plain-row.ts';
-import { KIND, MAX_CELL_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
-import { attributeOf, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
+import { KIND, MAX_CELL_BYTES, MAX_COLUMNS, MAX_ROW_BYTES, type RowVisitor, type SheetRow } from './sheet-cells.ts';
+import { attributeOf, damaged, XmlScanner, type XmlVisitor } from './xml-scanner.ts';
 
 /** Fills a `SheetRow` and visits each complete row. */
 export class XmlRows implements XmlVisitor {
@@ -11,6 +11,8 @@ export class XmlRows implements XmlVisitor {
   /** Texts of the cells of the current row; offsets refer to their concatenation. */
   #raws: string[] = [];
   #size = 0;
+  /** Cells of the current row so far. */
+  #cells = 0;
   #column = -1;
   #kind: number = KIND.empty;
   #style = 0;
@@ -66,6 +68,7 @@ export class XmlRows implements XmlVisitor {
     this.#column = -1;
     this.#raws = [];
     this.#size = 0;
+    this.#cells = 0;
     this.#row.begin(Buffer.alloc(0));
   }
 
@@ -76,6 +79,9 @@ export class XmlRows implements XmlVisitor {
   }
 
   #openCell(attributes: string): void {
+    this.#cells += 1;
+    // Many cells may share one reference, so the references alone bound nothing.
+    if (this.#cells > MAX_COLUMNS) throw damaged(`row ${this.rowNumber} has more than ${MAX_COLUMNS} cells`);
     const reference = attributeOf(attributes, 'r');
     this.#column = reference === undefined ? this.#column + 1 : columnAt(Buffer.from(reference), 0);
     this.#isInCell = this.#row.isWanted(this.#column);
@@ -90,6 +96,8 @@ export class XmlRows implements XmlVisitor {
       this.#raws.push(this.#raw);
       const start = this.#size;
       this.#size += this.#raw.length;
+      if (this.#size > MAX_ROW_BYTES)
+        throw damaged(`row ${this.rowNumber} has more than ${MAX_ROW_BYTES} bytes of text`);
       this.#row.set(this.#column, this.#kind, start, this.#size, this.#style);
     }
     this.#isInCell = false;

@@ -173,6 +173,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-function damaged(reason: string): FileRefusal {
+/** @returns the refusal of a workbook for a fault of its XML. */
+export function damaged(reason: string): FileRefusal {
   return new FileRefusal('damaged_file', `the workbook cannot be read: ${reason}`);
 }

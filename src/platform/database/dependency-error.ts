@@ -10,6 +10,8 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
 const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
 // Besides those: class 40 (the transaction was rolled back, such as a deadlock), and 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
+// This machine lacks processes, memory, descriptors or disk space.
+const MACHINE_CODES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC']);
 const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;
@@ -20,11 +22,12 @@ export function isReferenceViolation(error: unknown): boolean {
 }
 
 /**
- * Whether the work may succeed when it is repeated unchanged (R-A15): the error is a fault of a dependency or of another
- * transaction, not of the data.
+ * Whether the work may succeed when it is repeated unchanged (R-A15): the error is a fault of a dependency, of this
+ * machine or of another transaction, not of the data.
  */
 export function isTransientError(error: unknown): boolean {
-  return isDependencyError(error) || TRANSIENT_CLASSES.test(sqlStateOf(error) ?? '');
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return isDependencyError(error) || MACHINE_CODES.has(code) || TRANSIENT_CLASSES.test(code);
 }
 
 /** @returns the SQLSTATE of an error of PostgreSQL; undefined for other errors. */

@@ -1,6 +1,7 @@
 /**
  * Measures memory growth for the largest files, in MB: peak resident memory of a process with the api and ingester
- * roles while a file is uploaded and ingested, minus its resident memory before. The limit is the allowed growth.
+ * roles, and of its parser processes, while a file is uploaded and ingested, minus their resident memory before. The limit
+ * is the allowed growth.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, createDeflateRaw } from 'node:zlib';
@@ -21,7 +22,7 @@ const MILLIS_PER_DAY = 86_400_000;
 export async function benchFileMemory(service: FileService): Promise<readonly Figure[]> {
   const { sourceId } = await createSiteAndSource(service.api);
   const variableIds = await createVariables(service.api, sourceId, VARIABLES);
-  // The first upload loads modules and starts threads; that growth does not count.
+  // The first upload loads modules and starts the parser; that growth does not count.
   const small = makeCsv(variableIds, 1 << 20);
   await upload(service, 'small.csv', 'text/csv', small.content, small.rows);
   const csv = makeCsv(variableIds, CSV_BYTES);
@@ -36,13 +37,19 @@ export async function benchFileMemory(service: FileService): Promise<readonly Fi
   ];
 }
 
-/** @returns the peak of the process's resident memory during `work` minus its resident memory before, in MB. */
+/** @returns the peaks of the processes' resident memory during `work` minus their resident memory before, in MB. */
 async function growth({ pid }: FileService, work: () => Promise<unknown>): Promise<number> {
-  // Resets the peak (proc(5)).
-  writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  const before = memoryOf(pid, 'VmRSS');
+  const pids = [pid, ...childrenOf(pid)];
+  // Resets the peaks (proc(5)).
+  for (const each of pids) writeFileSync(`/proc/${each}/clear_refs`, '5');
+  const sum = (name: string) => pids.reduce((total, each) => total + memoryOf(each, name), 0);
+  const before = sum('VmRSS');
   await work();
-  return memoryOf(pid, 'VmHWM') - before;
+  return sum('VmHWM') - before;
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
 function memoryOf(pid: number, name: string): number {

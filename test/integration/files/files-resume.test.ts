@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFileMetrics } from '../../../src/files/file-metrics.ts';
-import { type FileParser, openFileParser } from '../../../src/files/parsing/file-parser.ts';
+import { type FileParser, openFileParser, ParserDeath } from '../../../src/files/parsing/file-parser.ts';
 import { purgeFiles } from '../../../src/files/processing/file-ingester.ts';
 import { ingestFile } from '../../../src/files/processing/ingest-file.ts';
+import { makeWorkbook } from '../../fixtures/files/make-workbook.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
 import { type FileStack, LIMITS, startFileStack } from './files-fixture.ts';
@@ -129,13 +130,49 @@ describe('files: a file whose processing is interrupted', () => {
     await expectOnce(fileId);
   });
 
-  it('fails after ten attempts without progress', async () => {
+  it('fails after ten failures without progress; faults of ours and a stop do not count (R-A15)', async () => {
     const fileId = await stack.upload('d.csv', csv);
-    await stack.api.database.query('update stored_file set attempts = 10 where id = $1', [fileId]);
-    await ingest();
+    await stack.api.database.query('update stored_file set attempts = 9 where id = $1', [fileId]);
+    const failing = (error: Error) => ({
+      // biome-ignore lint/correctness/useYield: it fails before the first chunk
+      parse: async function* (): ReturnType<FileParser['parse']> {
+        throw error;
+      },
+    });
+    const full = Object.assign(new Error('the disk is full'), { code: '53100' });
+    await expect(ingest(undefined, failing(full))).rejects.toThrow('disk');
+    const stopped = AbortSignal.abort();
+    await expect(ingest(stopped, failing(new ParserDeath('ended')))).rejects.toThrow('ended');
+    expect(await stack.status(fileId)).toMatchObject({ state: 'Processing' });
+    await ingest(undefined, failing(new Error('a bug')));
     expect(await stack.status(fileId)).toMatchObject({ state: 'Failed', failure: { code: 'internal_error' } });
   });
 });
+
+it('files: a file that ends its parser twice is Failed, and the ingester goes on with the next (R-A15, R-E4)', async () => {
+  const bomb = await stack.upload('bomb.xlsx', new Uint8Array(makeMemoryBomb()));
+  const next = await stack.upload('next.csv', `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`);
+  const ingester = stack.startIngester({ maxRatio: 1e6 });
+  expect(await stack.ended(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
+  await ingester.stop();
+  const message = expect.stringContaining('ended its process twice');
+  expect(await stack.status(bomb)).toMatchObject({ state: 'Failed', failure: { code: 'too_large', message } });
+});
+
+/** A workbook of 12 KB whose rows combine long texts, so that the keys of its versions and tags take gigabytes. */
+function makeMemoryBomb(): Buffer {
+  const numbers = Array.from({ length: 40 }, (_, index) => index);
+  const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
+  const shared = (index: number) => `<c t="s"><v>${index}</v></c>`;
+  const date = cell('2026-03-01T00:15:00Z');
+  const rows = numbers.flatMap((version) =>
+    numbers.map((tags) => `<row>${cell('7')}${date}<c><v>1</v></c>${shared(version)}${shared(tags)}</row>`),
+  );
+  const header = ['variable_id', 'date', 'value', 'version', 'tags'].map(cell).join('');
+  const texts = numbers.map((index) => `<si><t>${String(index).repeat(60_000)}</t></si>`).join('');
+  const sheet = `<worksheet><sheetData><row>${header}</row>${rows.join('')}</sheetData></worksheet>`;
+  return makeWorkbook({ sheet, sharedStrings: `<sst>${texts}</sst>` });
+}
 
 it('files: the files of an account are processed in the order of their answers', async () => {
   const line = (value: number) => `variable_id,date,value,version\n${variableId},2026-01-01T00:00:00Z,${value},V\n`;

@@ -30,7 +30,7 @@ async function countRows(text: string, readPart: ReadPart): Promise<number> {
   return ingested;
 }
 
-describe('files: a parser thread that reads one file after another', () => {
+describe('files: a parser process that reads one file after another', () => {
   it('ignores a late part of the previous file (R-E1, R-E2)', async () => {
     const release = Promise.withResolvers<void>();
     const wrong = `no,columns\n${'x'.repeat(2 * PART_BYTES)}`;

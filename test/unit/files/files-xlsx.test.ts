@@ -161,6 +161,32 @@ describe('files: a workbook that cannot be read, or is a zip bomb, fails as a wh
     expect(performance.now() - startMs).toBeLessThan(5000);
   });
 
+  it.each([
+    [
+      'cells of one reference, read by tags',
+      '<c r="A2"><v>1</v></c>'.repeat(20_000),
+      /row 2 has more than 16384 cells/,
+    ],
+    ['empty cells, read from bytes', '<c/>'.repeat(20_000), /row 2 has more than 16384 cells/],
+    ['text', `<c r="A2" t="str"><v>${'1'.repeat(70_000)}</v></c>`.repeat(100), /row 2 has more than 4194304 bytes/],
+  ])('fails for a row with too many %s', async (_, cells, message) => {
+    const sheet = sheetOf(`<row r="2">${cells}</row>`);
+    const refusal = { code: 'damaged_file', message: expect.stringMatching(message) };
+    await expect(readParts({ sheet }, { limits: { maxRatio: 1e6 } })).rejects.toMatchObject(refusal);
+  });
+
+  it('fails for a header whose cells all refer to one long text, and cuts that text elsewhere', async () => {
+    const sharedStrings = `<sst><si><t>date</t></si><si><t>${'é'.repeat(1 << 20)}</t></si></sst>`;
+    const reference = (column: number) => `<c t="s"><v>${column}</v></c>`;
+    const limits = { maxRatio: 1e6 };
+    const hostile = `<worksheet><sheetData><row>${reference(1).repeat(10_000)}</row></sheetData></worksheet>`;
+    const refusal = { code: 'damaged_file', message: expect.stringContaining('its header has more than') };
+    await expect(readParts({ sheet: hostile, sharedStrings }, { limits })).rejects.toMatchObject(refusal);
+    const long = sheetOf(`<row r="2"><c><v>7</v></c>${cell('B2', DATE)}${reference(1)}</row>`);
+    const { errors } = await readParts({ sheet: long, sharedStrings }, { limits });
+    expect(errors).toMatchObject([{ row: 2, code: 'invalid_value' }]);
+  });
+
   it('fails with too_many_rows beyond the limit of rows', async () => {
     const sheet = sheetOf(good(2) + good(3));
     await expect(readParts({ sheet }, { limits: { maxRows: 1 } })).rejects.toMatchObject({ code: 'too_many_rows' });

@@ -1,16 +1,15 @@
 /**
- * Worker thread that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one chunk
- * while another is written.
+ * Child process that parses files, one at a time; `file-parser.ts` starts it. Reads one part ahead and prepares one chunk
+ * while another is written. A file made to exhaust its memory ends this process only.
  */
-import { parentPort } from 'node:worker_threads';
 import { readCsv } from '../csv/read-csv.ts';
-import { FileRefusal } from '../standard-file.ts';
+import { FileRefusal, TOO_LARGE } from '../standard-file.ts';
 import { inflatePart } from '../upload/stored-parts.ts';
 import { readXlsx } from '../xlsx/read-xlsx.ts';
+import { ChunkWindow } from './chunk-window.ts';
 import type { EmitRows, FileSource } from './parse-job.ts';
 import type { FromParser, ParseOrder, ResolveAnswer, ToParser } from './parser-messages.ts';
 import type { RowCollector } from './row-collector.ts';
-import { TupleBuffers } from './tuple-buffers.ts';
 
 // A workbook is read at several offsets: its directory, shared strings and sheet.
 const CACHED_PARTS = 4;
@@ -18,22 +17,21 @@ const CACHED_PARTS = 4;
 const waitingForParts = new Map<number, (bytes: Uint8Array) => void>();
 const parts = new Map<number, Promise<Uint8Array>>();
 let waitingForAnswer: ((answer: ResolveAnswer) => void) | undefined;
-const tupleBuffers = new TupleBuffers();
+const window = new ChunkWindow();
 
 function send(message: FromParser): void {
-  parentPort?.postMessage(message);
+  process.send?.(message);
 }
 
-parentPort?.on('message', (message: ToParser) => {
+// Signals to the whole group: the ingester ends this process when the chunk in progress is written.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+process.on('disconnect', () => process.exit(0));
+process.on('message', (message: ToParser) => {
   switch (message.kind) {
     case 'parse':
       parse(message.order).then(
         () => send({ kind: 'end' }),
-        // A bug ends the thread, since its state is unknown.
-        (error: unknown) => {
-          if (!(error instanceof FileRefusal)) throw error;
-          send({ kind: 'refused', code: error.code, message: error.message });
-        },
+        (error: unknown) => send(toFailure(error)),
       );
       break;
     case 'part':
@@ -44,9 +42,16 @@ parentPort?.on('message', (message: ToParser) => {
       waitingForAnswer?.(message.answer);
       break;
     case 'written':
-      tupleBuffers.release();
+      window.release();
   }
 });
+
+function toFailure(error: unknown): FromParser {
+  if (error instanceof FileRefusal) return { kind: 'refused', code: error.code, message: error.message };
+  // The engine's limits of strings and buffers.
+  if (error instanceof RangeError) return { kind: 'refused', code: 'too_large', message: TOO_LARGE };
+  return { kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
 
 async function parse(order: ParseOrder): Promise<void> {
   // The previous file may have ended while one of its parts was still requested.
@@ -79,7 +84,7 @@ function fetchPart(index: number): Promise<Uint8Array> {
 
 const emit: EmitRows = async (collector, position, isLast) => {
   await resolveAll(collector);
-  const allocate = await tupleBuffers.take();
+  const allocate = await window.take();
   send({ kind: 'chunk', chunk: { ...collector.encode(allocate), position, isLast } });
 };
 

@@ -115,7 +115,7 @@ async function force(
     throw new DomainError('conflict', `variable ${id} is not calculated`);
   }
   const asked = { [`${resource.kind.toLowerCase()}Id`]: id, ...range };
-  const payload = { ...asked, variables: await findPlaces(transaction, variableIds) };
+  const payload = { ...asked, variables: await findWithParents(transaction, variableIds) };
   await appendEvents(transaction, [{ accountId: caller.accountId, type: 'CalculationForceUpdate', payload }]);
   return variableIds;
 }
@@ -127,7 +127,7 @@ declare module '../platform/database/outbox.ts' {
 }
 
 /** Variables as events carry them: with their source and site. */
-async function findPlaces(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
+async function findWithParents(transaction: Transaction, variableIds: readonly number[]): Promise<readonly unknown[]> {
   const { rows } = await transaction.query(
     `select variable.id as "variableId", source_id as "sourceId", site_id as "siteId"
      from variable join source on source.id = variable.source_id where variable.id = any($1::int[]) order by variable.id`,

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../identity/caller/caller.ts';
 import { DomainError } from '../platform/errors.ts';
-import { placeError } from '../platform/http/input-place.ts';
+import { locationError } from '../platform/http/input-location.ts';
 import type { PointChunk } from '../points/point.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { resolveSelection } from '../selection/selection.ts';
@@ -56,5 +56,5 @@ async function readLast(
 function assertFewEnough(variableCount: number, limit: number): void {
   if (variableCount * limit <= MAX_POINTS) return;
   const rule = `times the number of variables must be at most ${MAX_POINTS}, got ${limit} × ${variableCount}; use ReadPoints for more`;
-  throw placeError(placeInMessage('count'), rule);
+  throw locationError(placeInMessage('count'), rule);
 }

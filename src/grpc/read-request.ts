@@ -3,7 +3,7 @@
  * name the fields of the proto.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../platform/dates/instant-rules.ts';
-import { type Place, parseMembers, placeError } from '../platform/http/input-place.ts';
+import { type InputLocation, locationError, parseMembers } from '../platform/http/input-location.ts';
 import { type Paging, pageOffset } from '../platform/http/paging.ts';
 import type { Micros } from '../points/point.ts';
 import { parseHorizon, parseRelativeVersion, parseTimeZone } from '../selection/read-parameters.ts';
@@ -80,7 +80,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** @param name REST name of a field. @returns the field of the proto, for error messages. */
-export function placeInMessage(name: string): Place {
+export function placeInMessage(name: string): InputLocation {
   const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return { subject: field, path: field };
 }
@@ -110,7 +110,7 @@ export function toSelection(message: SelectionMessage) {
     fromMicros: toStorable(message.fromMicros),
     toMicros: toStorable(message.toMicros),
     isToIncluded: message.includeToBoundary,
-    placeOf: placeInMessage,
+    locationOf: placeInMessage,
     ...members,
     ...version,
   } satisfies Partial<ReadRequest>;
@@ -167,20 +167,20 @@ function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'
 /** @param key name of the enum value; proto-loader decodes an unknown value as its number. */
 function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
-  throw placeError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
+  throw locationError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
 /** @throws {DomainError} invalid_input when negative or above `most`. */
 export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
-  if (count < 0) throw placeError(placeInMessage(name), `must not be negative, got ${count}`);
+  if (count < 0) throw locationError(placeInMessage(name), `must not be negative, got ${count}`);
   if (count <= most) return count;
-  throw placeError(placeInMessage(name), `must be at most ${most}, got ${count}`);
+  throw locationError(placeInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
 /** @throws {DomainError} invalid_input when below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
-  throw placeError(placeInMessage(name), `must be at least 1, got ${id}`);
+  throw locationError(placeInMessage(name), `must be at least 1, got ${id}`);
 }
 
 /** Clamps to the storable dates: clients use the greatest int64 for an open end. */

@@ -21,7 +21,7 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
     if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper does not exist');
     const format = bodyFormat(c.req.raw);
-    await admission.assertQueueHasRoom();
+    await admission.assertQueueCapacity();
     const share = admission.openBody();
     try {
       const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);

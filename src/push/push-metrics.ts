@@ -2,8 +2,11 @@
 import type { BacklogQuery } from '../platform/metrics/backlog.ts';
 import type { Count, Metrics } from '../platform/metrics/metrics.ts';
 
-/** How a push was stored: by the small-push handler, by group commit, by a direct write, or earlier (R-D7). */
-export type PushWay = 'door' | 'group' | 'direct' | 'resent';
+/**
+ * How a push was stored: by the small-push handler (`door`), by group commit, by a direct write, or earlier (R-D7). The
+ * names are values of the metric label `way`, which dashboards of operators use: do not rename them.
+ */
+export type StoragePath = 'door' | 'group' | 'direct' | 'resent';
 
 export interface CountedPush {
   /** Length of the inflated body. */
@@ -15,7 +18,7 @@ export interface CountedPush {
 
 export interface PushMetrics {
   /** Counts a push answered 200. A re-sent push counts as a push, but not its bytes, elements and readings. */
-  accepted(way: PushWay, push: CountedPush): void;
+  accepted(path: StoragePath, push: CountedPush): void;
   /** Pushes answered 503, by the full resource. */
   readonly queueFull: Count;
   readonly memoryFull: Count;
@@ -25,12 +28,12 @@ export interface PushMetrics {
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',
-    help: 'Pushes answered 200, by the way they were stored: small-push handler (door), group commit, direct write, re-sent.',
+    help: 'Pushes answered 200, by how they were stored: door (small-push handler), group (group commit), direct (direct write) or resent (stored before).',
     labels: ['way'],
   });
   const ways = { door: of('door'), group: of('group'), direct: of('direct'), resent: of('resent') };
-  function of(way: PushWay): Count {
-    return pushes({ way });
+  function of(path: StoragePath): Count {
+    return pushes({ way: path });
   }
   const bytes = one('tidemark_push_bytes_total', 'Bytes of the bodies of accepted pushes, inflated.');
   const readings = one('tidemark_push_readings_total', 'Readings accepted.');
@@ -49,9 +52,9 @@ export function createPushMetrics(metrics: Metrics): PushMetrics {
     return metrics.counter({ name, help })({});
   }
   return {
-    accepted: (way, push) => {
-      ways[way].inc();
-      if (way === 'resent') return;
+    accepted: (path, push) => {
+      ways[path].inc();
+      if (path === 'resent') return;
       bytes.inc(push.bytes);
       readings.inc(push.readings);
       accepted.inc(push.elements);

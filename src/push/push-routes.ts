@@ -22,7 +22,7 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
       const { caller, requestId } = c.var;
       const { operationId, timeoutSec } = parsePushQuery(c.req.url);
       assertJsonType(c.req.raw);
-      await admission.assertQueueHasRoom();
+      await admission.assertQueueCapacity();
       const share = admission.openBody();
       try {
         const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));

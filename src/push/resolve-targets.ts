@@ -34,7 +34,7 @@ const COLUMNS: Readonly<Record<Identifier, readonly [column: string, type: 'int'
 const IDENTIFIERS = Object.keys(COLUMNS) as Identifier[];
 
 interface Match {
-  readonly place: number;
+  readonly ordinal: number;
   readonly variableId: number;
   readonly timeZoneId: string;
   readonly count: number;
@@ -59,7 +59,7 @@ export async function resolveTargets(
     if (given.length === 0) continue;
     const keys = [...distinct.keys()];
     for (const match of await findMatches(queryable, pusher, given, [...distinct.values()])) {
-      const key = keys[match.place - 1];
+      const key = keys[match.ordinal - 1];
       if (key !== undefined) matches.set(key, match);
     }
   }
@@ -95,13 +95,13 @@ async function findMatches(
   });
   const conditions = given.map((name, index) => `${COLUMNS[name][0]} = wanted.c${index}`);
   const { rows } = await queryable.query<Match>(
-    `select wanted.place, min(variable.id) as "variableId", count(*) as count,
+    `select wanted.ordinal, min(variable.id) as "variableId", count(*) as count,
             min(coalesce(source.time_zone_id, site.time_zone_id)) as "timeZoneId"
-     from unnest(${arrays.join(', ')}) with ordinality wanted (${given.map((_, index) => `c${index}`).join(', ')}, place)
+     from unnest(${arrays.join(', ')}) with ordinality wanted (${given.map((_, index) => `c${index}`).join(', ')}, ordinal)
      join (variable join source on source.id = variable.source_id join site on site.id = source.site_id)
        on variable.account_id = $1 and ${conditions.join(' and ')}
           and source.account_id = $1 and ${isReached('site.id', 'source.id', '$2', '$3')}
-     group by wanted.place`,
+     group by wanted.ordinal`,
     values,
   );
   return rows;

@@ -7,7 +7,7 @@ import { type Database, withTransaction } from '../platform/database/database.ts
 import { MOMENT_RULE, parseMoment } from '../platform/dates/date-rules.ts';
 import { formatInstant } from '../platform/dates/instant-rules.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
-import type { Place } from '../platform/http/input-place.ts';
+import type { InputLocation } from '../platform/http/input-location.ts';
 import { booleanSchema, idSchema, lenientObject, parseInput } from '../platform/http/lenient.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
@@ -55,10 +55,10 @@ export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
 }
 
 /** Members of a read request that a deletion does not use. */
-const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, placeOf } as const;
+const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset: 0, locationOf } as const;
 
 /** Maps the parameters `from` and `to` to the member names of this body. */
-function placeOf(name: string): Place {
+function locationOf(name: string): InputLocation {
   return placeInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
 }
 

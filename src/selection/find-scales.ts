@@ -1,7 +1,7 @@
 /** Finds the conversion of each variable's unit into the requested unit (R-C8). */
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError, type ErrorDetail } from '../platform/errors.ts';
-import { type Place, placeError } from '../platform/http/input-place.ts';
+import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import type { LinearScale } from '../points/point.ts';
 import { scaleBetween } from '../structure/catalogue/unit-rules.ts';
 import { findUnits, type UnitOfFamily } from '../structure/catalogue/units.ts';
@@ -18,19 +18,19 @@ export async function findScales(
   queryable: Queryable,
   variables: ReadonlyMap<number, { readonly unitId: number | null }>,
   unitId: number,
-  place: Place,
+  location: InputLocation,
 ): Promise<ReadonlyMap<number, LinearScale>> {
   const ids = [...variables.values()].flatMap((variable) => variable.unitId ?? []);
   const units = await findUnits(queryable, [...new Set([unitId, ...ids])]);
   const asked = units.get(unitId);
-  if (!asked) throw placeError(place, `must be a unit of GET /units, got ${unitId}`);
+  if (!asked) throw locationError(location, `must be a unit of GET /units, got ${unitId}`);
   const scales = new Map<number, LinearScale>();
   const problems: ErrorDetail[] = [];
   for (const [variableId, { unitId: ownId }] of variables) {
     if (ownId === unitId) continue;
     const own = ownId === null ? undefined : units.get(ownId);
     if (own?.unitFamilyId === asked.unitFamilyId) scales.set(variableId, scaleBetween(own, asked));
-    else problems.push({ path: place.path, message: describe(variableId, ownId, own, asked) });
+    else problems.push({ path: location.path, message: describe(variableId, ownId, own, asked) });
   }
   const [first] = problems;
   if (first) throw new DomainError('invalid_input', first.message, problems.slice(0, MAX_DETAILS));

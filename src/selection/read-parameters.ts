@@ -1,7 +1,7 @@
 /** Declares the parameters of reads (R-G1, R-G2, R-G6) for parsing and OpenAPI. `POST /data` takes them in its body. */
 import { z } from 'zod';
 import { MOMENT_RULE, type ParsedMoment, parseMoment } from '../platform/dates/date-rules.ts';
-import { type Place, placeError } from '../platform/http/input-place.ts';
+import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery, type QueryParameter } from '../platform/http/query.ts';
 import {
@@ -55,11 +55,11 @@ const horizon = parsedParameter(
 const tags: QueryParameter<readonly TagPair[]> = {
   description: 'Only versions with all of these tags, each as `key:value`.',
   schema: z.array(z.string()),
-  read: (values, placeOf) =>
+  read: (values, locationOf) =>
     values.flatMap(({ text }, index): readonly TagPair[] => {
       if (text === '') return [];
       const colon = text.indexOf(':');
-      if (colon < 1) throw placeError(placeOf(index), `must be key:value, got ${JSON.stringify(text)}`);
+      if (colon < 1) throw locationError(locationOf(index), `must be key:value, got ${JSON.stringify(text)}`);
       return [[text.slice(0, colon), text.slice(colon + 1)]];
     }),
 };
@@ -115,19 +115,19 @@ export const READ_QUERY = declareQuery(
   { isListing: true },
 );
 
-/** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the place. */
-export function parseTimeZone(name: string | undefined, place: Place): string | undefined {
-  return readText(timeZoneId, name, place);
+/** @returns the IANA name of an IANA or Windows zone given outside of a query. @throws {DomainError} invalid_input at the location. */
+export function parseTimeZone(name: string | undefined, location: InputLocation): string | undefined {
+  return readText(timeZoneId, name, location);
 }
 
 /**
  * Parses a relative version given outside of a query.
  *
  * @returns undefined when absent, and for `Current`, which is the default.
- * @throws {DomainError} invalid_input at the place.
+ * @throws {DomainError} invalid_input at the location.
  */
-export function parseRelativeVersion(given: string | undefined, place: Place): CivilDuration | undefined {
-  return durationOf(readText(relativeVersion, given, place));
+export function parseRelativeVersion(given: string | undefined, location: InputLocation): CivilDuration | undefined {
+  return durationOf(readText(relativeVersion, given, location));
 }
 
 /** @returns undefined for `Current`, which reads the latest state, as no relative version does. */
@@ -135,11 +135,11 @@ export function durationOf(relative: CivilDuration | typeof CURRENT | undefined)
   return relative === CURRENT ? undefined : relative;
 }
 
-/** Parses a horizon given outside of a query. @throws {DomainError} invalid_input at the place. */
-export function parseHorizon(given: string | undefined, place: Place): CivilDuration | undefined {
-  return readText(horizon, given, place);
+/** Parses a horizon given outside of a query. @throws {DomainError} invalid_input at the location. */
+export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {
+  return readText(horizon, given, location);
 }
 
-function readText<Value>(parameter: QueryParameter<Value>, given: string | undefined, place: Place): Value {
-  return parameter.read(given === undefined ? [] : [{ name: '', text: given }], () => place);
+function readText<Value>(parameter: QueryParameter<Value>, given: string | undefined, location: InputLocation): Value {
+  return parameter.read(given === undefined ? [] : [{ name: '', text: given }], () => location);
 }

@@ -1,5 +1,5 @@
 /** The body of `POST /data` as a source of query values: both have the same names (R-G1). */
-import { type Place, placeError } from '../platform/http/input-place.ts';
+import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import { jsonPath } from '../platform/http/lenient.ts';
 import type { GivenValue, QuerySource } from '../platform/http/query.ts';
 
@@ -47,12 +47,12 @@ export function sourceOfBody(body: unknown): BodySource {
   collect('', body, ROOT);
   const given = (name: string): readonly Given[] => {
     const object = objects.get(name.toLowerCase());
-    if (object !== undefined) throw placeError(placeInBody(object), 'must be a single value, got an object');
+    if (object !== undefined) throw locationError(placeInBody(object), 'must be a single value, got an object');
     return values.get(name.toLowerCase()) ?? [];
   };
   return {
     all: given,
-    placeOf: (name, index) =>
+    locationOf: (name, index) =>
       placeInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
     tagPairs,
   };
@@ -63,8 +63,8 @@ function pathOf(given: readonly Given[], index: number | undefined): string | un
   return index === undefined ? given.at(-1)?.path.replace(/(\[\d+\])+$/, '') : given[index]?.path;
 }
 
-/** @returns a place in a body: its JSON path is also the subject of messages. */
-export function placeInBody(path: string): Place {
+/** @returns a location in a body: its JSON path is also the subject of messages. */
+export function placeInBody(path: string): InputLocation {
   return { subject: path, path };
 }
 
@@ -74,5 +74,5 @@ function nameOf(key: string): string {
 
 function toTagPair([key, value]: [string, unknown], path: string): TagPair {
   if (typeof value === 'string') return [key, value];
-  throw placeError(placeInBody(jsonPath(path, [key])), `must be a string, got ${JSON.stringify(value)}`);
+  throw locationError(placeInBody(jsonPath(path, [key])), `must be a string, got ${JSON.stringify(value)}`);
 }

@@ -1,7 +1,7 @@
 /** Parses the parameters of `GET /data` and `POST /data` (R-G1, R-G2): same names in both, read leniently (R-A3). */
 import type { ParsedMoment } from '../platform/dates/date-rules.ts';
 import { DomainError } from '../platform/errors.ts';
-import { parseMembers } from '../platform/http/input-place.ts';
+import { parseMembers } from '../platform/http/input-location.ts';
 import { toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
 import type { Fill } from '../points/buckets/bucket.ts';
@@ -11,7 +11,7 @@ import { localClock, startOfDay } from '../structure/catalogue/time-zones.ts';
 import { durationOf, type PERIOD, READ_QUERY } from './read-parameters.ts';
 import { sourceOfBody, type TagPair } from './read-query.ts';
 import type { VersionRequest } from './resolve-version.ts';
-import type { PlaceOf, ReadName, ReadRequest } from './selection.ts';
+import type { LocationOf, ReadName, ReadRequest } from './selection.ts';
 
 /** Which members rows have. */
 export type RowLevel = 'Normal' | 'ValueVariableDate';
@@ -37,33 +37,33 @@ type Given = ReturnType<typeof READ_QUERY.parse>;
 
 /** Parses `GET /data`. @throws {DomainError} invalid_input naming every parameter that is wrong. */
 export function parseReadQuery(address: string): RestReadRequest {
-  return toReadRequest(READ_QUERY.parse(address), READ_QUERY.placeOf, []);
+  return toReadRequest(READ_QUERY.parse(address), READ_QUERY.locationOf, []);
 }
 
 /** Parses `POST /data`. @throws {DomainError} invalid_input naming every member that is wrong. */
 export function parseReadBody(body: unknown): RestReadRequest {
   const source = sourceOfBody(body);
-  return toReadRequest(READ_QUERY.read(source), source.placeOf, source.tagPairs);
+  return toReadRequest(READ_QUERY.read(source), source.locationOf, source.tagPairs);
 }
 
 /** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
-function toReadRequest(given: Given, placeOf: PlaceOf, tagPairs: readonly TagPair[]): RestReadRequest {
+function toReadRequest(given: Given, locationOf: LocationOf, tagPairs: readonly TagPair[]): RestReadRequest {
   const { sourceIds, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
   const { version, buckets } = parseMembers({
-    version: () => toVersion(given, placeOf, tagPairs),
-    buckets: () => toBuckets(given, placeOf),
+    version: () => toVersion(given, locationOf, tagPairs),
+    buckets: () => toBuckets(given, locationOf),
   });
   const variableIds = [...new Set(given.variableIds)];
   const members = { variableIds, sourceIds, unitId, order, level, timeZoneId };
-  return { ...members, ...toPeriod(given), ...version, ...toPaging(given), ...buckets, placeOf };
+  return { ...members, ...toPeriod(given), ...version, ...toPaging(given), ...buckets, locationOf: locationOf };
 }
 
 function toVersion(
   { version, asOf, relativeVersion, horizon, versions, tags, timeZoneId }: Given,
-  placeOf: PlaceOf,
+  locationOf: LocationOf,
   tagPairs: readonly TagPair[],
 ): Omit<VersionRequest, 'timeZoneId'> {
-  if (asOf !== undefined && relativeVersion !== undefined) throw twoStates(placeOf);
+  if (asOf !== undefined && relativeVersion !== undefined) throw twoStates(locationOf);
   return {
     versionTags: version,
     asOfMicros: toMicros(asOf, timeZoneId),
@@ -76,23 +76,23 @@ function toVersion(
 
 function toBuckets(
   { granularity, aggregation: aggregate, fill, minCount }: Given,
-  placeOf: PlaceOf,
+  locationOf: LocationOf,
 ): Omit<BucketRequest, 'timeZoneId'> {
   const buckets = { granularity, aggregate, fill, minCount };
-  assertBuckets(buckets, placeOf);
+  assertBuckets(buckets, locationOf);
   return buckets;
 }
 
 /** @throws {DomainError} invalid_input for `fill` or `minCount` without a granularity: raw points have no buckets. */
 export function assertBuckets(
   { granularity, fill, minCount }: Omit<BucketRequest, 'timeZoneId'>,
-  placeOf: PlaceOf,
+  locationOf: LocationOf,
 ): void {
   if (granularity === 'Raw' && fill !== 'none') {
-    throw contradiction(placeOf, ['fill', 'granularity'], 'gap filling needs a granularity other than Raw');
+    throw contradiction(locationOf, ['fill', 'granularity'], 'gap filling needs a granularity other than Raw');
   }
   if (granularity === 'Raw' && minCount !== undefined) {
-    throw contradiction(placeOf, ['minCount', 'granularity'], 'counting points needs a granularity other than Raw');
+    throw contradiction(locationOf, ['minCount', 'granularity'], 'counting points needs a granularity other than Raw');
   }
 }
 
@@ -120,14 +120,14 @@ export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | 
 }
 
 /** @returns the error for `asOf` together with `relativeVersion`: invalid_input. */
-export function twoStates(placeOf: PlaceOf): DomainError {
-  return contradiction(placeOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give one of them');
+export function twoStates(locationOf: LocationOf): DomainError {
+  return contradiction(locationOf, ['asOf', 'relativeVersion'], 'both choose the state to read; give one of them');
 }
 
 /** @returns the error for two parameters that exclude each other, with a detail for each. */
-function contradiction(placeOf: PlaceOf, names: readonly [ReadName, ReadName], why: string): DomainError {
-  const places = names.map((name) => placeOf(name));
-  const subjects = places.map(({ subject }) => subject).join(' and ');
-  const details = places.map(({ path }) => ({ path, message: why }));
+function contradiction(locationOf: LocationOf, names: readonly [ReadName, ReadName], why: string): DomainError {
+  const locations = names.map((name) => locationOf(name));
+  const subjects = locations.map(({ subject }) => subject).join(' and ');
+  const details = locations.map(({ path }) => ({ path, message: why }));
   return new DomainError('invalid_input', `${subjects} contradict each other: ${why}`, details);
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { isReached, readReach } from '../identity/caller/site-reach.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
-import { type Place, placeError } from '../platform/http/input-place.ts';
+import { type InputLocation, locationError } from '../platform/http/input-location.ts';
 import type { LinearScale, Micros, PointSelection } from '../points/point.ts';
 import {
   AGGREGATE,
@@ -19,8 +19,8 @@ import { findScales } from './find-scales.ts';
 import type { READ_QUERY } from './read-parameters.ts';
 import { resolveVersion, type VersionRequest } from './resolve-version.ts';
 
-/** Finds the place of a parameter in the request, by its REST name. */
-export type PlaceOf = (name: ReadName) => Place;
+/** Finds the location of a parameter in the request, by its REST name. */
+export type LocationOf = (name: ReadName) => InputLocation;
 
 export type ReadName = keyof ReturnType<typeof READ_QUERY.parse>;
 
@@ -37,7 +37,7 @@ export interface ReadRequest extends VersionRequest {
   /** Paging within each variable. */
   readonly limit?: number | undefined;
   readonly offset: number;
-  readonly placeOf: PlaceOf;
+  readonly locationOf: LocationOf;
 }
 
 export interface ResolvedSelection {
@@ -82,12 +82,12 @@ export async function resolveSelection(
   return { selection, variables };
 }
 
-function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, placeOf }: ReadRequest): void {
+function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, locationOf }: ReadRequest): void {
   if (variableIds.length === 0 && sourceIds.length === 0) {
-    throw placeError(placeOf('variableIds'), `must be given, or ${placeOf('sourceIds').subject}`);
+    throw locationError(locationOf('variableIds'), `must be given, or ${locationOf('sourceIds').subject}`);
   }
   if (fromMicros !== undefined && toMicros !== undefined && fromMicros > toMicros) {
-    throw placeError(placeOf('from'), `must not be later than ${placeOf('to').subject}`);
+    throw locationError(locationOf('from'), `must not be later than ${locationOf('to').subject}`);
   }
 }
 
@@ -95,13 +95,13 @@ function assertMeaningful({ variableIds, sourceIds = [], fromMicros, toMicros, p
 async function convertUnits(
   queryable: Queryable,
   stored: ReadonlyMap<number, ReadVariable>,
-  { unitId, placeOf }: ReadRequest,
+  { unitId, locationOf }: ReadRequest,
 ): Promise<{
   readonly variables: ReadonlyMap<number, ReadVariable>;
   readonly scales?: ReadonlyMap<number, LinearScale>;
 }> {
   if (unitId === undefined) return { variables: stored };
-  const scales = await findScales(queryable, stored, unitId, placeOf('unitId'));
+  const scales = await findScales(queryable, stored, unitId, locationOf('unitId'));
   return { variables: new Map([...stored].map(([id, variable]) => [id, { ...variable, unitId }])), scales };
 }
 
@@ -109,7 +109,7 @@ async function convertUnits(
 async function findVisible(
   queryable: Queryable,
   caller: Caller,
-  { variableIds, sourceIds = [], placeOf }: ReadRequest,
+  { variableIds, sourceIds = [], locationOf }: ReadRequest,
 ): Promise<ReadonlyMap<number, ReadVariable>> {
   const { rows } = await queryable.query<VariableRow>(
     `select variable.id, variable.source_id as "sourceId", variable.unit_id as "unitId", variable.aggregate,
@@ -121,7 +121,7 @@ async function findVisible(
     [variableIds, sourceIds, caller.accountId, ...reachValues(caller)],
   );
   const found = new Map(rows.map((row) => [row.id, toReadVariable(row)]));
-  assertAllFound(variableIds, found, placeOf('variableIds'));
+  assertAllFound(variableIds, found, locationOf('variableIds'));
   const withVariables = new Set(rows.map((row) => row.sourceId));
   const empty = [...new Set(sourceIds)].filter((id) => !withVariables.has(id));
   if (empty.length > 0) await assertSourcesVisible(queryable, caller, empty);
@@ -139,7 +139,7 @@ function reachValues(caller: Caller): readonly unknown[] {
 
 const MAX_DETAILS = 100;
 
-function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: Place): void {
+function assertAllFound(ids: readonly number[], found: ReadonlyMap<number, unknown>, { path }: InputLocation): void {
   const missing = ids.filter((id) => !found.has(id)).slice(0, MAX_DETAILS);
   if (missing.length === 0) return;
   const details = missing.map((id) => ({ path, message: `variable ${id} does not exist` }));

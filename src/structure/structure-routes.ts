@@ -223,8 +223,8 @@ function deleteHandler(
       const item = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, item);
       await remove(transaction, caller.accountId, id, isHard);
-      const act = { action: `${resource.kind}Deleted`, targetId: String(id), targetName: String(item.name) } as const;
-      await audit(transaction, c.var, { ...act, details: { hardDelete: isHard } });
+      const entry = { action: `${resource.kind}Deleted`, targetId: String(id), targetName: String(item.name) } as const;
+      await audit(transaction, c.var, { ...entry, details: { hardDelete: isHard } });
     });
     return c.body(null, 204);
   };

@@ -81,7 +81,7 @@ describe('health: readiness (R-A9)', () => {
     const processes = descendantsOf(calculator.pid);
     try {
       expect(signalAll(processes, 'SIGSTOP')).toBeGreaterThan(0);
-      const hanging = await eventually('it to be noticed', async () => {
+      const hanging = await eventually('readiness to report R', async () => {
         const answer = await ready(calculator);
         return answer.status === 503 && answer;
       });
@@ -92,12 +92,12 @@ describe('health: readiness (R-A9)', () => {
     } finally {
       signalAll(processes, 'SIGCONT');
     }
-    await eventually('R', async () => (await ready(calculator)).status === 200);
+    await eventually('R to work again', async () => (await ready(calculator)).status === 200);
   }, 60_000);
 
   test.each([
-    ['503 and down while the database is away', 'database', () => databaseGate, { status: 503, state: 'down' }],
-    ['200 and degraded while the queue is away', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
+    ['503 and down while the database is unavailable', 'database', () => databaseGate, { status: 503, state: 'down' }],
+    ['200 and degraded while Redis is unavailable', 'queue', () => redisGate, { status: 200, state: 'degraded' }],
   ] as const)(
     'readiness of every role is %s; liveness stays 200',
     async (_title, name, gate, expected) => {

@@ -82,11 +82,11 @@ describe('metrics: counters (R-A9)', () => {
     expect((await api.post('/api/data', [{ variableId: input, data: 'no' }])).status).toBe(400);
 
     const found = await scrape();
-    const ways = ['door', 'group', 'direct'].map(
+    const counts = ['door', 'group', 'direct'].map(
       (way) => sampleOf(found, 'tidemark_pushes_accepted_total', { way }) ?? 0,
     );
-    expect(ways.reduce((sum, count) => sum + count)).toBe(4);
-    expect(ways[0], 'some went through the handler of small pushes').toBeGreaterThan(0);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(4);
+    expect(counts[0], 'some went through the handler of small pushes').toBeGreaterThan(0);
     expect(sampleOf(found, 'tidemark_pushes_accepted_total', { way: 'resent' })).toBe(1);
     expect(sampleOf(found, 'tidemark_push_readings_total')).toBe(7);
     expect(sampleOf(found, 'tidemark_push_elements_total', { outcome: 'accepted' })).toBe(4);
@@ -217,7 +217,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
     expect(await dependency('queue', cutOff.health)).toBe(1);
     expect(await jobs()).toBe(0);
     await redisGate.shut();
-    await eventually('it to be noticed', async () => (await dependency('queue', cutOff.health)) === 0);
+    await eventually('the outage to be reported', async () => (await dependency('queue', cutOff.health)) === 0);
     await eventually('the end of the gauge', async () => (await jobs()) === undefined);
     expect(await dependency('database', cutOff.health)).toBe(1);
     await redisGate.open();
@@ -227,7 +227,7 @@ describe.concurrent('metrics: while a dependency is unavailable (R-A9)', () => {
   test('without the database, its gauges are omitted, counters stay, and the scrape is fast', async () => {
     await isBack('tidemark_outbox_events');
     await databaseGate.shut();
-    await eventually('it to be noticed', async () => (await dependency('database')) === 0);
+    await eventually('the outage to be reported', async () => (await dependency('database')) === 0);
     await isGone('tidemark_outbox_events');
     const startMs = performance.now();
     const found = await scrape();

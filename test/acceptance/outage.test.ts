@@ -64,7 +64,7 @@ describe('outage: the service recovers', () => {
     await push(1);
     await isComputed(2);
     await redisGate.shut();
-    await eventually('readiness to name it', async () => (await down()).includes('queue'));
+    await eventually('readiness to name the dependency', async () => (await down()).includes('queue'));
     expect(await push(2)).toMatchObject({ status: 200, body: { accepted: { readings: 1 } } });
     await redisGate.open();
     await isComputed(2, 4);
@@ -72,7 +72,7 @@ describe('outage: the service recovers', () => {
 
   test('after an outage of the database, during which requests answer 503 and the service is live but not ready (R-A5, R-A9, R-K3)', async () => {
     await databaseGate.shut();
-    await eventually('readiness to name it', async () => (await down()).includes('database'));
+    await eventually('readiness to name the dependency', async () => (await down()).includes('database'));
     const refused = await push(3);
     expect(refused).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);

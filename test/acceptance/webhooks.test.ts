@@ -23,7 +23,7 @@ let api: ApiClient;
 let receiver: WebhookReceiver;
 let mailbox: Mailbox;
 /** The site, source and variable that the events are about. */
-let place: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
+let subject: { readonly siteId: number; readonly sourceId: number; readonly variableId: number };
 let doubledId: number;
 let failingId: number;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   receiver = await openReceiver();
   const { siteId, sourceId } = await createSiteAndSource(api);
   const variableId = await createVariable(api, sourceId, { name: 'input' });
-  place = { siteId, sourceId, variableId };
+  subject = { siteId, sourceId, variableId };
   const input = [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Minute', canBeUsedAsATrigger: true }];
   doubledId = await createVariable(api, sourceId, { calculated: calculated(DOUBLE, input) });
   failingId = await createVariable(api, sourceId, { calculated: calculated('stop("no such day")', input) });
@@ -58,10 +58,10 @@ afterAll(async () => {
 });
 
 const site = () => ({ name: 'Told', timeZoneId: 'UTC' });
-const newSource = (name: string) => api.call<{ id: number }>('POST', '/sources', { siteId: place.siteId, name });
+const newSource = (name: string) => api.call<{ id: number }>('POST', '/sources', { siteId: subject.siteId, name });
 const push = (label: string) =>
   api.call('POST', `/api/data?operationId=${label}`, [
-    { variableId: place.variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] },
+    { variableId: subject.variableId, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] },
   ]);
 const invite = (email: string) => api.call<{ id: string }>('POST', '/account/invitations', { email });
 const newUser = (userName: string) =>
@@ -84,48 +84,48 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
   ['SiteCreated', () => api.call('POST', '/sites', site()), () => ({ id: expect.any(Number), name: 'Told' })],
   [
     'SiteUpdated',
-    () => api.call('PUT', `/sites/${place.siteId}`, { name: 'Renamed' }),
-    () => ({ id: place.siteId, name: 'Renamed' }),
+    () => api.call('PUT', `/sites/${subject.siteId}`, { name: 'Renamed' }),
+    () => ({ id: subject.siteId, name: 'Renamed' }),
   ],
   [
     'SiteDeleted',
     async () => api.call('DELETE', `/sites/${await api.call<number>('POST', '/sites', site())}`),
     () => ({ id: expect.any(Number), name: 'Told' }),
   ],
-  ['SourceCreated', () => newSource('New'), () => ({ id: expect.any(Number), name: 'New', siteId: place.siteId })],
+  ['SourceCreated', () => newSource('New'), () => ({ id: expect.any(Number), name: 'New', siteId: subject.siteId })],
   [
     'SourceUpdated',
-    () => api.call('PUT', `/sources/${place.sourceId}`, { name: 'Renamed' }),
-    () => ({ id: place.sourceId, name: 'Renamed', siteId: place.siteId }),
+    () => api.call('PUT', `/sources/${subject.sourceId}`, { name: 'Renamed' }),
+    () => ({ id: subject.sourceId, name: 'Renamed', siteId: subject.siteId }),
   ],
   [
     'SourceDeleted',
     async () => api.call('DELETE', `/sources/${(await newSource('Gone')).id}`),
-    () => ({ id: expect.any(Number), name: 'Gone', siteId: place.siteId }),
+    () => ({ id: expect.any(Number), name: 'Gone', siteId: subject.siteId }),
   ],
   [
     'VariableCreated',
-    () => createVariable(api, place.sourceId, { name: 'new' }),
-    () => ({ id: expect.any(Number), name: 'new', sourceId: place.sourceId, siteId: place.siteId }),
+    () => createVariable(api, subject.sourceId, { name: 'new' }),
+    () => ({ id: expect.any(Number), name: 'new', sourceId: subject.sourceId, siteId: subject.siteId }),
   ],
   [
     'VariableUpdated',
-    () => api.call('PUT', `/sources/${place.sourceId}/variables/${place.variableId}`, { name: 'renamed' }),
-    () => ({ id: place.variableId, name: 'renamed', sourceId: place.sourceId, siteId: place.siteId }),
+    () => api.call('PUT', `/sources/${subject.sourceId}/variables/${subject.variableId}`, { name: 'renamed' }),
+    () => ({ id: subject.variableId, name: 'renamed', sourceId: subject.sourceId, siteId: subject.siteId }),
   ],
   [
     'VariableDeleted',
     async () => {
-      const id = await createVariable(api, place.sourceId, { name: 'gone' });
-      return api.call('DELETE', `/sources/${place.sourceId}/variables/${id}`);
+      const id = await createVariable(api, subject.sourceId, { name: 'gone' });
+      return api.call('DELETE', `/sources/${subject.sourceId}/variables/${id}`);
     },
-    () => ({ id: expect.any(Number), name: 'gone', sourceId: place.sourceId, siteId: place.siteId }),
+    () => ({ id: expect.any(Number), name: 'gone', sourceId: subject.sourceId, siteId: subject.siteId }),
   ],
   [
     'DataPointsWritten',
     () => push('written'),
     () => ({
-      variables: [{ ...place, count: 1, from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }],
+      variables: [{ ...subject, count: 1, from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }],
     }),
   ],
   [
@@ -141,7 +141,7 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
     'FileIngested',
     () =>
       api.call('POST', '/storage?filename=told.csv', undefined, {
-        raw: `variable_id,date,value\n${place.variableId},2026-03-01T01:00:00Z,1\n`,
+        raw: `variable_id,date,value\n${subject.variableId},2026-03-01T01:00:00Z,1\n`,
         headers: { 'content-type': 'text/csv' },
       }),
     () => ({
@@ -153,7 +153,14 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
     'CalculationCompleted',
     () => push('triggers'),
     () => ({
-      ...{ ...place, variableId: doubledId, runId: expect.any(Number), trigger: 'Input', outcome: 'ok', message: null },
+      ...{
+        ...subject,
+        variableId: doubledId,
+        runId: expect.any(Number),
+        trigger: 'Input',
+        outcome: 'ok',
+        message: null,
+      },
       ...{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' },
     }),
   ],
@@ -161,7 +168,7 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
     'CalculationFailed',
     () => push('fails'),
     () => ({
-      ...{ ...place, variableId: failingId, runId: expect.any(Number), trigger: 'Input', outcome: 'script_error' },
+      ...{ ...subject, variableId: failingId, runId: expect.any(Number), trigger: 'Input', outcome: 'script_error' },
       message: expect.stringContaining('no such day'),
       ...{ from: '2026-03-01T00:00:00Z', to: '2026-03-01T00:00:00Z' },
     }),
@@ -169,7 +176,7 @@ const CASES: readonly (readonly [type: EventType, happen: () => Promise<unknown>
   [
     'CalculationForceUpdate',
     () => api.call('POST', `/variables/${doubledId}/forceUpdate`, { from: '2026-03-01T00:00:00Z' }),
-    () => ({ variableId: doubledId, from: '2026-03-01T00:00:00Z', variables: [{ ...place, variableId: doubledId }] }),
+    () => ({ variableId: doubledId, from: '2026-03-01T00:00:00Z', variables: [{ ...subject, variableId: doubledId }] }),
   ],
   [
     'UserCreated',
@@ -203,12 +210,17 @@ test.each(CASES)('webhook event %s reaches its subscriber with its data (R-I2)',
   const webhook = { name: type, url: receiver.url, eventType: type, secret: SECRET };
   const { id } = await api.call<{ id: string }>('POST', '/account/webhooks', webhook);
   await happen();
-  const told = await eventually(`a message of ${type}`, async () => {
+  const message = await eventually(`a message of ${type}`, async () => {
     return receiver.received.slice(before).find(({ body }) => isAbout(body, data()));
   });
-  expect(told.body).toEqual({ type, timestamp: expect.stringMatching(/Z$/), accountId: world.accountId, data: data() });
+  expect(message.body).toEqual({
+    type,
+    timestamp: expect.stringMatching(/Z$/),
+    accountId: world.accountId,
+    data: data(),
+  });
   // The sample data of a trial send have the same members (R-I7).
-  expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(told.body.data as object)));
+  expect(Object.keys(SAMPLE_DATA[type])).toEqual(expect.arrayContaining(Object.keys(message.body.data as object)));
   await api.call('DELETE', `/account/webhooks/${id}`);
 });
 

@@ -46,8 +46,8 @@ export function report(figures: readonly Figure[], argv: readonly string[]): voi
     const details = `${ours.toFixed(1)} against ${limit.toFixed(1)} ${unit}, medians of ${rounds} rounds`;
     process.stdout.write(`${name}\n  ${ratio.toFixed(3)}  ${ratioOf} (${details})\n`);
   }
-  const place = argv.indexOf('--json');
-  const file = place < 0 ? undefined : argv[place + 1];
-  if (place >= 0 && file === undefined) throw new Error('--json needs a file');
+  const index = argv.indexOf('--json');
+  const file = index < 0 ? undefined : argv[index + 1];
+  if (index >= 0 && file === undefined) throw new Error('--json needs a file');
   if (file !== undefined) writeFileSync(file, `${JSON.stringify({ figures }, null, 2)}\n`);
 }

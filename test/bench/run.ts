@@ -90,8 +90,8 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
 
 /** @throws {Error} when `--only` names an unknown section. */
 function chooseSections(argv: readonly string[]): readonly string[] {
-  const place = argv.indexOf('--only');
-  const wanted = place < 0 ? Object.keys(SECTIONS) : (argv[place + 1] ?? '').split(',');
+  const index = argv.indexOf('--only');
+  const wanted = index < 0 ? Object.keys(SECTIONS) : (argv[index + 1] ?? '').split(',');
   const unknown = wanted.filter((name) => !SECTIONS[name]);
   if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(SECTIONS).join()}; got "${unknown.join()}"`);
   return wanted;

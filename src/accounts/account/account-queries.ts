@@ -21,8 +21,8 @@ const maskNames = choicesParameter('Return or change these members only; names i
 /** Members in the order they are shown; undefined without names. */
 const fieldMask: QueryParameter<readonly AccountMember[] | undefined> = {
   ...maskNames,
-  read: (values, placeOf) => {
-    const names = maskNames.read(values, () => placeOf());
+  read: (values, locationOf) => {
+    const names = maskNames.read(values, () => locationOf());
     return names.length === 0 ? undefined : ACCOUNT_MEMBERS.filter((member) => names.includes(member));
   },
 };

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
-import { placeError } from '../../platform/http/input-place.ts';
+import { locationError } from '../../platform/http/input-location.ts';
 import { enumerationSchema, idSchema, integerFrom, lenientObject, parseInput } from '../../platform/http/lenient.ts';
 import { PAGING } from '../../platform/http/paging.ts';
 import { declareQuery, type QueryParameter, type QueryValues } from '../../platform/http/query.ts';
@@ -167,7 +167,7 @@ export function parseSearchRequest(body: unknown): UserSearch {
 function readFilter({ searchText, claimType, claimValue, roles, name, values }: QueryValues<typeof SEARCH>): unknown {
   if (values.length > 0 && name === undefined) {
     const names = Object.keys(BUSINESS_KEY_NAME).join(', ');
-    throw placeError(
+    throw locationError(
       { subject: `query ${KEY_NAME}`, path: `query.${KEY_NAME}` },
       `is required with BusinessKeys.Values: one of ${names}`,
     );

@@ -107,13 +107,13 @@ async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number,
   const { answer } = await askCalculator(asker, question, c.req.raw.signal);
   const { problems: found, names } = answer as unknown as ValidateAnswer;
   for (const { formula, message, line } of found) {
-    problems.push({ path: `${placeOf(formula)}.formula`, message, ...(line !== null && { line }) });
+    problems.push({ path: `${locationOf(formula)}.formula`, message, ...(line !== null && { line }) });
   }
-  const warnings = formulas.flatMap((formula, index) => findUndeclared(formula, names[index] ?? [], placeOf(index)));
+  const warnings = formulas.flatMap((formula, index) => findUndeclared(formula, names[index] ?? [], locationOf(index)));
   return { isValid: problems.length === 0, problems, warnings };
 }
 
-function placeOf(formula: number): string {
+function locationOf(formula: number): string {
   return `${ROOT}.calculatedVariableFormulas[${formula}]`;
 }
 

@@ -36,8 +36,8 @@ export async function findReferenceProblems(
 ): Promise<readonly ErrorDetail[]> {
   const visible = await findVisible(queryable, caller, formulas);
   const problems: ErrorDetail[] = [];
-  for (const [place, formula] of formulas.entries()) {
-    const path = `${root}.calculatedVariableFormulas[${place}]`;
+  for (const [index, formula] of formulas.entries()) {
+    const path = `${root}.calculatedVariableFormulas[${index}]`;
     problems.push(...findMissingVariables(formula, visible, path), ...findMissingOwners(formula, visible, path));
     problems.push(...(await findUnitProblems(queryable, formula, visible, path)));
   }
@@ -79,11 +79,11 @@ function findMissingVariables(
 
 function findMissingOwners({ entities }: FormulaDeclaration, { sites, sources }: Visible, path: string): ErrorDetail[] {
   return entities.flatMap(({ siteId, sourceId }, index) => {
-    const place = `${path}.entities[${index}]`;
+    const owner = `${path}.entities[${index}]`;
     return [
-      ...(siteId && !sites.has(siteId) ? [{ path: `${place}.siteId`, message: `site ${siteId} does not exist` }] : []),
+      ...(siteId && !sites.has(siteId) ? [{ path: `${owner}.siteId`, message: `site ${siteId} does not exist` }] : []),
       ...(sourceId && !sources.has(sourceId)
-        ? [{ path: `${place}.sourceId`, message: `source ${sourceId} does not exist` }]
+        ? [{ path: `${owner}.sourceId`, message: `source ${sourceId} does not exist` }]
         : []),
     ];
   });

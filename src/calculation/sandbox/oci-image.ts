@@ -26,18 +26,18 @@ async function importRoot([file = '', ...options]: readonly string[], rRoot: str
     stdio: ['pipe', 'ignore', 'pipe'],
     env: HOST_ENVIRONMENT,
   });
-  const [said, [code]] = await Promise.all([
+  const [errors, [code]] = await Promise.all([
     text(load.stderr),
     once(load, 'close'),
     pipeline(tar.stdout, load.stdin).catch(() => 'the exit code is checked below'),
   ]);
-  if (code !== 0) throw new SandboxUnavailableError(`the R root file system could not be imported: ${said.trim()}`);
+  if (code !== 0) throw new SandboxUnavailableError(`the R root file system could not be imported: ${errors.trim()}`);
 }
 
 /** Runs the engine once. @returns its output. @throws {SandboxUnavailableError} with its standard error when it fails. */
 export async function runOci([file = '', ...options]: readonly string[], args: readonly string[]): Promise<string> {
   const child = spawn(file, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
-  const [output, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (code !== 0) throw new SandboxUnavailableError(`${file} ${args[0]} failed: ${said.trim()}`);
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (code !== 0) throw new SandboxUnavailableError(`${file} ${args[0]} failed: ${errors.trim()}`);
   return output.trim();
 }

@@ -147,11 +147,11 @@ async function stop(container: Container): Promise<void> {
 }
 
 function untilReady(child: ChildProcess, log: Log): Promise<void> {
-  const said = keepStderr(child, log);
+  const errorLines = keepStderr(child, log);
   return new Promise((resolve, reject) => {
     const fail = (why: string) => {
       clearTimeout(timer);
-      reject(new SandboxUnavailableError([`R could not be started in its sandbox: ${why}`, ...said].join('\n')));
+      reject(new SandboxUnavailableError([`R could not be started in its sandbox: ${why}`, ...errorLines].join('\n')));
     };
     const timer = setTimeout(() => fail(`not ready after ${START_TIMEOUT_MS / 1000} s`), START_TIMEOUT_MS);
     child.once('error', (error) => fail(error.message));

@@ -25,7 +25,7 @@ export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5 that co
 // The zone does not matter for checking an expression.
 const SOME_ZONE = 'UTC';
 
-const cronSchema = z.string().max(200).refine(comesAgain, { error: CRON_RULE });
+const cronSchema = z.string().max(200).refine(hasNextInstant, { error: CRON_RULE });
 
 /** An expression, or an object with an expression and a zone. An empty text means no schedule. */
 export const scheduleSchema = z
@@ -48,7 +48,7 @@ export function lastInstant(cron: string, timeZoneId: string, untilMillis: numbe
     ?.getTime();
 }
 
-function comesAgain(cron: string): boolean {
+function hasNextInstant(cron: string): boolean {
   try {
     return /^\S+(\s+\S+){4,5}$|^@\w+$/.test(cron.trim()) && openCron(cron, SOME_ZONE).nextRun() !== null;
   } catch {

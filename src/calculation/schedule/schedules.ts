@@ -66,15 +66,15 @@ export async function replaceSchedules(
     const { schedule, validFrom, validUntil } = declared;
     return schedule && hasScript(declared) ? [{ formula, ...schedule, validFrom, validUntil }] : [];
   });
-  const places = wanted.map(({ formula }) => formula);
+  const formulaIndexes = wanted.map(({ formula }) => formula);
   await transaction.query('delete from calculation_schedule where variable_id = $1 and formula <> all($2::int[])', [
     variableId,
-    places,
+    formulaIndexes,
   ]);
   if (wanted.length === 0) return;
   await transaction.query(SAVE, [
     variableId,
-    places,
+    formulaIndexes,
     wanted.map(({ cron }) => cron),
     wanted.map(({ timeZoneId }) => timeZoneId),
     wanted.map(({ validFrom }) => validFrom ?? '-infinity'),

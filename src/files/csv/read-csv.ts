@@ -22,16 +22,20 @@ export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob
     offset: start.bytes,
     row: start.rowNumber,
   });
-  const here = (): FilePosition => ({ bytes: scanner.offset, rows: from.rows + reader.rows, rowNumber: scanner.row });
+  const currentPosition = (): FilePosition => ({
+    bytes: scanner.offset,
+    rows: from.rows + reader.rows,
+    rowNumber: scanner.row,
+  });
   const lastPart = Math.ceil(source.sizeBytes / source.partBytes) - 1;
   const firstPart = Math.min(Math.floor(start.bytes / source.partBytes), lastPart);
   for (let part = firstPart; part <= lastPart; part += 1) {
     const bytes = await source.readPart(part);
     const isLast = part === lastPart;
     scanner.feed(part === firstPart ? bytes.subarray(start.bytes - part * source.partBytes) : bytes, isLast);
-    assertRowCount(here().rows, limits);
+    assertRowCount(currentPosition().rows, limits);
     const isFull = isChunk(CSV_CHUNKS, collector.count, reader.rows - collector.count);
-    if (isLast || isFull) await emit(collector, here(), isLast);
+    if (isLast || isFull) await emit(collector, currentPosition(), isLast);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { placeError } from '../../platform/http/input-place.ts';
+import { locationError } from '../../platform/http/input-location.ts';
 import { type ChangePosition, findLastVersions } from '../../points/read/read-changes.ts';
 import { type ResolvedSelection, resolveSelection } from '../../selection/selection.ts';
 import { type AnswerServices, abortOnCancel, authenticateCall, authorizationOf, track } from '../answer.ts';
@@ -55,7 +55,7 @@ async function resolve(
   const resolved = await resolveSelection(database, caller, request);
   if (resolved.variables.size <= maxVariables) return resolved;
   const rule = `must be at most ${maxVariables}, got ${resolved.variables.size}`;
-  throw placeError(placeInMessage('variableIds'), rule);
+  throw locationError(placeInMessage('variableIds'), rule);
 }
 
 /**
@@ -69,7 +69,7 @@ async function findPositions(
   { cursor, fromBeginning }: WatchPointsMessage,
 ): Promise<ReadonlyMap<number, ChangePosition>> {
   const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
-  if (!known) throw placeError(placeInMessage('cursor'), 'must be the cursor of a WatchPoints message, unchanged');
+  if (!known) throw locationError(placeInMessage('cursor'), 'must be the cursor of a WatchPoints message, unchanged');
   const lastVersions = await findLastVersions(database, variableIds);
   const positionOf = (variableId: number): ChangePosition => {
     const last = lastVersions.get(variableId);

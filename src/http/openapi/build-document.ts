@@ -117,9 +117,9 @@ function rolesOf({ role }: Access & { readonly kind: 'caller' }): readonly strin
 /** Role, permission and scope as text, because many tools do not show extensions. */
 function describeAccess(access: Access): string {
   if (access.kind === 'open') return 'Needs no token.';
-  const who = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
+  const callers = access.role === undefined ? 'all users' : rolesOf(access).join(' and ');
   const permission = access.permission === undefined ? '' : `, with the permission \`${access.permission}\``;
-  return `For ${who}${permission}; scope \`${access.scope}\`.`;
+  return `For ${callers}${permission}; scope \`${access.scope}\`.`;
 }
 
 function describeSecurity(access: Access): readonly Readonly<Record<string, readonly string[]>>[] {
@@ -149,13 +149,13 @@ function describeParameters(operation: Operation, template: string, parts: Parts
 
 const ID: Parameter = { description: 'Id of the resource.', schema: idSchema };
 
-function describeParameter(name: string, place: 'path' | 'query', parameter: Parameter, parts: Parts): JsonSchema {
+function describeParameter(name: string, location: 'path' | 'query', parameter: Parameter, parts: Parts): JsonSchema {
   const { description, schema, isRequired } = parameter;
   return {
     name,
-    in: place,
+    in: location,
     description,
-    ...((place === 'path' || isRequired) && { required: true }),
+    ...((location === 'path' || isRequired) && { required: true }),
     schema: parts.toJsonSchema(schema, 'input'),
   };
 }

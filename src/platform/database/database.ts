@@ -196,10 +196,10 @@ function bytesRead({ connection }: Connection): number {
   return 'bytesRead' in stream && typeof stream.bytesRead === 'number' ? stream.bytesRead : 0;
 }
 
-function once(act: (isBroken: boolean) => void): (isBroken: boolean) => void {
+function once(work: (isBroken: boolean) => void): (isBroken: boolean) => void {
   let isDone = false;
   return (isBroken) => {
-    if (!isDone) act(isBroken);
+    if (!isDone) work(isBroken);
     isDone = true;
   };
 }

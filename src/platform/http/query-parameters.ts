@@ -1,6 +1,6 @@
 /** Builders of query parameters (query.ts): each parses the values of one name and gives its OpenAPI schema. */
 import { z } from 'zod';
-import { type Place, placeError } from './input-place.ts';
+import { type InputLocation, locationError } from './input-location.ts';
 import type { GivenValue, QueryParameter } from './query.ts';
 import { describeIssue } from './schema-words.ts';
 
@@ -31,7 +31,7 @@ export function integerParameter(
   return {
     description,
     schema: fallback === undefined ? schema : schema.default(fallback),
-    read: (values, placeOf) => mapLast(values, (text) => toInteger(placeOf(), text, min, max)) ?? fallback,
+    read: (values, locationOf) => mapLast(values, (text) => toInteger(locationOf(), text, min, max)) ?? fallback,
   };
 }
 
@@ -40,7 +40,7 @@ export function idsParameter(description: string): QueryParameter<readonly numbe
   return {
     description: `${description} ${SEPARATED}`,
     schema: z.array(z.int().min(1).max(MAX_INT4)),
-    read: (values, placeOf) => mapEach(values, (text, index) => toInteger(placeOf(index), text, 1, MAX_INT4)),
+    read: (values, locationOf) => mapEach(values, (text, index) => toInteger(locationOf(index), text, 1, MAX_INT4)),
   };
 }
 
@@ -49,11 +49,11 @@ export function flagParameter(description: string): QueryParameter<boolean> {
   return {
     description,
     schema: z.boolean().default(false),
-    read: (values, placeOf) =>
+    read: (values, locationOf) =>
       mapLast(values, (text) => {
         if (TRUE.test(text)) return true;
         if (FALSE.test(text)) return false;
-        throw placeError(placeOf(), `must be true or false, got ${JSON.stringify(text)}`);
+        throw locationError(locationOf(), `must be true or false, got ${JSON.stringify(text)}`);
       }) ?? false,
   };
 }
@@ -76,7 +76,7 @@ export function choiceParameter<const Name extends string>(
   return {
     description,
     schema: choiceSchema(names, fallback),
-    read: (values, placeOf) => mapLast(values, (text) => toChoice(placeOf(), text, names)) ?? fallback,
+    read: (values, locationOf) => mapLast(values, (text) => toChoice(locationOf(), text, names)) ?? fallback,
   };
 }
 
@@ -88,7 +88,7 @@ export function choicesParameter<const Name extends string>(
   return {
     description: `${description} ${SEPARATED}`,
     schema: z.array(choiceSchema(names)),
-    read: (values, placeOf) => mapEach(values, (text, index) => toChoice(placeOf(index), text, names)),
+    read: (values, locationOf) => mapEach(values, (text, index) => toChoice(locationOf(index), text, names)),
   };
 }
 
@@ -111,10 +111,10 @@ export function enumerationParameter<Name extends string>(
   return {
     description,
     schema: choiceSchema(names, fallback),
-    read: (values, placeOf) =>
+    read: (values, locationOf) =>
       mapLast(
         values,
-        (text) => names.find((name) => String(members[name]) === text) ?? toChoice(placeOf(), text, names),
+        (text) => names.find((name) => String(members[name]) === text) ?? toChoice(locationOf(), text, names),
       ) ?? fallback,
   };
 }
@@ -127,11 +127,11 @@ export function textParameter(
   return {
     description,
     schema,
-    read: (values, placeOf) =>
+    read: (values, locationOf) =>
       mapLast(values, (text) => {
         const result = schema.safeParse(text, { error: describeIssue });
         if (result.success) return result.data;
-        throw placeError(placeOf(), result.error.issues[0]?.message ?? 'is not valid');
+        throw locationError(locationOf(), result.error.issues[0]?.message ?? 'is not valid');
       }),
   };
 }
@@ -162,11 +162,11 @@ export function parsedParameter<Value>(
   return {
     description,
     schema,
-    read: (values, placeOf) =>
+    read: (values, locationOf) =>
       mapLast(values, (text) => {
         const value = parse(text);
         if (value !== undefined) return value;
-        throw placeError(placeOf(), `${rule}, got ${JSON.stringify(text)}`);
+        throw locationError(locationOf(), `${rule}, got ${JSON.stringify(text)}`);
       }),
   };
 }
@@ -182,9 +182,9 @@ export function required<Value>(parameter: QueryParameter<Value>): QueryParamete
   return {
     ...parameter,
     isRequired: true,
-    read: (values, placeOf) => {
-      const value = parameter.read(values, placeOf);
-      if (value === undefined) throw placeError(placeOf(), 'is required');
+    read: (values, locationOf) => {
+      const value = parameter.read(values, locationOf);
+      if (value === undefined) throw locationError(locationOf(), 'is required');
       return value as Exclude<Value, undefined>;
     },
   };
@@ -211,14 +211,14 @@ function choiceSchema<Name extends string>(names: readonly Name[], fallback?: Na
   return fallback === undefined ? choice : choice.default(fallback);
 }
 
-function toChoice<Name extends string>(place: Place, text: string, choices: readonly Name[]): Name {
+function toChoice<Name extends string>(location: InputLocation, text: string, choices: readonly Name[]): Name {
   const choice = choices.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
   if (choice !== undefined) return choice;
-  throw placeError(place, `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
+  throw locationError(location, `must be one of ${choices.join(', ')}, got ${JSON.stringify(text)}`);
 }
 
-function toInteger(place: Place, text: string, min: number, max: number): number {
+function toInteger(location: InputLocation, text: string, min: number, max: number): number {
   const value = DIGITS.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw placeError(place, `must be an integer from ${min} to ${max}, got ${JSON.stringify(text)}`);
+  throw locationError(location, `must be an integer from ${min} to ${max}, got ${JSON.stringify(text)}`);
 }

@@ -7,7 +7,7 @@
 import type { z } from 'zod';
 import type { DomainError } from '../errors.ts';
 import { filterGuard } from './filter-names.ts';
-import { type Place, parseMembers, placeError } from './input-place.ts';
+import { type InputLocation, locationError, parseMembers } from './input-location.ts';
 
 export interface GivenValue {
   /** The name as it was sent, with prefix and index. */
@@ -19,8 +19,8 @@ export interface GivenValue {
 export interface QuerySource {
   /** The values of a name, in any case, in the order given. */
   all(name: string): readonly GivenValue[];
-  /** Where the name was given, or its value at `index`; where it would stand if it was not given. */
-  placeOf(name: string, index?: number): Place;
+  /** Location of the name, or of its value at `index`; the location it would have when it is absent. */
+  locationOf(name: string, index?: number): InputLocation;
 }
 
 /** One parameter: its description, and how its values are read. Builders: query-parameters.ts. */
@@ -31,8 +31,8 @@ export interface QueryParameter<Value> {
   readonly isRequired?: true;
   /** Other names that clients use; not in OpenAPI. */
   readonly aliases?: readonly string[];
-  /** @throws {DomainError} invalid_input at the place. */
-  read(values: readonly GivenValue[], placeOf: (index?: number) => Place): Value;
+  /** @throws {DomainError} invalid_input at the location. */
+  read(values: readonly GivenValue[], locationOf: (index?: number) => InputLocation): Value;
 }
 
 type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>;
@@ -52,7 +52,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   /** The same for values from elsewhere. */
   read(source: QuerySource): QueryValues<Parameters>;
   /** Where a parameter stands in an address, for errors. */
-  placeOf(name: keyof QueryValues<Parameters> & string): Place;
+  locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
   /** The error for a parameter that is wrong in a way only the caller of `parse` knows. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;
 }
@@ -85,22 +85,22 @@ export function declareQuery<const Parameters extends QueryParameters>(
       refuseFilters(source.keys);
       return read(source);
     },
-    placeOf: placeInAddress,
-    error: (name, message) => placeError(placeInAddress(name), message),
+    locationOf: locationInAddress,
+    error: (name, message) => locationError(locationInAddress(name), message),
   };
 }
 
 /** Reads the values of the parameter's name and aliases, in this order. */
 function readParameter(name: string, parameter: QueryParameter<unknown>, source: QuerySource): unknown {
   const { aliases = [] } = parameter;
-  if (aliases.length === 0) return parameter.read(source.all(name), (index) => source.placeOf(name, index));
+  if (aliases.length === 0) return parameter.read(source.all(name), (index) => source.locationOf(name, index));
   const given = [name, ...aliases].flatMap((alias) =>
-    source.all(alias).map((value, index) => ({ value, place: () => source.placeOf(alias, index) })),
+    source.all(alias).map((value, index) => ({ value, location: () => source.locationOf(alias, index) })),
   );
-  const places = (index = given.length - 1) => given[index]?.place() ?? source.placeOf(name);
+  const locate = (index = given.length - 1) => given[index]?.location() ?? source.locationOf(name);
   return parameter.read(
     given.map(({ value }) => value),
-    places,
+    locate,
   );
 }
 
@@ -116,7 +116,7 @@ function memberName(name: string): string {
 }
 
 /** Where a parameter stands in an address, for errors. */
-export function placeInAddress(name: string): Place {
+export function locationInAddress(name: string): InputLocation {
   return { subject: `query ${name}`, path: `query.${name}` };
 }
 
@@ -135,5 +135,5 @@ function sourceOfAddress(address: string): QuerySource & { readonly keys: Iterab
     if (known) known.push({ name, text });
     else values.set(key, [{ name, text }]);
   }
-  return { all: (name) => values.get(name.toLowerCase()) ?? [], placeOf: placeInAddress, keys: values.keys() };
+  return { all: (name) => values.get(name.toLowerCase()) ?? [], locationOf: locationInAddress, keys: values.keys() };
 }

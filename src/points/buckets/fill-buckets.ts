@@ -29,10 +29,10 @@ export async function* fillBuckets(
   options: FillOptions,
   page: Pick<PointSelection, 'limit' | 'offset'>,
 ): AsyncGenerator<BucketRun> {
-  let place = 0;
+  let next = 0;
   let current: VariableFill | undefined;
   const open = (): VariableFill => {
-    const variableId = variableIds[place];
+    const variableId = variableIds[next];
     if (variableId === undefined) throw new Error('received buckets of a variable outside the selection');
     current ??= fillVariable(variableId, options, page);
     return current;
@@ -40,13 +40,13 @@ export async function* fillBuckets(
   function* close(): Generator<BucketRun> {
     yield* open().finish();
     current = undefined;
-    place += 1;
+    next += 1;
   }
   for await (const run of runs) {
-    while (variableIds[place] !== run.variableId) yield* close();
+    while (variableIds[next] !== run.variableId) yield* close();
     yield* open().push(run);
   }
-  while (place < variableIds.length) yield* close();
+  while (next < variableIds.length) yield* close();
 }
 
 interface VariableFill {
@@ -61,27 +61,27 @@ function fillVariable(
 ): VariableFill {
   const filler = createFiller(options);
   const columns = createColumns(variableId);
-  let place = 0;
+  let bucketIndex = 0;
   let gaps = 0;
   const end = offset + limit;
   function* take(buckets: Iterable<FilledBucket>): Generator<BucketRun> {
     for (const { start, value, isGap } of buckets) {
       if (isGap) gaps += 1;
       if (gaps > MAX_FILLED) throw tooManyGaps(variableId);
-      if (place >= offset) yield* columns.add(start, value);
-      place += 1;
-      if (place >= end) return;
+      if (bucketIndex >= offset) yield* columns.add(start, value);
+      bucketIndex += 1;
+      if (bucketIndex >= end) return;
     }
   }
   return {
     *push({ starts, values }) {
       for (const [index, start] of starts.entries()) {
-        if (place >= end) return;
+        if (bucketIndex >= end) return;
         yield* take(filler.push({ start, value: values[index] ?? Number.NaN }));
       }
     },
     *finish() {
-      if (place < end) yield* take(filler.finish());
+      if (bucketIndex < end) yield* take(filler.finish());
       yield* columns.flush();
     },
   };

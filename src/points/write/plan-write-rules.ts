@@ -88,9 +88,9 @@ export function planWrite(batches: readonly Buffer[], series: ReadonlyMap<number
   }
   const areAllTaken = !hasUnknown && unordered.size === 0;
   const isTaken = (variableId: number) => variables.get(variableId)?.isOrdered === true;
-  const inPlace = areAllTaken ? batches : [takeTuples(batches, isTaken)];
+  const ordered = areAllTaken ? batches : [takeTuples(batches, isTaken)];
   return {
-    current: [...inPlace, Buffer.concat([...settled.values()].map(({ current }) => current))].filter(isFilled),
+    current: [...ordered, Buffer.concat([...settled.values()].map(({ current }) => current))].filter(isFilled),
     earlier: [Buffer.concat([...settled.values()].map(({ earlier }) => earlier))].filter(isFilled),
     chunks,
     written: [...variables.values()].map((variable) => {

@@ -39,14 +39,14 @@ export function settleRows(
   const earlier: number[] = [];
   const settled: DateRows[] = [];
   let maxKept = 1;
-  for (const places of groupByDate(dates)) {
-    const kept = isVersioned ? lastOfEachTag(tuples, places) : places.slice(-1);
+  for (const rows of groupByDate(dates)) {
+    const kept = isVersioned ? lastOfEachTag(tuples, rows) : rows.slice(-1);
     if (kept.length > 1) stampInOrder(tuples, kept, versionTimestamp);
-    const tagIds = kept.map((place) => versionTagIdOf(tuples, place * TUPLE_BYTES));
+    const tagIds = kept.map((row) => versionTagIdOf(tuples, row * TUPLE_BYTES));
     current.push(...kept.slice(-1));
     earlier.push(...kept.slice(0, -1));
     settled.push({
-      dateMicros: dates[places[0] ?? 0] ?? 0,
+      dateMicros: dates[rows[0] ?? 0] ?? 0,
       versionTagId: tagIds.at(-1) ?? 0,
       earlierTagIds: tagIds.slice(0, -1),
     });
@@ -57,37 +57,37 @@ export function settleRows(
 
 /** Yields the row indexes of each date in row order; dates ascend. */
 function* groupByDate(dates: readonly Micros[]): Generator<readonly number[]> {
-  const dateOf = (place: number) => dates[place] ?? 0;
-  const places = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);
+  const dateOf = (row: number) => dates[row] ?? 0;
+  const rows = Uint32Array.from(dates.keys()).sort((a, b) => dateOf(a) - dateOf(b) || a - b);
   let group: number[] = [];
-  for (const place of places) {
-    if (group.length > 0 && dateOf(place) !== dateOf(group[0] ?? 0)) {
+  for (const row of rows) {
+    if (group.length > 0 && dateOf(row) !== dateOf(group[0] ?? 0)) {
       yield group;
       group = [];
     }
-    group.push(place);
+    group.push(row);
   }
   if (group.length > 0) yield group;
 }
 
 /** Keeps every row without a VersionTag, and the last row of each VersionTag. */
-function lastOfEachTag(tuples: Buffer, places: readonly number[]): readonly number[] {
-  if (places.length === 1) return places;
-  const tagOf = (place: number) => versionTagIdOf(tuples, place * TUPLE_BYTES);
-  const lasts = new Map(places.map((place) => [tagOf(place), place]));
-  return places.filter((place) => tagOf(place) === 0 || lasts.get(tagOf(place)) === place);
+function lastOfEachTag(tuples: Buffer, rows: readonly number[]): readonly number[] {
+  if (rows.length === 1) return rows;
+  const tagOf = (row: number) => versionTagIdOf(tuples, row * TUPLE_BYTES);
+  const lasts = new Map(rows.map((row) => [tagOf(row), row]));
+  return rows.filter((row) => tagOf(row) === 0 || lasts.get(tagOf(row)) === row);
 }
 
-function stampInOrder(tuples: Buffer, places: readonly number[], versionTimestamp: Micros): void {
-  for (const [index, place] of places.entries()) {
-    patchVersionTimestamp(tuples, place * TUPLE_BYTES, toVersionStamp(versionTimestamp + index));
+function stampInOrder(tuples: Buffer, rows: readonly number[], versionTimestamp: Micros): void {
+  for (const [index, row] of rows.entries()) {
+    patchVersionTimestamp(tuples, row * TUPLE_BYTES, toVersionStamp(versionTimestamp + index));
   }
 }
 
-function pick(tuples: Buffer, places: readonly number[]): Buffer {
-  const picked = Buffer.allocUnsafe(places.length * TUPLE_BYTES);
-  for (const [index, place] of places.entries()) {
-    const offset = place * TUPLE_BYTES;
+function pick(tuples: Buffer, rows: readonly number[]): Buffer {
+  const picked = Buffer.allocUnsafe(rows.length * TUPLE_BYTES);
+  for (const [index, row] of rows.entries()) {
+    const offset = row * TUPLE_BYTES;
     tuples.copy(picked, index * TUPLE_BYTES, offset, offset + TUPLE_BYTES);
   }
   return picked;

@@ -8,7 +8,7 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import type { OpenPush, PushReaders } from '../body/push-readers.ts';
 import type { FastPaths } from '../fast-paths/fast-paths.ts';
 import { type PushAnswer, toAnswer } from '../push-answer.ts';
-import type { PushMetrics, PushWay } from '../push-metrics.ts';
+import type { PushMetrics, StoragePath } from '../push-metrics.ts';
 import { findResent } from '../store/find-operations.ts';
 import type { TargetCache } from '../target-cache.ts';
 import { encodeOperation, type PushContext } from './encode-operation.ts';
@@ -45,7 +45,7 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
       if (!resendKey) return count(parts.metrics, bytes.length, await storePush(parts, context, push, null));
       const key = resendKey.toString('base64');
       const first = underWay.get(key);
-      if (first) return count(parts.metrics, bytes.length, { ...(await first), way: 'resent' });
+      if (first) return count(parts.metrics, bytes.length, { ...(await first), path: 'resent' });
       const answer = storePush(parts, context, push, resendKey);
       underWay.set(key, answer);
       return count(parts.metrics, bytes.length, await answer.finally(() => underWay.delete(key)));
@@ -57,12 +57,12 @@ export function createAcceptPush(parts: AcceptServices): AcceptPush {
 
 interface AcceptedPush {
   readonly answer: PushAnswer;
-  readonly way: PushWay;
+  readonly path: StoragePath;
 }
 
-function count(metrics: PushMetrics, bytes: number, { answer, way }: AcceptedPush): PushAnswer {
+function count(metrics: PushMetrics, bytes: number, { answer, path }: AcceptedPush): PushAnswer {
   const { accepted, rejected } = answer;
-  metrics.accepted(way, { bytes, ...accepted, rejectedElements: rejected.length });
+  metrics.accepted(path, { bytes, ...accepted, rejectedElements: rejected.length });
   return answer;
 }
 
@@ -91,8 +91,8 @@ async function storePush(
     const outcome = written ?? (await parts.store.submit({ accountId, structureVersion, push: plain ?? operation }));
     switch (outcome.kind) {
       case 'stored': {
-        const way = written ? 'direct' : 'group';
-        return { way, answer: toAnswer({ ...operation, label: outcome.label }) };
+        const path = written ? 'direct' : 'group';
+        return { path: path, answer: toAnswer({ ...operation, label: outcome.label }) };
       }
       case 'stale':
         // The cached targets are out of date: look them up again.
@@ -100,7 +100,7 @@ async function storePush(
         break;
       case 'resent': {
         const answer = resendKey && (await findResent(parts.database, resendKey));
-        if (answer) return { way: 'resent', answer };
+        if (answer) return { path: 'resent', answer };
       }
     }
   }

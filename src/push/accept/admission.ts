@@ -13,9 +13,9 @@ export interface AdmissionLimits {
 
 export interface Admission {
   /** Whether the queue is below its limit, by the last known size; false before the first look-up. */
-  hasRoom(): boolean;
+  hasCapacity(): boolean;
   /** @throws {DomainError} queue_full when too many bytes wait to be written. */
-  assertQueueHasRoom(): Promise<void>;
+  assertQueueCapacity(): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
   noteQueued(bytes: number): void;
   /** Opens the memory account of one body; call `release` when done. */
@@ -43,34 +43,34 @@ export function openAdmission(
   metrics: Pick<PushMetrics, 'queueFull' | 'memoryFull'>,
 ): Admission {
   let queueBytes = 0;
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let refreshing: Promise<void> | undefined;
   let memoryBytes = 0;
 
-  const look = async (): Promise<void> => {
+  const readQueueSize = async (): Promise<void> => {
     const { rows } = await database.query<{ bytes: number }>(QUEUE_BYTES);
     queueBytes = rows[0]?.bytes ?? 0;
-    lookedAtMs = performance.now();
+    readAtMs = performance.now();
   };
-  const lookOnce = (): Promise<void> => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+  const refresh = (): Promise<void> => {
+    refreshing ??= readQueueSize().finally(() => {
+      refreshing = undefined;
     });
-    return looking;
+    return refreshing;
   };
 
-  const hasRoom = (): boolean => {
-    if (lookedAtMs === Number.NEGATIVE_INFINITY) return false;
+  const hasCapacity = (): boolean => {
+    if (readAtMs === Number.NEGATIVE_INFINITY) return false;
     // Refresh in the background; only a refusal waits for the new size.
-    if (performance.now() - lookedAtMs > MAX_AGE_MS) lookOnce().catch(() => {});
+    if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
     return queueBytes < maxQueueBytes;
   };
 
   return {
-    hasRoom,
-    assertQueueHasRoom: async () => {
-      if (hasRoom()) return;
-      await lookOnce();
+    hasCapacity: hasCapacity,
+    assertQueueCapacity: async () => {
+      if (hasCapacity()) return;
+      await refresh();
       if (queueBytes < maxQueueBytes) return;
       metrics.queueFull.inc();
       const message = `the queue must hold at most ${maxQueueBytes} bytes of readings, got ${queueBytes}; try again later`;

@@ -38,13 +38,13 @@ export async function encodeOperation(
     timeZoneIds: targets.map((target) => ('code' in target ? '' : target.timeZoneId)),
     labelIds: labelTable.map(labelIds),
   });
-  const places = rejected.map(({ index }) => index);
+  const indexes = rejected.map(({ index }) => index);
   return {
     ...encoded,
     ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null, isReplay: false },
     acceptedElements: targets.length - rejected.length,
     acceptedReadings: readingCount,
     rejected,
-    rejectedElements: places.length === 0 ? [] : await push.elementTexts(places),
+    rejectedElements: indexes.length === 0 ? [] : await push.elementTexts(indexes),
   };
 }

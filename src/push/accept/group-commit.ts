@@ -103,8 +103,8 @@ async function storeGroup(
 function settle({ batch, pushesOf }: GroupBatch<Waiting>, outcomes: readonly StoreOutcome[]): void {
   for (const [index, { label }] of batch.operations.entries()) {
     const outcome = outcomes[index] ?? { kind: 'stale' };
-    for (const [place, { resolve }] of (pushesOf[index] ?? []).entries()) {
-      resolve(outcome.kind === 'stored' ? { ...outcome, label: memberLabel(label, place) } : outcome);
+    for (const [member, { resolve }] of (pushesOf[index] ?? []).entries()) {
+      resolve(outcome.kind === 'stored' ? { ...outcome, label: memberLabel(label, member) } : outcome);
     }
   }
 }

@@ -27,12 +27,12 @@ export function toBatches<Waiting extends Submission>(
   group: readonly Waiting[],
   join: Join,
 ): readonly GroupBatch<Waiting>[] {
-  const batches = Map.groupBy(group.entries(), ([place, { accountId, structureVersion, push }]) => {
+  const batches = Map.groupBy(group.entries(), ([index, { accountId, structureVersion, push }]) => {
     const isAlone = isOperation(push) && push.resendKey !== null;
-    return `${accountId}/${structureVersion}/${isAlone ? place : ''}`;
+    return `${accountId}/${structureVersion}/${isAlone ? index : ''}`;
   });
   return [...batches.values()].map((entries) => {
-    const parts = Map.groupBy(entries, ([place, { push }]) => (isOperation(push) ? `${place}` : `of ${push.userId}`));
+    const parts = Map.groupBy(entries, ([index, { push }]) => (isOperation(push) ? `${index}` : `of ${push.userId}`));
     const pushesOf = [...parts.values()].map((part) => part.map(([, submission]) => submission));
     return toBatch(pushesOf, join);
   });

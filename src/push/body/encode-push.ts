@@ -50,7 +50,7 @@ export function encodePush(given: PushContents, input: EncodeInput): EncodedPush
     const date = contents.dates[row] as number;
     writer.add(variableId, date, contents.values[row] as number, ids.versionTagId, ids.tagSetId);
   };
-  if (ordered) for (const [place, row] of ordered.rows.entries()) add(row, ordered.variableIds[place] as number);
+  if (ordered) for (const [index, row] of ordered.rows.entries()) add(row, ordered.variableIds[index] as number);
   else eachRow(contents, input.variableIds, add);
   const isStrict = ordered?.isStrict ?? true;
   return {
@@ -143,8 +143,8 @@ function orderRows(contents: PushContents, { variableIds, labelIds }: EncodeInpu
       while (end < own.length && dates[own[end] as number] === dates[own[start] as number]) end += 1;
       const kept = end === start + 1 ? 1 : keepLast(own, start, end, tagOf);
       if (kept > 1) isStrict = false;
-      for (let place = end - kept; place < end; place += 1) {
-        rows.push(own[place] as number);
+      for (let index = end - kept; index < end; index += 1) {
+        rows.push(own[index] as number);
         variables.push(variableId);
       }
       start = end;
@@ -181,13 +181,13 @@ function settleLocalDates(contents: PushContents, input: EncodeInput): SettledDa
   for (const [element, count] of contents.readingCounts.entries()) {
     const timeZoneId = input.timeZoneIds[element] ?? 'UTC';
     const toInstant = localClock(timeZoneId);
-    for (let place = 0; place < count && input.variableIds[element]; place += 1) {
-      if (isLocal[first + place] === 0) continue;
-      const local = dates[first + place] as number;
+    for (let index = 0; index < count && input.variableIds[element]; index += 1) {
+      if (isLocal[first + index] === 0) continue;
+      const local = dates[first + index] as number;
       const { micros, kind } = toInstant(local);
-      dates[first + place] = micros;
+      dates[first + index] = micros;
       if (kind === 'exact' || warnings.length === MAX_WARNINGS) continue;
-      const path = `$[${element}].data[${place}].date`;
+      const path = `$[${element}].data[${index}].date`;
       warnings.push({ path, code: `${kind}_local_date`, message: warningText(local, micros, timeZoneId, kind) });
     }
     first += count;

@@ -11,19 +11,19 @@ export interface GivenLabels {
 
 export class LabelTable {
   readonly table: Labels[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #indexes = new Map<string, number>();
 
   /**
    * @param reading labels of the reading itself; undefined: it has none.
    * @returns the index in `table` of the labels that apply to the reading.
    */
-  placeOf(element: GivenLabels, reading?: GivenLabels): number {
+  indexOf(element: GivenLabels, reading?: GivenLabels): number {
     const labels = toLabels(reading?.version ?? element.version, { ...reading?.tags, ...element.tags });
     const key = JSON.stringify([labels.version, labels.tags]);
-    const known = this.#places.get(key);
+    const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    const place = this.table.push(labels) - 1;
-    this.#places.set(key, place);
-    return place;
+    const index = this.table.push(labels) - 1;
+    this.#indexes.set(key, index);
+    return index;
   }
 }

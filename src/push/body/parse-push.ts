@@ -177,14 +177,14 @@ class PushReader {
       this.#add(path, mustBe('an array of readings', data));
       return;
     }
-    let plainPlace = -1;
+    let plainIndex = -1;
     for (let index = 0; index < data.length; index += 1) {
       const own = this.readReading(data[index], path, index);
       if (own) {
-        this.columns[this.row] = this.labels.placeOf(given, own);
+        this.columns[this.row] = this.labels.indexOf(given, own);
       } else {
-        if (plainPlace < 0) plainPlace = this.labels.placeOf(given);
-        this.columns[this.row] = plainPlace;
+        if (plainIndex < 0) plainIndex = this.labels.indexOf(given);
+        this.columns[this.row] = plainIndex;
       }
       this.row += 1;
     }

@@ -14,7 +14,7 @@ import { type PushSummary, readPush } from './read-push.ts';
 export interface OpenPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): Promise<EncodedPush> | EncodedPush;
-  elementTexts(places: readonly number[]): Promise<readonly string[]> | readonly string[];
+  elementTexts(indexes: readonly number[]): Promise<readonly string[]> | readonly string[];
   release(): void;
 }
 
@@ -92,8 +92,8 @@ class PushThread {
         const { tuples, ...encoded } = answer.encoded;
         return { ...encoded, tuples: Buffer.from(tuples.buffer, tuples.byteOffset, tuples.byteLength) };
       },
-      elementTexts: async (places) => {
-        const answer = await this.#ask(worker, { kind: 'elementTexts', id, places });
+      elementTexts: async (indexes) => {
+        const answer = await this.#ask(worker, { kind: 'elementTexts', id, indexes: indexes });
         if (answer.kind !== 'elementTexts') throw toError(answer);
         return answer.texts;
       },

@@ -27,7 +27,7 @@ import {
   tooManyTags,
 } from './push-messages.ts';
 
-const said = (rule: string) => ({
+const withRule = (rule: string) => ({
   error: (issue: { readonly input?: unknown }) => got(rule, issue.input ?? undefined),
 });
 const absent = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
@@ -41,7 +41,7 @@ const id = z
   .custom<number | string>((value) => {
     const number = toId(value);
     return typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_ID;
-  }, said('must be an integer id'))
+  }, withRule('must be an integer id'))
   .meta({ type: 'integer', minimum: 0, maximum: MAX_ID })
   .transform(Number)
   .nullish()
@@ -50,7 +50,7 @@ const id = z
 const identifier = z
   .custom<string | number>(
     (value) => isText(typeof value === 'number' ? String(value) : value, MAX_TEXT),
-    said(TEXT_RULE),
+    withRule(TEXT_RULE),
   )
   .meta({ type: 'string', maxLength: MAX_TEXT })
   .transform(String)
@@ -58,7 +58,7 @@ const identifier = z
   .transform(absent);
 
 const version = z
-  .custom<string>((value) => isText(value, MAX_VERSION), said(textRule(MAX_VERSION)))
+  .custom<string>((value) => isText(value, MAX_VERSION), withRule(textRule(MAX_VERSION)))
   .meta({
     type: 'string',
     maxLength: MAX_VERSION,
@@ -95,7 +95,7 @@ const anObject = { error: (issue: { readonly input?: unknown }) => mustBe('an ob
 const reading = lenientObject(
   {
     date: z
-      .custom<string>((text) => typeof text === 'string' && parseDate(text) !== undefined, said(DATE_RULE))
+      .custom<string>((text) => typeof text === 'string' && parseDate(text) !== undefined, withRule(DATE_RULE))
       .meta({
         type: 'string',
         description: 'ISO 8601, up to microseconds. A date without an offset is local time of the source.',
@@ -106,7 +106,7 @@ const reading = lenientObject(
       .custom<number | string>((value) => {
         const number = toNumber(value);
         return typeof number === 'number' && Number.isFinite(number);
-      }, said('must be a finite number'))
+      }, withRule('must be a finite number'))
       .meta({ type: 'number' })
       .transform(Number),
     version,

@@ -14,7 +14,7 @@ export type PushRequest =
       readonly withHash: boolean;
     }
   | { readonly kind: 'encode'; readonly id: number; readonly input: EncodeInput }
-  | { readonly kind: 'elementTexts'; readonly id: number; readonly places: readonly number[] }
+  | { readonly kind: 'elementTexts'; readonly id: number; readonly indexes: readonly number[] }
   | { readonly kind: 'forget'; readonly id: number };
 
 export type PushReply =
@@ -48,7 +48,7 @@ function answer(request: Exclude<PushRequest, { kind: 'forget' }>): PushReply {
       case 'encode':
         return { kind: 'encoded', id, encoded: get(id).encode(request.input) };
       case 'elementTexts':
-        return { kind: 'elementTexts', id, texts: get(id).elementTexts(request.places) };
+        return { kind: 'elementTexts', id, texts: get(id).elementTexts(request.indexes) };
     }
   } catch (error) {
     if (!(error instanceof DomainError)) return { kind: 'failed', id, error };

@@ -22,8 +22,8 @@ export interface PushSummary {
 export interface ReadPush {
   readonly summary: PushSummary;
   encode(input: EncodeInput): EncodedPush;
-  /** @param places indexes of elements in the body. @returns these elements as JSON. */
-  elementTexts(places: readonly number[]): readonly string[];
+  /** @param indexes indexes of elements in the body. @returns these elements as JSON. */
+  elementTexts(indexes: readonly number[]): readonly string[];
 }
 
 /**
@@ -40,7 +40,7 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
   return {
     summary: { targets: contents.targets, labelTable: contents.labelTable, bodyHash },
     encode: (input) => encodePush(contents, input),
-    elementTexts: (places) => places.map((place) => JSON.stringify(body[place])),
+    elementTexts: (indexes) => indexes.map((index) => JSON.stringify(body[index])),
   };
 }
 

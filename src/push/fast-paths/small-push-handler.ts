@@ -57,7 +57,7 @@ function admit(
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
-  return caller?.permissions.has('datapusher.standard') && admission.hasRoom() ? caller : undefined;
+  return caller?.permissions.has('datapusher.standard') && admission.hasCapacity() ? caller : undefined;
 }
 
 /** Node keeps the first of repeated headers, the app joins them. @param name in lower case. */

@@ -13,21 +13,21 @@ export function parseCsv(text: string): readonly CsvRow[] | undefined {
   const separator = findSeparator(text);
   const rows: CsvRow[] = [];
   let row: string[] = [];
-  let place = text.startsWith('\ufeff') ? 1 : 0;
-  while (place < text.length) {
-    const field = readField(text, place, separator);
+  let position = text.startsWith('\ufeff') ? 1 : 0;
+  while (position < text.length) {
+    const field = readField(text, position, separator);
     if (!field) return undefined;
     row.push(field.value);
-    place = field.end;
-    if (text[place] === separator) {
-      place += 1;
-      if (place < text.length) continue;
+    position = field.end;
+    if (text[position] === separator) {
+      position += 1;
+      if (position < text.length) continue;
       row.push('');
     }
     if (row.length > 1 || row[0] !== '') rows.push(row);
     row = [];
-    if (text[place] === '\r') place += 1;
-    if (text[place] === '\n') place += 1;
+    if (text[position] === '\r') position += 1;
+    if (text[position] === '\n') position += 1;
   }
   return rows;
 }
@@ -49,18 +49,18 @@ function readField(text: string, start: number, separator: string): Field | unde
     return { value: text.slice(start, end), end };
   }
   let value = '';
-  let place = start + 1;
+  let position = start + 1;
   for (;;) {
-    const quote = text.indexOf('"', place);
+    const quote = text.indexOf('"', position);
     if (quote < 0) return undefined;
-    value += text.slice(place, quote);
-    place = quote + 1;
-    if (text[place] !== '"') break;
+    value += text.slice(position, quote);
+    position = quote + 1;
+    if (text[position] !== '"') break;
     value += '"';
-    place += 1;
+    position += 1;
   }
-  const end = findEnd(text, place, separator);
-  return { value: value + text.slice(place, end), end };
+  const end = findEnd(text, position, separator);
+  return { value: value + text.slice(position, end), end };
 }
 
 function findEnd(text: string, start: number, separator: string): number {

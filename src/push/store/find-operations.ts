@@ -95,8 +95,8 @@ export async function countOperations(queryable: Queryable, caller: Caller, labe
 }
 
 function visibleTo({ accountId, role, userId }: Caller, label: string): readonly unknown[] {
-  const { shared, place } = readMemberLabel(label) ?? { shared: label, place: 0 };
-  return [accountId, label, role === 'USER' ? userId : null, shared, place];
+  const { shared, position } = readMemberLabel(label) ?? { shared: label, position: 0 };
+  return [accountId, label, role === 'USER' ? userId : null, shared, position];
 }
 
 /** @returns the operation as the API shows it. */

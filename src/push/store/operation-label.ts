@@ -21,11 +21,11 @@ export function makeSharedLabel(nowMillis: number): string {
 }
 
 /**
- * @param place zero-based position of the push in the shared row.
+ * @param position zero-based position of the push in the shared row.
  * @returns its label, as `push_member_label` in the database.
  */
-export function memberLabel(shared: string, place: number): string {
-  return place === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(place);
+export function memberLabel(shared: string, position: number): string {
+  return position === 0 ? shared : shared.slice(0, -MEMBER_DIGITS) + hex(position);
 }
 
 const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
@@ -34,9 +34,12 @@ const OURS = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
  * @returns the label of the shared row that `label` may belong to, and its position there; undefined for a client's
  * label.
  */
-export function readMemberLabel(label: string): { readonly shared: string; readonly place: number } | undefined {
+export function readMemberLabel(label: string): { readonly shared: string; readonly position: number } | undefined {
   if (!OURS.test(label)) return undefined;
-  return { shared: label.slice(0, -MEMBER_DIGITS) + hex(0), place: Number.parseInt(label.slice(-MEMBER_DIGITS), 16) };
+  return {
+    shared: label.slice(0, -MEMBER_DIGITS) + hex(0),
+    position: Number.parseInt(label.slice(-MEMBER_DIGITS), 16),
+  };
 }
 
 function makeStem(nowMillis: number): string {

@@ -148,7 +148,11 @@ function operationColumns(batches: readonly NewBatch[], operations: readonly New
 
 function rejectionColumns(operations: readonly NewOperation[]): readonly string[] {
   const rejections = operations.flatMap(({ rejected, rejectedElements }, index) =>
-    rejected.map((rejection, place) => ({ ...rejection, ordinal: index + 1, element: rejectedElements[place] ?? '' })),
+    rejected.map((rejection, position) => ({
+      ...rejection,
+      ordinal: index + 1,
+      element: rejectedElements[position] ?? '',
+    })),
   );
   return [
     plainArray(rejections.map(({ ordinal }) => ordinal)),

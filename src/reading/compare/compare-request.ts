@@ -1,9 +1,9 @@
 /** Parses the query of `GET /data/compare` (R-G6). */
 
 import type { ParsedMoment } from '../../platform/dates/date-rules.ts';
-import { parseMembers, placeError } from '../../platform/http/input-place.ts';
+import { locationError, parseMembers } from '../../platform/http/input-location.ts';
 import { toPaging } from '../../platform/http/paging.ts';
-import { declareQuery, placeInAddress } from '../../platform/http/query.ts';
+import { declareQuery, locationInAddress } from '../../platform/http/query.ts';
 import { idsParameter, named, textsParameter } from '../../platform/http/query-parameters.ts';
 import { idSchema } from '../../platform/openapi/operation.ts';
 import { momentParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
@@ -41,7 +41,7 @@ export const COMPARE_QUERY = declareQuery(
 
 type Given = ReturnType<typeof COMPARE_QUERY.parse>;
 
-const { placeOf } = COMPARE_QUERY;
+const { locationOf } = COMPARE_QUERY;
 
 /** @throws {DomainError} invalid_input; exactly one variable and a left version are required. */
 export function parseCompareRequest(address: string): CompareRequest {
@@ -50,7 +50,7 @@ export function parseCompareRequest(address: string): CompareRequest {
   const { variableIds, left } = parseMembers({ variableIds: () => toVariableId(given), left: () => toLeft(given) });
   const right = toSide(given.rightVersion, given.rightAsOf, timeZoneId);
   return {
-    left: { variableIds, ...toPeriod(given), ...left, unitId, order, offset: 0, placeOf: placeInAddress },
+    left: { variableIds, ...toPeriod(given), ...left, unitId, order, offset: 0, locationOf: locationInAddress },
     ...{ right, ...toPaging(given), timeZoneId },
   };
 }
@@ -58,13 +58,16 @@ export function parseCompareRequest(address: string): CompareRequest {
 function toVariableId(given: Given): readonly number[] {
   const variableIds = [...new Set(given.variableId)];
   if (variableIds.length === 1) return variableIds;
-  throw placeError(placeOf('variableId'), `must name exactly one variable to compare, got ${variableIds.length}`);
+  throw locationError(locationOf('variableId'), `must name exactly one variable to compare, got ${variableIds.length}`);
 }
 
 function toLeft({ leftVersion, leftAsOf, timeZoneId }: Given): VersionRequest {
   if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, timeZoneId);
-  const { subject } = placeOf('leftAsOf');
-  throw placeError(placeOf('leftVersion'), `must be given, or ${subject}; it chooses the version to compare with`);
+  const { subject } = locationOf('leftAsOf');
+  throw locationError(
+    locationOf('leftVersion'),
+    `must be given, or ${subject}; it chooses the version to compare with`,
+  );
 }
 
 function toSide(

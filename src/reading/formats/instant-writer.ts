@@ -93,11 +93,11 @@ function writeFraction(bytes: Uint8Array, at: number, micros: number): number {
   bytes[at] = DOT;
   let rest = micros;
   let end = at + 1;
-  for (let place = at + 6; place > at; place--) {
+  for (let offset = at + 6; offset > at; offset--) {
     const digit = rest % 10;
     rest = (rest - digit) / 10;
-    bytes[place] = ZERO + digit;
-    if (digit !== 0 && end === at + 1) end = place + 1;
+    bytes[offset] = ZERO + digit;
+    if (digit !== 0 && end === at + 1) end = offset + 1;
   }
   return end;
 }

@@ -49,12 +49,12 @@ function writeDecimal(bytes: Uint8Array, at: number, digits: number, decimals: n
   // Split into two small integers.
   let rest = digits % BEYOND_LOW;
   const high = (digits - rest) / BEYOND_LOW;
-  let place = end;
+  let offset = end;
   for (let index = 0; index < count; index++) {
     if (index === LOW_DIGITS) rest = high;
-    if (index === decimals && decimals > 0) bytes[--place] = DOT;
+    if (index === decimals && decimals > 0) bytes[--offset] = DOT;
     const tenth = (rest / 10) | 0;
-    bytes[--place] = ZERO + rest - tenth * 10;
+    bytes[--offset] = ZERO + rest - tenth * 10;
     rest = tenth;
   }
   return end;

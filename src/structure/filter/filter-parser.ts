@@ -12,18 +12,18 @@
 export type FilterOperator = '=' | '<>' | '>' | '>=' | '<' | '<=' | '~' | '!~' | 'startswith' | '!startswith';
 
 /** Position in the text of a filter, from 1, for messages. */
-export interface Placed {
+export interface Positioned {
   readonly position: number;
 }
 
-export interface Comparison extends Placed {
+export interface Comparison extends Positioned {
   readonly kind: 'comparison';
   readonly path: readonly string[];
   readonly operator: FilterOperator;
   readonly value: FilterValue;
 }
 
-export interface FilterValue extends Placed {
+export interface FilterValue extends Positioned {
   readonly text: string;
   /** A quoted value is always text. */
   readonly isQuoted: boolean;
@@ -32,13 +32,13 @@ export interface FilterValue extends Placed {
 export type FilterNode =
   | Comparison
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly FilterNode[] }
-  | ({ readonly kind: 'site'; readonly node: FilterNode } & Placed);
+  | ({ readonly kind: 'site'; readonly node: FilterNode } & Positioned);
 
 export type ParsedFilter =
   | { readonly kind: 'ok'; readonly node: FilterNode }
   | { readonly kind: 'invalid'; readonly position: number; readonly message: string };
 
-interface Token extends Placed {
+interface Token extends Positioned {
   readonly kind: 'word' | 'quoted' | 'operator' | 'mark' | 'end';
   readonly text: string;
 }

@@ -45,10 +45,10 @@ export async function writeOutcomes(
   }
   return withTransaction(database, async (transaction) => {
     const touched = await write(transaction, ended, disableAfterDays);
-    const gone = ended.flatMap(({ next, claimed }) => (next.kind === 'disable' ? [claimed.webhookId] : []));
+    const goneIds = ended.flatMap(({ next, claimed }) => (next.kind === 'disable' ? [claimed.webhookId] : []));
     const hopeless = touched.flatMap(({ webhookId, isHopeless }) => (isHopeless ? [webhookId] : []));
     return [
-      ...(await disableAll(transaction, gone, { kind: 'gone' })),
+      ...(await disableAll(transaction, goneIds, { kind: 'gone' })),
       ...(await disableAll(transaction, hopeless, { kind: 'failing', days: disableAfterDays })),
     ];
   });

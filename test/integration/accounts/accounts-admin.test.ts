@@ -143,7 +143,7 @@ describe('admin create-client: a client for browsers', () => {
   });
 
   it.each([
-    ['a name HTTP Basic cannot hold', ['--client', 'a:b']],
+    ['a name that HTTP Basic cannot carry', ['--client', 'a:b']],
     ['a name that is not ASCII', ['--client', 'büro']],
     ['an unknown grant', ['--client', 'x', '--grant', 'implicit']],
     ['a relative address', ['--client', 'x', '--redirect-uri', '/cb']],

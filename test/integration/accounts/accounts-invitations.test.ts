@@ -138,8 +138,8 @@ describe('accounts: accepting an invitation (§3)', () => {
     await invite('Sofia@south.example', { role: 'MANAGER' });
     const token = tokenIn(linkIn(await mailbox.next('Sofia@south.example')));
     expect((await register(token)).body).toMatchObject({ userId: id, userName: 'sofia@south.example' });
-    const told = await mailbox.next('sofia@south.example');
-    expect(told.subject).toBe('Access to North');
+    const messages = await mailbox.next('sofia@south.example');
+    expect(messages.subject).toBe('Access to North');
     const client = await signInPerson(api, 'sofia@south.example', api.accountId);
     expect((await client.get('/account/audit')).status).toBe(403);
   });

@@ -35,14 +35,14 @@ describe('accounts: two managers in concurrent requests', () => {
 
   it.each(['demote', 'lock', 'delete', 'remove'] as const)(
     'that %s each other: one request fails, and the account keeps a manager (R-B5, R-B8)',
-    async (way) => {
+    async (change) => {
       for (let round = 0; round < 5; round++) {
-        const names = [`${way}-${round}-a`, `${way}-${round}-b`];
+        const names = [`${change}-${round}-a`, `${change}-${round}-b`];
         for (const name of names) await addPerson(api, name, { role: 'MANAGER' });
         const [a, b] = await Promise.all(names.map((name) => signInPerson(api, name)));
         const [idA = '', idB = ''] = await Promise.all(names.map((name) => userIdOf(api, name)));
         if (!a || !b) throw new Error('two were signed in');
-        const answers = await Promise.all([WAYS[way](a, idB), WAYS[way](b, idA)]);
+        const answers = await Promise.all([WAYS[change](a, idB), WAYS[change](b, idA)]);
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
         expect(answers.filter(({ status }) => [401, 403, 404].includes(status))).toHaveLength(1);
       }

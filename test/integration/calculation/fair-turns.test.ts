@@ -63,10 +63,10 @@ describe('ingester: fairness', () => {
     await parts.queue.wake([String(store.accountId)]);
     const settings = { concurrency: 1, maxRows: 1, sweepIntervalMs: 600_000 };
     const ingester = startIngester({ ...parts, settings });
-    await eventually('a beginning', async () => (await waiting(store.accountId)) < BACKLOG);
+    await eventually('the first run', async () => (await waiting(store.accountId)) < BACKLOG);
     await acceptBatches(other, variableId, 1);
     await parts.queue.wake([String(other)]);
-    await eventually('the turn of the other', async () => (await waiting(other)) === 0);
+    await eventually('the other key', async () => (await waiting(other)) === 0);
     expect(await waiting(store.accountId)).toBeGreaterThan(0);
     await ingester.stop();
     expect(await waiting(store.accountId), 'a stop does not wait for the backlog (R-K2)').toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe('ingester: a batch that cannot be written', () => {
     );
     const settings = { concurrency: 1, maxRows: 1000, sweepIntervalMs: 50 };
     const ingester = startIngester({ ...openQueue(INGEST_QUEUE), settings });
-    await eventually('the batches around it', async () => (await waiting(accountId)) === 1);
+    await eventually('the batches before and after it', async () => (await waiting(accountId)) === 1);
     await ingester.stop();
     const { rows } = await store.database.query(
       `select batch.id, attempts, state, failure from push_batch batch join push_operation operation on operation.id = any(operation_ids)
@@ -128,7 +128,7 @@ describe('calculator: fairness', () => {
     });
     await forceUpdate(store.database, [busy], {});
     await parts.queue.wake([String(busy)]);
-    await eventually('the turn of the other', async () => {
+    await eventually('the other key', async () => {
       const { rowCount } = await store.database.query('select from calculation_run where variable_id = $1', [other]);
       return rowCount === 1;
     });

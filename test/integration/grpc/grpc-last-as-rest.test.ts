@@ -172,9 +172,9 @@ async function ask(asked: Question, [client, reader]: readonly [TestClient, Grpc
 
 it('grpc ReadLast: returns or refuses the same as GET /data of the last points (R-G1, R-G2, R-J1, R-J3)', async () => {
   let filled = 0;
-  const check = async (asked: Question, who: number) => {
-    const reader = readers[who];
-    if (!reader) throw new Error(`${who} is not a reader`);
+  const check = async (asked: Question, caller: number) => {
+    const reader = readers[caller];
+    if (!reader) throw new Error(`${caller} is not a reader`);
     const { rest, grpc } = await ask(asked, reader);
     expect(grpc, JSON.stringify(toMessage(asked))).toEqual(rest);
     if (Array.isArray(rest) && rest.length > 0) filled += 1;

@@ -40,16 +40,16 @@ async function notesOf(variableId: number): Promise<readonly (readonly number[])
   return rows.map(({ days }) => days.map((micros) => (micros - START) / DAY));
 }
 
-async function placeOf(variableId: number): Promise<ChangePosition> {
+async function positionOf(variableId: number): Promise<ChangePosition> {
   const versionTimestamp = (await findLastVersions(store.database, [variableId])).get(variableId);
   return versionTimestamp === undefined ? AT_BEGINNING : { ...AT_BEGINNING, versionTimestamp };
 }
 
-async function changesOf(variableId: number, place: ChangePosition): Promise<readonly number[]> {
+async function changesOf(variableId: number, position: ChangePosition): Promise<readonly number[]> {
   const values: number[] = [];
   const changes = streamChanges(
     store.database,
-    new Map([[variableId, place]]),
+    new Map([[variableId, position]]),
     undefined,
     new AbortController().signal,
   );
@@ -108,7 +108,7 @@ const write = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.constantFrom
 describe('watch changes: points after a position', () => {
   it('are the stored points later by VersionTimestamp, then date, for every position within every write (R-J1)', async () => {
     let value = 0;
-    const checkPlaces = async (
+    const checkPositions = async (
       isVersioned: boolean,
       writes: readonly (readonly (readonly [number, string | null])[])[],
     ) => {
@@ -129,9 +129,9 @@ describe('watch changes: points after a position', () => {
         const found = await changesOf(variableId, { versionTimestamp, dateMicros: date });
         expect([index, found]).toEqual([index, valuesFrom(index + 1)]);
       }
-      expect(await changesOf(variableId, await placeOf(variableId))).toEqual([]);
+      expect(await changesOf(variableId, await positionOf(variableId))).toEqual([]);
     };
-    await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPlaces), {
+    await fc.assert(fc.asyncProperty(fc.boolean(), fc.array(write, { minLength: 1, maxLength: 5 }), checkPositions), {
       numRuns: 40,
       examples: [
         // Two versions of one date and one version of a later date: the position between them is in the middle of an
@@ -188,9 +188,9 @@ describe('grpc: notes that watches follow', () => {
       [day(50), 0],
     ]);
     await age(variableId, '1 day');
-    const before = await placeOf(variableId);
+    const before = await positionOf(variableId);
     for (const value of [1, 2]) await store.write(variableId, [[day(value), value]]);
-    const between = await placeOf(variableId);
+    const between = await positionOf(variableId);
     await store.write(variableId, [[day(3), 3]]);
     const seen = { versionTimestamp: before.versionTimestamp, dateMicros: before.dateMicros };
     expect(await changesOf(variableId, seen)).toEqual([1, 2, 3]);
@@ -224,13 +224,13 @@ describe('grpc: notes that watches follow', () => {
       await store.write(variableId, points);
     }
     const [oldest] = [...(await store.readAll(variableId))].sort((a, b) => a.versionTimestamp - b.versionTimestamp);
-    const place: ChangePosition = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
-    expect(await changesOf(variableId, place)).toEqual([3, 4]);
+    const position: ChangePosition = { versionTimestamp: oldest?.versionTimestamp ?? 0, dateMicros: day(9) };
+    expect(await changesOf(variableId, position)).toEqual([3, 4]);
     await store.database.query('delete from point_rewrite where variable_id = $1', [variableId]);
     await store.database.query(await readFile(OF_BEFORE, 'utf8'));
-    expect(await changesOf(variableId, place)).toEqual([3, 4]);
+    expect(await changesOf(variableId, position)).toEqual([3, 4]);
     await store.write(variableId, [[day(10), 5]]);
-    expect(await changesOf(variableId, place)).toEqual([3, 4, 5]);
+    expect(await changesOf(variableId, position)).toEqual([3, 4, 5]);
   });
 
   it('are deleted with the points of a deleted variable (R-C7)', async () => {
@@ -249,8 +249,8 @@ describe('watch changes: points of the last days', () => {
     for (let count = 0; count < 3; count += 1) ids.push(await store.addVariable({ isVersioned: true }));
     const points = Array.from({ length: DAYS }, (_, index): WrittenPoint => [day(index), index]);
     for (const id of ids) await store.write(id, points);
-    const places = new Map<number, ChangePosition>();
-    for (const id of ids) places.set(id, await placeOf(id));
+    const positions = new Map<number, ChangePosition>();
+    for (const id of ids) positions.set(id, await positionOf(id));
     for (const id of ids)
       await store.write(id, [
         [day(DAYS - 2), -1],
@@ -259,7 +259,7 @@ describe('watch changes: points of the last days', () => {
     await store.database.query('vacuum (analyze) point, point_version, series, point_rewrite');
     const { groups, plan } = await withTransaction(store.database, async (transaction) => {
       await streamFromIndexes(transaction);
-      const found = groupChanges(await findChanges(transaction, places));
+      const found = groupChanges(await findChanges(transaction, positions));
       const { rows } = await transaction.query<Record<'QUERY PLAN', string>>(
         `explain (analyze, costs off, timing off) ${selectChanges(found[0] ?? [])}`,
       );

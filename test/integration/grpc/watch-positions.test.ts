@@ -59,7 +59,7 @@ const event = fc.oneof(
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Reader {
-  place: ChangePosition;
+  position: ChangePosition;
   /** Values that the reader has received; no two points have the same value. */
   readonly taken: number[];
 }
@@ -73,12 +73,12 @@ interface World {
 }
 
 async function read({ variableId }: World, reader: Reader, count: number): Promise<void> {
-  const places = new Map([[variableId, reader.place]]);
+  const positions = new Map([[variableId, reader.position]]);
   let left = count;
-  for await (const change of streamChanges(store.database, places, undefined, new AbortController().signal)) {
+  for await (const change of streamChanges(store.database, positions, undefined, new AbortController().signal)) {
     if (change.kind === 'complete') {
       const [changed] = change.changes;
-      reader.place = { ...AT_BEGINNING, versionTimestamp: changed?.lastVersionTimestamp ?? Number.NaN };
+      reader.position = { ...AT_BEGINNING, versionTimestamp: changed?.lastVersionTimestamp ?? Number.NaN };
       return;
     }
     const { dates, values, versionTimestamps } = change.chunk;
@@ -86,7 +86,7 @@ async function read({ variableId }: World, reader: Reader, count: number): Promi
       if (left === 0) return;
       left -= 1;
       reader.taken.push(values[row] ?? Number.NaN);
-      reader.place = { versionTimestamp: versionTimestamps[row] ?? Number.NaN, dateMicros };
+      reader.position = { versionTimestamp: versionTimestamps[row] ?? Number.NaN, dateMicros };
     }
   }
 }
@@ -105,12 +105,12 @@ async function pass({ variableId, readers }: World, hours: number): Promise<void
     );
   }
   for (const reader of readers) {
-    reader.place = { ...reader.place, versionTimestamp: reader.place.versionTimestamp - hours * HOUR };
+    reader.position = { ...reader.position, versionTimestamp: reader.position.versionTimestamp - hours * HOUR };
   }
   await compactRewrites(store.database);
 }
 
-async function happen(world: World, it: Event): Promise<void> {
+async function apply(world: World, it: Event): Promise<void> {
   const { variableId } = world;
   switch (it.kind) {
     case 'write': {
@@ -150,9 +150,9 @@ async function happen(world: World, it: Event): Promise<void> {
 
 async function checkLaw(isVersioned: boolean, events: readonly Event[]): Promise<void> {
   const variableId = await store.addVariable({ isVersioned, versionLimit: 3 });
-  const readers = Array.from({ length: READERS }, (): Reader => ({ place: AT_BEGINNING, taken: [] }));
+  const readers = Array.from({ length: READERS }, (): Reader => ({ position: AT_BEGINNING, taken: [] }));
   const world: World = { variableId, readers, value: 0, end: 15 };
-  for (const it of events) await happen(world, it);
+  for (const it of events) await apply(world, it);
   const kept = (await store.readAll(variableId)).map(({ value }) => value);
   for (const reader of readers) {
     await read(world, reader, 100_000);

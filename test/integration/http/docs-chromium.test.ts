@@ -65,7 +65,7 @@ describe('docs: the files of the page', () => {
 describe.skipIf(program === undefined)('docs: the page in Chromium (skipped without apt-get install chromium)', () => {
   it('shows every operation, and fits its window (R-A9)', async () => {
     const { tab } = chromium;
-    await tab.look(DESKTOP);
+    await tab.setLayout(DESKTOP);
     await tab.open(docs());
     const ids = describeApi(api.parts.config).operations.map(
       ({ tag, operationId }) => `operations-${tag}-${operationId}`,
@@ -74,14 +74,14 @@ describe.skipIf(program === undefined)('docs: the page in Chromium (skipped with
     await eventually('every operation', async () => missing(await tab.html()).length === 0);
     expect(await tab.overflow()).toBe(0);
     await keepScreenshot('docs-top');
-    await tab.look(PHONE);
+    await tab.setLayout(PHONE);
     expect(await tab.overflow()).toBe(0);
     await keepScreenshot('docs-phone');
   });
 
   it('opens the operation that the address names (R-A9)', async () => {
     const { tab } = chromium;
-    await tab.look(DESKTOP);
+    await tab.setLayout(DESKTOP);
     await tab.open(docs('?linked#/Points/readPoints'));
     await eventually('the operation is open', async () =>
       /class="opblock[^"]*is-open"[^>]*id="operations-Points-readPoints"/.test(await tab.html()),

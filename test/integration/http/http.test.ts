@@ -23,7 +23,7 @@ describe('http: Api-Version', () => {
     ['1.7', { 'api-version': '1.7' }, 200],
     ['2.0', { 'api-version': '2.0' }, 400],
     ['empty', { 'api-version': '' }, 400],
-    ['the old header, whatever it says', { 'x-opisense-api-version': '1.1' }, 200],
+    ['the old header with any value', { 'x-opisense-api-version': '1.1' }, 200],
   ])('header %s (R-A2, §9.1)', async (_what, headers, status) => {
     const answer = await api.manager.get('/sites', headers);
     expect(answer.status).toBe(status);
@@ -169,7 +169,7 @@ describe('http: responses', () => {
 
   it.each([
     ['given', 'req-1.2:3_4'],
-    ['made here when absent', undefined],
+    ['generated when absent', undefined],
     ['replaced when it could break a log line', 'a b"c'],
   ])('carry the request id %s, in header and error body (R-A10)', async (_what, given) => {
     const answer = await api.manager.get('/nowhere', given === undefined ? {} : { 'x-request-id': given });

@@ -79,7 +79,7 @@ const refresh = (token: unknown) =>
 
 describe('identity: cached push credentials', () => {
   it.each([
-    ['by the link of a mail', 'rita', reset],
+    ['by the link in a mail', 'rita', reset],
     ['at the page', 'paul', async (name: string) => change(await signInBrowser(name), name)],
   ])(
     'are invalid after the password is changed %s, in every process; the new password works (R-B7, R-B5)',

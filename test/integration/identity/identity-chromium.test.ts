@@ -80,20 +80,20 @@ async function tokenOf(username: string, password: string): Promise<string> {
 }
 
 /** The page fits every colour scheme and width: no horizontal overflow, enough contrast. */
-async function look(name: string): Promise<void> {
-  for (const looks of LOOKS) {
-    await tab.look(looks);
-    const where = `${name} at ${looks.width} ${looks.scheme}`;
+async function checkLayout(name: string): Promise<void> {
+  for (const layout of LOOKS) {
+    await tab.setLayout(layout);
+    const where = `${name} at ${layout.width} ${layout.scheme}`;
     expect(await tab.overflow(), where).toBe(0);
     expect(await tab.lowContrast(), where).toEqual([]);
   }
-  if (KEEPS_SCREENSHOTS) for (const looks of PICTURED) await keepScreenshot(name, looks);
+  if (KEEPS_SCREENSHOTS) for (const layout of PICTURED) await keepScreenshot(name, layout);
 }
 
-async function keepScreenshot(name: string, looks: Looks): Promise<void> {
-  await tab.look({ ...looks, isWholePage: true });
+async function keepScreenshot(name: string, layout: Looks): Promise<void> {
+  await tab.setLayout({ ...layout, isWholePage: true });
   await mkdir(SCREENSHOTS, { recursive: true });
-  await writeFile(join(SCREENSHOTS, `${name}-${looks.width}-${looks.scheme}.png`), await tab.screenshot());
+  await writeFile(join(SCREENSHOTS, `${name}-${layout.width}-${layout.scheme}.png`), await tab.screenshot());
 }
 
 describe.skipIf(program === undefined)(
@@ -102,7 +102,7 @@ describe.skipIf(program === undefined)(
     describe.each(['en', 'fr', 'nl', 'de'] as const)('in %s', (language) => {
       const texts = PAGE_TEXTS[language];
       const email = `ines-maria.van-den-bossche-${language}@north-energy-services.example`;
-      const shot = (name: string) => look(`${language}-${name}`);
+      const shot = (name: string) => checkLayout(`${language}-${name}`);
       beforeAll(() => tab.speak(language));
 
       it('an invitation leads to the first password and signs the user in, without scripts (§3, R-B2, R-B10)', async () => {
@@ -227,7 +227,7 @@ describe.skipIf(program === undefined)(
       const texts = PAGE_TEXTS.en;
       beforeAll(async () => {
         await tab.speak('en');
-        await tab.look({ ...DESKTOP, scheme: 'light' });
+        await tab.setLayout({ ...DESKTOP, scheme: 'light' });
         await addPerson(api, 'kay');
       });
 

@@ -154,9 +154,9 @@ describe('identity: requesting a new password', () => {
   };
 
   it('is answered the same for existing and unknown users (R-B11)', async () => {
-    const told = await ask('uma');
-    expect(told).toContain('If this user exists');
-    expect(await ask('nobody')).toBe(told);
+    const answer = await ask('uma');
+    expect(answer).toContain('If this user exists');
+    expect(await ask('nobody')).toBe(answer);
   });
 
   it('reaches the owner of an address even when another user has it as a name (R-B11)', async () => {
@@ -169,8 +169,8 @@ describe('identity: requesting a new password', () => {
 
   it('sends at most three mails per user in 15 minutes (R-B11, R-B15)', async () => {
     await addPerson(api, 'busy', { email: 'busy@north.example' });
-    const told = await ask('busy');
-    for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(told);
+    const answer = await ask('busy');
+    for (let count = 1; count < 5; count++) expect(await ask('busy')).toBe(answer);
     expect(await mailsTo('busy')).toBe(3);
     await api.database.query(`update mail set created_date = created_date - interval '16 minutes'`);
     await ask('busy');

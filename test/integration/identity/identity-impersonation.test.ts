@@ -118,10 +118,10 @@ describe('identity: impersonation', () => {
 describe('identity: impersonation is refused', () => {
   it.each([
     ['a manager', async () => ({ subject_token: api.manager.token ?? '' }), 'invalid_grant'],
-    ['a token that is none', async () => ({ subject_token: 'x' }), 'invalid_grant'],
+    ['a text that is not a token', async () => ({ subject_token: 'x' }), 'invalid_grant'],
     ['an ADMIN as the user', async () => ({ requested_subject: ada }), 'invalid_grant'],
     ['a user who does not exist', async () => ({ requested_subject: 'nobody' }), 'invalid_grant'],
-    ['nobody in particular', async () => ({ requested_subject: '' }), 'invalid_request'],
+    ['no user', async () => ({ requested_subject: '' }), 'invalid_request'],
     ['an unknown type of token', async () => ({ subject_token_type: 'x' }), 'invalid_request'],
     [
       'a token of an impersonation',
@@ -130,7 +130,7 @@ describe('identity: impersonation is refused', () => {
     ],
     ['a client without the grant', async () => ({ client_id: 'demo', client_secret: 's3cret' }), 'unauthorized_client'],
     [
-      'a scope the token does not have',
+      'a scope that the token lacks',
       async () => ({ subject_token: (await signInPerson(api, 'ada', undefined, 'push-data')).token ?? '' }),
       'invalid_scope',
     ],

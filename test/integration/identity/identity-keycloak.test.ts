@@ -132,7 +132,7 @@ describe('Keycloak: changes by a manager', () => {
 
   it('do not call Keycloak when they change claims and sites (R-B5)', async () => {
     const id = await userIdOf(api, 'wanda');
-    await eventually('the mails to the users made so far to be sent', async () => {
+    await eventually('the mails to all created users', async () => {
       const soon = `state = 'Waiting' and not_before_date < now() + interval '10 min'`;
       return (await api.database.query(`select from mail where ${soon}`)).rowCount === 0;
     });

@@ -63,11 +63,11 @@ describe('identity: too many attempts', () => {
   });
 
   it.each([
-    ['a program that takes anything', `${REALM}/protocol/openid-connect/token`, '*/*'],
+    ['a program that accepts any type', `${REALM}/protocol/openid-connect/token`, '*/*'],
     ['a program that wants JSON', `${REALM}/forgot-password`, 'application/json'],
-    ['a browser where programs register people', '/account/user/register?invitationToken=x', BROWSER],
-  ])('of %s are answered in JSON (R-B15, R-A5)', async (who, path, accept) => {
-    const { status, headers, text } = await askTooOften(path, { accept, address: who });
+    ['a browser at an API path', '/account/user/register?invitationToken=x', BROWSER],
+  ])('of %s are answered in JSON (R-B15, R-A5)', async (client, path, accept) => {
+    const { status, headers, text } = await askTooOften(path, { accept, address: client });
     expect({ status, body: JSON.parse(text) }).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   });

@@ -46,7 +46,7 @@ describe('identity: the password grant', () => {
 
   it.each([
     ['form-encoded', `${encodeURIComponent(CLIENT.clientId)}:${encodeURIComponent(CLIENT.secret)}`],
-    ['as they are', `${CLIENT.clientId}:${CLIENT.secret}`],
+    ['unencoded', `${CLIENT.clientId}:${CLIENT.secret}`],
   ])('accepts client credentials in HTTP Basic, %s (R-B3)', async (_way, credentials) => {
     const { status } = await identity.requestToken(MAX, { headers: { authorization: basic(credentials) } });
     expect(status).toBe(200);
@@ -215,8 +215,8 @@ describe('identity: a refused token request', () => {
   it.each([
     ['a wrong password', { password: 'x' }, 400, 'invalid_grant'],
     ['an unknown user', { username: 'nobody' }, 400, 'invalid_grant'],
-    ['a user name no database can hold', { username: 'max\0' }, 400, 'invalid_grant'],
-    ['a client id no database can hold', { client_id: 'demo\0' }, 401, 'invalid_client'],
+    ['a user name that the database cannot store', { username: 'max\0' }, 400, 'invalid_grant'],
+    ['a client id that the database cannot store', { client_id: 'demo\0' }, 401, 'invalid_client'],
     ['no password', { password: '' }, 400, 'invalid_request'],
     ['a wrong client secret', { client_secret: 'x' }, 401, 'invalid_client'],
     ['an unknown client', { client_id: 'x' }, 401, 'invalid_client'],

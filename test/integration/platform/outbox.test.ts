@@ -50,11 +50,11 @@ async function waiting(): Promise<number> {
 
 /** A consumer that records its events; `act` may throw. */
 function recorder(
-  act: (events: readonly OutboxEvent[]) => Promise<(() => Promise<void>) | undefined> = async () => undefined,
+  handle: (events: readonly OutboxEvent[]) => Promise<(() => Promise<void>) | undefined> = async () => undefined,
 ) {
   const seen: string[] = [];
   const consume: EventConsumer = async (_transaction, events) => {
-    const followUp = await act(events);
+    const followUp = await handle(events);
     seen.push(...events.map(({ payload }) => (payload as { name: string }).name));
     return followUp;
   };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => store?.close());
 
 const isWaiting = () =>
-  eventually('the reader to look for writers', async () => {
+  eventually('the reader to wait for writers', async () => {
     const { rowCount } = await store.database.query(
       `select from pg_stat_activity
        where datname = current_database() and query like '%from pg_' || 'locks%' and pid <> pg_backend_pid()`,

@@ -46,10 +46,10 @@ describe('points: rows of CopyOut', () => {
   test.each([
     ['none', 'select 1 where false'],
     ['one', 'select 1'],
-    ['many small ones', 'select n, n::float8 from generate_series(1, 200000) n'],
-    ['some longer than what a socket gives at once', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
-    ['of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
-    ['empty ones', `select ''::text from generate_series(1, 1000) n`],
+    ['many small rows', 'select n, n::float8 from generate_series(1, 200000) n'],
+    ['some longer than one read of a socket', `select repeat('long ', n * 40000) from generate_series(1, 6) n`],
+    ['rows of every length', `select repeat('x', n % 997) from generate_series(1, 20000) n`],
+    ['empty rows', `select ''::text from generate_series(1, 1000) n`],
   ])('equal the bytes of pg-copy-streams: %s (R-G4)', async (_what, rows) => {
     const [ours, others] = await withConnection(database, async (connection) => {
       const own = await collect(connection, new CopyOut(copying(rows)));
@@ -90,7 +90,7 @@ describe('points: rows of CopyOut', () => {
 describe('points: a CopyOut that fails', () => {
   test.each([
     ['before its first row', 'select 1 / 0'],
-    ['after many', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
+    ['after many rows', 'select 1 / (150000 - n) from generate_series(1, 200000) n'],
     ['as a statement', 'select nothing from nowhere'],
   ])('%s: reports the error and leaves the connection usable (R-G4)', async (_when, rows) => {
     await withConnection(database, async (connection) => {

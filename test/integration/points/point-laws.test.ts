@@ -23,7 +23,7 @@ afterAll(() => store.close());
 
 /** Steps of a history, without their instants. */
 type Step =
-  | { readonly kind: 'act'; readonly act: (micros: number) => Action }
+  | { readonly kind: 'act'; readonly toAction: (micros: number) => Action }
   | { readonly kind: 'delete'; readonly variable: string; readonly period: Period };
 
 const variable = fc.constantFrom(...VARIABLES);
@@ -34,7 +34,7 @@ const labels = fc.record({ version, tags }).map(({ version: name, tags: set }) =
 });
 // Dates within two days, and occasionally years apart, in another chunk.
 const date = fc.oneof(
-  { weight: 9, arbitrary: fc.integer({ min: 0, max: 5 }).map((place) => at(place * 9)) },
+  { weight: 9, arbitrary: fc.integer({ min: 0, max: 5 }).map((hour) => at(hour * 9)) },
   { weight: 1, arbitrary: fc.constantFrom(at(-9000), at(9000)) },
 );
 const value = fc.integer({ min: -99, max: 99 });
@@ -58,7 +58,7 @@ const period: fc.Arbitrary<Period> = fc
     };
   });
 
-const action = (act: (micros: number) => Action): Step => ({ kind: 'act', act });
+const action = (toAction: (micros: number) => Action): Step => ({ kind: 'act', toAction: toAction });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 10,
@@ -178,7 +178,7 @@ async function answers(world: World, moments: readonly number[]): Promise<readon
 
 async function play(world: World, taken: Step, micros: number): Promise<unknown> {
   if (taken.kind === 'delete') return world.remove(taken.variable, taken.period, false);
-  await world.act(taken.act(micros));
+  await world.perform(taken.toAction(micros));
   return undefined;
 }
 
@@ -188,7 +188,7 @@ it('points: model and store agree on every kind of read after every step of rand
       const worlds = [openModelWorld(), await store.openWorld()] as const;
       for (const [index, setting] of variables.entries()) {
         const made = { kind: 'variable', variable: VARIABLES[index] ?? '', ...setting } as const;
-        for (const world of worlds) await world.act(made);
+        for (const world of worlds) await world.perform(made);
       }
       const moments: number[] = [];
       let hour = 0;

@@ -51,7 +51,7 @@ describe('points: deletion', () => {
       [at(1), at(2), 2],
     ],
     [
-      'the end taken in',
+      'with an inclusive end',
       { fromMicros: at(1), toMicros: at(3), isToIncluded: true },
       [10, 20, 14, 24],
       [at(1), at(3), 3],
@@ -82,9 +82,9 @@ describe('points: deletion', () => {
   });
 
   it.each([
-    ['all of it', {}],
-    ['its end', { fromMicros: at(2) }],
-    ['its middle', { fromMicros: at(1), toMicros: at(2) }],
+    ['all points', {}],
+    ['the last points', { fromMicros: at(2) }],
+    ['points in the middle', { fromMicros: at(1), toMicros: at(2) }],
   ] as const)('of %s leaves later writes unaffected: versions, limit and tags (R-F1–F3)', async (_case, period) => {
     const variableId = await store.addVariable({ isVersioned: true, versionLimit: 2 });
     const write = (value: number, tag: string | null = null) =>

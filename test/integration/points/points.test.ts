@@ -36,7 +36,7 @@ describe('points: a write at a variable and date', () => {
         [2, 'V2'],
       ],
     ],
-    ['a VersionTag already there replaces its entry (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
+    ['a stored VersionTag replaces its entry (R-F2)', true, ['V1', 'V1'], [[2, 'V1']]],
     [
       'a replaced VersionTag becomes the latest (R-F2)',
       true,
@@ -56,7 +56,7 @@ describe('points: a write at a variable and date', () => {
       ],
     ],
     [
-      'tagged and untagged versions stand side by side',
+      'tagged and untagged versions coexist',
       true,
       [null, 'V1', null],
       [
@@ -65,9 +65,9 @@ describe('points: a write at a variable and date', () => {
         [3, null],
       ],
     ],
-    ['without versioning the last write stays alone (R-F4)', false, [null, null], [[2, null]]],
+    ['without versioning only the last write stays (R-F4)', false, [null, null], [[2, null]]],
     ['without versioning a VersionTag is not kept (R-F4)', false, ['V1', 'V2'], [[2, null]]],
-    ['without versioning not even the first VersionTag is kept (R-F4)', false, ['V1'], [[1, null]]],
+    ['without versioning the first VersionTag is not kept either (R-F4)', false, ['V1'], [[1, null]]],
   ] as const)('%s (§9.2)', async (_rule, isVersioned, tags, expected) => {
     const history = tags.map((tag, index): readonly WrittenPoint[] => [[START, index + 1, tag]]);
     const apart = await store.addVariable({ isVersioned });
@@ -246,9 +246,9 @@ describe('points: reading', () => {
 
   it.each([
     ['from is inclusive, to exclusive', { fromMicros: at(1), toMicros: at(3) }, [1, 2]],
-    ['includeToBoundary takes the end in', { fromMicros: at(1), toMicros: at(3), isToIncluded: true }, [1, 2, 3]],
-    ['an empty period holds nothing', { fromMicros: at(1), toMicros: at(1) }, []],
-    ['an instant alone, taken in', { fromMicros: at(1), toMicros: at(1), isToIncluded: true }, [1]],
+    ['includeToBoundary includes the end', { fromMicros: at(1), toMicros: at(3), isToIncluded: true }, [1, 2, 3]],
+    ['an empty period has no points', { fromMicros: at(1), toMicros: at(1) }, []],
+    ['a single instant, included', { fromMicros: at(1), toMicros: at(1), isToIncluded: true }, [1]],
     ['descending', { order: 'DESC' }, [4, 3, 2, 1, 0]],
     ['a page', { limit: 2, offset: 2 }, [2, 3]],
     ['the last point', { limit: 1, offset: 0, order: 'DESC' }, [4]],

@@ -167,7 +167,7 @@ describe('points: writers', () => {
     });
 
   it.each([
-    ['append to a chunk that is there', START, START],
+    ['append to an existing chunk', START, START],
     ['need a new chunk each', START + 10_000 * DAY, START + 20_000 * DAY],
     ['need the same new chunk', START + 30_000 * DAY, START + 30_000 * DAY],
   ])(

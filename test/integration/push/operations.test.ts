@@ -39,12 +39,12 @@ const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/a
 
 /** The operations of a label in DataPushCompleted, in order. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
-  const { rows } = await api.database.query<{ told: Record<string, unknown> }>(
+  const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
     `select told from outbox_event, jsonb_array_elements(payload -> 'operations') told
      where type = 'DataPushCompleted' and told ->> 'operationId' = $1 order by id`,
     [label],
   );
-  return rows.map(({ told }) => told);
+  return rows.map(({ operation }) => operation);
 }
 
 let labels = 0;
@@ -125,7 +125,7 @@ describe('push: an operation', () => {
 
   it.each([
     ['the newest of its label', '', 1],
-    ['every one of its label', '?all=true', 2],
+    ['every operation of its label', '?all=true', 2],
   ])(
     'that Failed is written by a replay of %s, and announced a second time (R-D7, R-D8, R-A15)',
     async (_which, query, replayedPushes) => {

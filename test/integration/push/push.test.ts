@@ -151,7 +151,7 @@ describe('push: version and tags', () => {
       { a: 'e', b: 'r', c: 'e' },
     ],
     [
-      'a taken key is not replaced by the version',
+      'the version does not replace an existing key',
       { version: 'R', tags: { version: 'mine' } },
       {},
       'R',
@@ -202,11 +202,8 @@ describe('push: a target', () => {
     ['meterNumber and variableTypeId', { meterNumber: 'M-1', variableTypeId: 7 }],
     ['a serial number sent as a number', { sourceSerialNumber: 471100, variableTypeId: 8 }],
     ['names in any case (R-A3)', { VariableId: 'v', SOURCESERIALNUMBER: 'SN-1' }],
-    ['null fields aside (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
-    [
-      'everything given, all agreeing',
-      { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' },
-    ],
+    ['fields beside null ones (§2)', { variableId: 'v', sourceEan: null, mappingConfig: null }],
+    ['all identifiers, which agree', { variableId: 'v', sourceId: 's', mappingConfig: 'map-1', sourceName: 'Boiler' }],
   ])('is found by %s (R-D2)', async (_what, identifiers) => {
     const { variableId, boilerId } = await identified();
     const ids = Object.entries(identifiers).map(([name, value]) => {
@@ -255,8 +252,8 @@ describe('push: a target', () => {
   it('cached for a user with all sites is not found for a USER without sites, and vice versa (R-B9)', async () => {
     const nobody = await api.signIn('siteless', 'USER', { sites: [] });
     const [first, second] = [await createStructure(api.manager), await createStructure(api.manager)];
-    const found = async (variableId: number, who = api.manager) =>
-      ((await push(one(variableId), '', who)).body as { accepted: { elements: number } }).accepted.elements;
+    const found = async (variableId: number, client = api.manager) =>
+      ((await push(one(variableId), '', client)).body as { accepted: { elements: number } }).accepted.elements;
     expect([await found(first.variableId), await found(first.variableId, nobody)]).toEqual([1, 0]);
     expect([await found(second.variableId, nobody), await found(second.variableId)]).toEqual([0, 1]);
   });
@@ -282,7 +279,7 @@ describe('push: a local date', () => {
     ['the zone of the source', '2026-01-01T12:00:00', '2026-01-01T11:00:00Z', undefined],
     ['a repeated hour is the later instant', '2026-10-25T02:30:00', '2026-10-25T01:30:00Z', 'ambiguous_local_date'],
     ['a skipped hour moves forward by the gap', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z', 'skipped_local_date'],
-    ['the hour before the gap is as it is', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
+    ['the hour before the gap is unchanged', '2026-03-29T01:59:59.999999', '2026-03-29T00:59:59.999999Z', undefined],
     ['an offset is not local', '2026-10-25T02:30:00+0200', '2026-10-25T00:30:00Z', undefined],
   ])('%s: %s is %s (R-D4)', async (_rule, date, instant, warning) => {
     const siteId = await createSite(api.manager, { timeZoneId: 'UTC' });
@@ -356,10 +353,10 @@ describe('push: an invalid body', () => {
     ['a comment', '[] // done', 'line 1, column 4'],
     ['nested 100,000 deep', '['.repeat(100_000), 'at line 1, column 100001'],
     ['not UTF-8', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), 'UTF-8'],
-  ])('that is %s is 400 malformed_json with the position (R-D1, R-A5)', async (_what, raw, place) => {
+  ])('that is %s is 400 malformed_json with the position (R-D1, R-A5)', async (_what, raw, position) => {
     const answer = await pushRaw(raw);
     expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_json' } });
-    expect((answer.body as { message: string }).message).toContain(place);
+    expect((answer.body as { message: string }).message).toContain(position);
   });
 });
 

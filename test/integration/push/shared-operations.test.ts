@@ -50,10 +50,10 @@ const tuplesOf = (count: number): Buffer =>
 async function storeTogether(counts: readonly number[], breaks?: number): Promise<readonly string[]> {
   const group = openGroupCommit(api.database, toSharedOperation);
   const outcomes: GroupOutcome[] = await Promise.all(
-    counts.map((readings, place) => {
+    counts.map((readings, position) => {
       const tuples = tuplesOf(readings);
-      if (place === breaks) tuples[1] = 9;
-      const push = { userId, requestId: place === 1 ? 'given' : null, elements: 1, readings, tuples };
+      if (position === breaks) tuples[1] = 9;
+      const push = { userId, requestId: position === 1 ? 'given' : null, elements: 1, readings, tuples };
       return group.submit({ accountId: api.accountId, structureVersion: null, push });
     }),
   );
@@ -86,10 +86,10 @@ describe('push: plain pushes in a shared row', () => {
     const labels = await storeTogether([1, 2, 3]);
     expect(new Set(labels).size).toBe(3);
     expect(await rowsUnder(labels)).toEqual([{ label: labels[0], request: labels[0], members: [null, 'given', null] }]);
-    for (const [place, label] of labels.entries()) {
+    for (const [position, label] of labels.entries()) {
       const { id, acceptedDate, ...operation } = (await find(label)).body;
       expect(operation).toEqual({
-        ...{ operationId: label, userId, state: 'Queued', accepted: { elements: 1, readings: place + 1 } },
+        ...{ operationId: label, userId, state: 'Queued', accepted: { elements: 1, readings: position + 1 } },
         ...{ rejected: [], warnings: [] },
       });
       expect(Date.parse(acceptedDate)).toBeLessThanOrEqual(Date.now());
@@ -115,8 +115,8 @@ describe('push: plain pushes in a shared row', () => {
 
   it('have ascending labels up to the 65,536th (R-D7)', () => {
     const shared = '0199c0de-0000-7abc-8def-0123456789ab'.replace(/.{4}$/, '0000');
-    expect([0, 1, 255, 65_535].map((place) => readMemberLabel(memberLabel(shared, place)))).toEqual(
-      [0, 1, 255, 65_535].map((place) => ({ shared, place })),
+    expect([0, 1, 255, 65_535].map((position) => readMemberLabel(memberLabel(shared, position)))).toEqual(
+      [0, 1, 255, 65_535].map((position) => ({ shared, position })),
     );
     expect(readMemberLabel('import-1')).toBeUndefined();
   });

@@ -35,8 +35,8 @@ const push = (body: unknown, query = '', client: TestClient = api.manager, heade
   client.post<Answer>(`/api/data${query}`, body, headers);
 
 /** The comparable part of an answer. */
-async function answerOf(way: string, raw: string, headers: Record<string, string> = {}) {
-  const answer = await api.manager.send('POST', `/api/data${way}`, undefined, { raw, headers });
+async function answerOf(query: string, raw: string, headers: Record<string, string> = {}) {
+  const answer = await api.manager.send('POST', `/api/data${query}`, undefined, { raw, headers });
   const shown = Object.fromEntries(answer.headers);
   const body = JSON.stringify(answer.body).replace(/[\da-f]{8}-[\da-f-]{27}/g, 'ID');
   return {
@@ -69,7 +69,7 @@ async function openHandler() {
       const caller = findCachedCaller(`Bearer ${api.manager.token}`, 'push-data');
       if (!caller) throw new Error('the caller is not cached');
       await service.targets.resolve(caller, [{ variableId }], false);
-      await service.admission.assertQueueHasRoom();
+      await service.admission.assertQueueCapacity();
     },
     close: () => Promise.all([service.close(), listener.stop(0)]),
   };
@@ -83,18 +83,18 @@ describe('push: a small push', () => {
     ['with a local date that occurs twice', one({ date: '2026-10-25T02:30:00' }, {}), {}],
     ['with a version and tags', one({ version: 'V1' }, { tags: { a: 'b' } }), {}],
     [
-      'of one date twice',
+      'with one date twice',
       [{ variableId: 1, data: [1, 2].map((value) => ({ date: '2026-01-01T00:00:00Z', value })) }],
       {},
     ],
     ['without readings', [{ variableId: 1, data: [] }], {}],
     ['to an unknown target', [{ variableId: 2_000_000_000, data: [] }], {}],
-    ['with an id of the request', one(), { 'x-request-id': 'mine' }],
-    ['with an id of the request that cannot be used', one(), { 'x-request-id': 'a b' }],
-    ['of another version of the API', one(), { 'api-version': '1.8' }],
-    ['of this version of the API', one(), { 'api-version': '1.7' }],
+    ['with a request id', one(), { 'x-request-id': 'mine' }],
+    ['with an unusable request id', one(), { 'x-request-id': 'a b' }],
+    ['of another API version', one(), { 'api-version': '1.8' }],
+    ['of the current API version', one(), { 'api-version': '1.7' }],
     ['of another type', one(), { 'content-type': 'text/plain' }],
-    ['of a type of its own', one(), { 'content-type': 'application/x+json; charset=utf-8' }],
+    ['of another JSON type', one(), { 'content-type': 'application/x+json; charset=utf-8' }],
     ['with a wrong date', one({ date: 'no' }), {}],
     ['with too many readings', [{ variableId: 1, data: Array.from({ length: 51 }, () => one()[0]?.data[0]) }], {}],
     ['that is not an array', {}, {}],
@@ -125,9 +125,9 @@ describe('push: a small push', () => {
     const headers = Object.entries(given).flatMap((header) =>
       header[0] === name ? [header, [name, second]] : [header],
     );
-    const statusOf = (way: string) =>
+    const statusOf = (query: string) =>
       new Promise((resolve, reject) => {
-        const options = { hostname, port, path: `/api/data${way}`, method: 'POST' };
+        const options = { hostname, port, path: `/api/data${query}`, method: 'POST' };
         const all = [...headers, ['content-length', String(raw.length)], ['host', hostname]].flat();
         const sending = request({ ...options, headers: all }, (answer) => resolve(answer.resume().statusCode));
         sending.on('error', reject).end(raw);

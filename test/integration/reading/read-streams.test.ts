@@ -241,7 +241,7 @@ test('read streams: the total of an as-of read waits for the same open writes as
     );
     const asOf = rows[0]?.asOf ?? '';
     const reading = api.manager.get(`/data?variableId=${ownId}&asOf=${asOf}`, { 'x-total-count': 'true' });
-    await eventually('the reader to look for writers', async () => {
+    await eventually('the reader to wait for writers', async () => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity
          where datname = current_database() and query like '%from pg_' || 'locks%' and query_start > $1`,

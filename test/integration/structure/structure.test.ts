@@ -138,10 +138,10 @@ describe('structure: a site, source or variable', () => {
     ['/variables/source/1', { divider: 0 }, '$.divider'],
     ['/variables/source/1', { versionLimit: 1001 }, '$.versionLimit'],
     ['/variables/source/1', { versionLimit: 0 }, '$.versionLimit'],
-  ])('POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, place) => {
+  ])('POST %s %j is 400 at %s (R-A5, R-C9, R-C11)', async (path, body, problemPath) => {
     expect(await api.manager.post(path, body)).toMatchObject({
       status: 400,
-      body: { code: 'invalid_input', details: [{ path: place }] },
+      body: { code: 'invalid_input', details: [{ path: problemPath }] },
     });
   });
 
@@ -169,10 +169,10 @@ describe('structure: PATCH', () => {
 
   it.each([
     ['a failing test', 409, { op: 'test', path: '/name', value: 'other' }],
-    ['a path that is not there', 400, { op: 'replace', path: '/clientData/none/deep', value: 1 }],
+    ['a path that does not exist', 400, { op: 'replace', path: '/clientData/none/deep', value: 1 }],
     ['an unknown operation', 400, { op: 'explode', path: '/name' }],
     ['a value that is not allowed', 400, { op: 'replace', path: '/timeZoneId', value: 'Mars/Base' }],
-    ['removing what must be there', 400, { op: 'remove', path: '/name' }],
+    ['removing a required member', 400, { op: 'remove', path: '/name' }],
     ['a path through __proto__', 400, { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['a path through constructor', 400, { op: 'add', path: '/clientData/constructor/prototype/polluted', value: 1 }],
   ])('with %s answers %i and applies none of its operations (R-C4)', async (_what, status, operation) => {
@@ -422,7 +422,7 @@ describe('structure: DELETE', () => {
     work.finally(() => {
       isDone = true;
     });
-    await eventually('the end of the work or a lock in its way', async () => {
+    await eventually('the end of the work, or a lock that it waits for', async () => {
       const { rowCount } = await api.database.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );

@@ -8,10 +8,14 @@ import { createWebhook, type SeenWebhook } from '../../support/fixtures/webhooks
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 let api: TestApi;
-let places: readonly Awaited<ReturnType<typeof createStructure>>[];
+let siteStructures: readonly Awaited<ReturnType<typeof createStructure>>[];
 beforeAll(async () => {
   api = await startTestApi();
-  places = [await createStructure(api.manager), await createStructure(api.manager), await createStructure(api.manager)];
+  siteStructures = [
+    await createStructure(api.manager),
+    await createStructure(api.manager),
+    await createStructure(api.manager),
+  ];
 });
 afterAll(() => api.close());
 
@@ -26,7 +30,9 @@ const headerValue = fc.string({ maxLength: 40 }).filter((value) => /^[\t\x20-\x7
 const idsOf = (name: 'siteId' | 'sourceId' | 'variableId') => {
   const index = fc.integer({ min: 0, max: 2 });
   const ids = fc.array(index, { minLength: 1, maxLength: 4 });
-  return fc.option(ids, { nil: undefined }).map((found) => found?.map((place) => places[place]?.[name]));
+  return fc
+    .option(ids, { nil: undefined })
+    .map((found) => found?.map((structure) => siteStructures[structure]?.[name]));
 };
 const filter = fc.record({
   siteIds: idsOf('siteId'),

@@ -7,18 +7,18 @@ import { createWebhook, type SeenWebhook } from '../../support/fixtures/webhooks
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 type Seen = SeenWebhook & { readonly successCount?: number; readonly lastExecution?: object | null };
-type Place = Awaited<ReturnType<typeof createPlace>>;
+type SiteStructure = Awaited<ReturnType<typeof createSiteStructure>>;
 
 let api: TestApi;
-let granted: Place;
+let granted: SiteStructure;
 /** A site of which only the first source is granted. */
-let partial: Place;
-let hidden: Place;
+let partial: SiteStructure;
+let hidden: SiteStructure;
 /** A USER with access to both. */
 let user: TestClient;
 beforeAll(async () => {
   api = await startTestApi();
-  [granted, partial, hidden] = [await createPlace(), await createPlace(), await createPlace()];
+  [granted, partial, hidden] = [await createSiteStructure(), await createSiteStructure(), await createSiteStructure()];
   user = await api.signIn('una', 'USER', { sites: [granted.siteId] });
   const sites = `/account/user/${await userIdOf(api, 'una')}/sites`;
   const grants = [{ siteId: granted.siteId }, { siteId: partial.siteId, sourceIds: [partial.sources[0]] }];
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** Creates a site with two sources of one variable each. */
-async function createPlace() {
+async function createSiteStructure() {
   const siteId = await createSite(api.manager);
   const sources = [await createSource(api.manager, siteId), await createSource(api.manager, siteId)] as const;
   const [first, second] = [
@@ -104,7 +104,7 @@ describe('webhooks: a USER', () => {
   });
 
   it('gets 404 for a webhook of deleted entities, whose former access is unknown (R-B9)', async () => {
-    const { siteId } = await createPlace();
+    const { siteId } = await createSiteStructure();
     const { id } = await createWebhook(api.manager, { filter: { siteIds: [siteId] } });
     await api.manager.delete(`/sites/${siteId}?hardDelete=true`);
     expect((await user.get(`/account/webhooks/${id}`)).status).toBe(404);

@@ -88,9 +88,9 @@ describe('webhooks: POST /account/webhooks', () => {
     ['a name that cannot be stored', { name: 'a\0' }, '$.name'],
     ['a filter that is a list', { filter: [] }, '$.filter'],
     ['headers that are a list', { headers: [] }, '$.headers'],
-  ])('refuses %s (R-I1)', async (_what, members, place) => {
+  ])('refuses %s (R-I1)', async (_what, members, problemPath) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, ...members });
-    expect([status, pathsOf(body)]).toEqual([400, [place]]);
+    expect([status, pathsOf(body)]).toEqual([400, [problemPath]]);
   });
 
   it.each([
@@ -157,8 +157,8 @@ describe('webhooks: secret', () => {
     ['23 bytes', secretOf(23)],
     ['65 bytes', secretOf(65)],
     ['no prefix', secretOf(32).slice(6)],
-    ['base64 without its end', secretOf(32).slice(0, -1)],
-    ['what is not base64', `whsec_${'?'.repeat(32)}`],
+    ['truncated base64', secretOf(32).slice(0, -1)],
+    ['text that is not base64', `whsec_${'?'.repeat(32)}`],
   ])('is refused with %s (R-I3)', async (_what, secret) => {
     const { status, body } = await api.manager.post('/account/webhooks', { ...WEBHOOK, secret });
     expect([status, pathsOf(body)]).toEqual([400, ['$.secret']]);

@@ -70,7 +70,7 @@ async function storedSites(): Promise<readonly number[]> {
   return rows.map(({ id }) => id);
 }
 
-async function triesOf(): Promise<readonly { readonly attempt: number; readonly state: string }[]> {
+async function attemptsOf(): Promise<readonly { readonly attempt: number; readonly state: string }[]> {
   const { rows } = await world.database.query(
     'select attempt, state from webhook_attempt where webhook_id = $1 order by id',
     [webhookId],
@@ -81,7 +81,7 @@ async function triesOf(): Promise<readonly { readonly attempt: number; readonly 
 const siteOf = ({ body }: WebhookReceiver['received'][number]) => (body.data as { id: number }).id;
 
 /** Expects a message of every site; repeated messages have the same id. */
-async function expectAllTold(sites: readonly number[]): Promise<void> {
+async function expectAllDelivered(sites: readonly number[]): Promise<void> {
   await eventually(
     'an event of every site',
     async () => new Set(receiver.received.map(siteOf)).size === sites.length,
@@ -93,13 +93,13 @@ async function expectAllTold(sites: readonly number[]): Promise<void> {
 }
 
 const allEnded = () =>
-  eventually('every try to end', async () => {
-    const tries = await triesOf();
-    return tries.length > 0 && tries.every(({ state }) => state !== 'Pending') && tries;
+  eventually('every attempt to end', async () => {
+    const attempts = await attemptsOf();
+    return attempts.length > 0 && attempts.every(({ state }) => state !== 'Pending') && attempts;
   });
 
 /** Locks the row of the webhook, as a concurrent change does, until `work` is done. */
-async function whileHeld(work: () => Promise<void>): Promise<void> {
+async function whileLocked(work: () => Promise<void>): Promise<void> {
   const blocker = await world.database.connect();
   try {
     await blocker.query('begin');
@@ -139,11 +139,11 @@ describe('webhook delivery: a deliverer killed', () => {
     const victim = await start('deliverer');
     await receiver.waitFor(1);
     await victim.kill();
-    expect(await triesOf()).toEqual([{ attempt: 1, state: 'Pending' }]);
+    expect(await attemptsOf()).toEqual([{ attempt: 1, state: 'Pending' }]);
     await endClaims();
     await start('deliverer');
     await receiver.waitFor(2);
-    await expectAllTold(sites);
+    await expectAllDelivered(sites);
     expect(await allEnded()).toEqual([{ attempt: 1, state: 'Succeeded' }]);
   }, 60_000);
 
@@ -156,9 +156,9 @@ describe('webhook delivery: a deliverer killed', () => {
     const sites = await createSites(1);
     // The message is stored before the row is locked, because the relay would wait for the lock.
     await eventually('the message', async () => (await storedSites()).length === 1);
-    await eventually('a failure', async () => (await triesOf()).length > 1);
+    await eventually('a failure', async () => (await attemptsOf()).length > 1);
     const before = receiver.received.length;
-    await whileHeld(async () => {
+    await whileLocked(async () => {
       await world.database.query(`update webhook_attempt set due_date = now() where state = 'Pending'`);
       await receiver.waitFor(before + 1);
       await isWaiting('%from write_webhook_outcomes(%');
@@ -168,7 +168,7 @@ describe('webhook delivery: a deliverer killed', () => {
     await endClaims();
     await start('deliverer');
     await receiver.waitFor(answered + 1);
-    await expectAllTold(sites);
+    await expectAllDelivered(sites);
     expect((await allEnded()).at(-1)).toEqual({ attempt: 2, state: 'Succeeded' });
   }, 60_000);
 });
@@ -177,7 +177,7 @@ describe('webhook fan-out: a relaying process killed', () => {
   test('inside its transaction: every event gets exactly one message (R-I8, R-K3)', async () => {
     await subscribe();
     const sites = await createSites(20);
-    await whileHeld(async () => {
+    await whileLocked(async () => {
       const victim = await start('ingester');
       await isWaiting('%for key share of webhook%');
       await victim.kill();
@@ -185,7 +185,7 @@ describe('webhook fan-out: a relaying process killed', () => {
     expect(await storedSites()).toEqual([]);
     await Promise.all([start('ingester'), start('deliverer')]);
     await eventually('the messages', async () => (await storedSites()).length >= sites.length);
-    await expectAllTold(sites);
+    await expectAllDelivered(sites);
     expect(await allEnded()).toHaveLength(sites.length);
   }, 60_000);
 
@@ -202,7 +202,7 @@ describe('webhook fan-out: a relaying process killed', () => {
     }
     // The leases and Redis locks of the killed deliverer expire by themselves here.
     await Promise.all([start('ingester'), start('deliverer')]);
-    await expectAllTold(sites);
+    await expectAllDelivered(sites);
     await allEnded();
   }, 90_000);
 });
@@ -217,7 +217,7 @@ test('webhook delivery: continues after a database outage during a response (R-K
   await gate.shut();
   const later = await createSites(5);
   await gate.open();
-  await expectAllTold([...sites, ...later]);
+  await expectAllDelivered([...sites, ...later]);
   await allEnded();
   await gate.shut();
 }, 60_000);
@@ -232,7 +232,7 @@ test('webhook delivery: delivers the events of a Redis outage afterwards (R-K3)'
   sites.push(...(await createSites(5)));
   await eventually('the messages to be stored', async () => (await storedSites()).length === sites.length);
   await gate.open();
-  await expectAllTold(sites);
+  await expectAllDelivered(sites);
   await gate.shut();
 }, 60_000);
 

@@ -33,7 +33,7 @@ const read = async (webhookId: string) => (await delivery.api.manager.get<readon
  * @returns the history.
  */
 const ended = (webhookId: string, count: number) =>
-  eventually(`${count} tries`, async () => {
+  eventually(`${count} attempts`, async () => {
     const entries = await read(webhookId);
     return entries.length >= count && entries.every(({ state }) => state !== 'Pending') && entries;
   });

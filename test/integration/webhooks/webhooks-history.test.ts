@@ -196,9 +196,9 @@ describe('webhook history: a page of a long history is read from the index (R-I5
 
   test.each([
     ['all', [], 'webhook_attempt_webhook_id_idx'],
-    ['those that failed', ['Failed'], 'webhook_attempt_failed_idx'],
-    ['those that succeeded or failed', ['Succeeded', 'Failed'], 'webhook_attempt_webhook_id_idx'],
-    ['those that wait', ['Pending'], 'webhook_attempt_due_idx'],
+    ['failed attempts', ['Failed'], 'webhook_attempt_failed_idx'],
+    ['succeeded or failed attempts', ['Succeeded', 'Failed'], 'webhook_attempt_webhook_id_idx'],
+    ['waiting attempts', ['Pending'], 'webhook_attempt_due_idx'],
   ] as const)('%s', async (_what, states, index) => {
     const plan = await planOf(states);
     expect(plan).toContain(index);

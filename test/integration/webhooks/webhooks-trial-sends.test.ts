@@ -63,11 +63,12 @@ async function start(body: object, client: TestClient = api.manager): Promise<st
   return made.id;
 }
 
-const look = async (id: string, client: TestClient = api.manager) => (await client.get<Shown>(`${PATH}/${id}`)).body;
+const readTrial = async (id: string, client: TestClient = api.manager) =>
+  (await client.get<Shown>(`${PATH}/${id}`)).body;
 
 const ended = (id: string): Promise<Shown> =>
   eventually(`the end of the test ${id}`, async () => {
-    const shown = await look(id);
+    const shown = await readTrial(id);
     return shown.state !== 'Pending' && shown;
   });
 
@@ -76,7 +77,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     const { status, body, headers } = await api.manager.post<{ id: string }>(PATH, fields());
     expect({ status, body }).toEqual({ status: 200, body: { id: expect.any(String) } });
     expect(headers.get('location')).toBe(`${PATH}/${body.id}`);
-    expect(await look(body.id)).toEqual({ id: body.id, state: 'Pending', request: null });
+    expect(await readTrial(body.id)).toEqual({ id: body.id, state: 'Pending', request: null });
     expect(receiver.connections()).toBe(0);
     deliver();
     expect((await ended(body.id)).state).toBe('Succeeded');

@@ -1,32 +1,32 @@
 /** Checks beyond the grammar: a scenario must be meaningful and able to fail. */
-import type { Command, ExpectedRow, KnownAt, Moment, Place, Scenario } from './syntax.ts';
+import type { Command, ExpectedRow, KnownAt, Moment, Scenario, SourcePosition } from './syntax.ts';
 import { ScenarioSyntaxError } from './tokens.ts';
 
 const CITATION = /§\d|R-[A-K]\d/;
 
 /** @throws {ScenarioSyntaxError} naming file, line and rule. */
-export function checkScenario({ title, place, commands }: Scenario): void {
-  const require = (holds: boolean, where: Place, rule: string): void => {
+export function checkScenario({ title, position, commands }: Scenario): void {
+  const require = (holds: boolean, where: SourcePosition, rule: string): void => {
     if (!holds) throw new ScenarioSyntaxError(where, rule);
   };
-  require(CITATION.test(title), place, `a scenario must cite its rule as §n or R-Xn, got ${title}`);
-  require(commands.some(isExpectation), place, 'a scenario must expect something');
+  require(CITATION.test(title), position, `a scenario must cite its rule as §n or R-Xn, got ${title}`);
+  require(commands.some(isExpectation), position, 'a scenario must expect something');
   const variables = new Set<string>();
   const labels = new Set<string>();
   for (const command of commands) {
     if (command.kind === 'variable') {
-      require(!variables.has(command.variable), command.place, `variable ${command.variable} must be new`);
+      require(!variables.has(command.variable), command.position, `variable ${command.variable} must be new`);
       variables.add(command.variable);
     }
     for (const name of variablesOf(command)) {
-      require(variables.has(name), command.place, `variable ${name} must be declared before it is used`);
+      require(variables.has(name), command.position, `variable ${name} must be declared before it is used`);
     }
     for (const [label, where] of labelsUsed(command)) {
       require(labels.has(label), where, `moment ${label} must be that of an earlier write`);
     }
     const moment = command.kind === 'write' ? command.moment : undefined;
     if (moment?.kind === 'label') {
-      require(!labels.has(moment.label), command.place, `moment ${moment.label} must be new`);
+      require(!labels.has(moment.label), command.position, `moment ${moment.label} must be new`);
       labels.add(moment.label);
     }
   }
@@ -54,25 +54,31 @@ function variablesOf(command: Command): readonly string[] {
   }
 }
 
-function labelsUsed(command: Command): readonly (readonly [string, Place])[] {
+function labelsUsed(command: Command): readonly (readonly [string, SourcePosition])[] {
   if (command.kind === 'read') {
-    return [...ofKnownAt(command.query.choice.knownAt, command.place), ...command.expected.flatMap(ofRow)];
+    return [...ofKnownAt(command.query.choice.knownAt, command.position), ...command.expected.flatMap(ofRow)];
   }
-  if (command.kind === 'count') return ofKnownAt(command.query.choice.knownAt, command.place);
+  if (command.kind === 'count') return ofKnownAt(command.query.choice.knownAt, command.position);
   if (command.kind !== 'versions') return [];
-  return command.expected.flatMap(({ first, last, place }) =>
-    [first, last].flatMap((moment) => ofMoment(moment, place)),
+  return command.expected.flatMap(({ first, last, position }) =>
+    [first, last].flatMap((moment) => ofMoment(moment, position)),
   );
 }
 
-function ofRow({ moment, place }: ExpectedRow): readonly (readonly [string, Place])[] {
-  return ofMoment(moment, place);
+function ofRow({ moment, position }: ExpectedRow): readonly (readonly [string, SourcePosition])[] {
+  return ofMoment(moment, position);
 }
 
-function ofMoment(moment: Moment | undefined, place: Place): readonly (readonly [string, Place])[] {
-  return moment?.kind === 'label' ? [[moment.label, place]] : [];
+function ofMoment(
+  moment: Moment | undefined,
+  position: SourcePosition,
+): readonly (readonly [string, SourcePosition])[] {
+  return moment?.kind === 'label' ? [[moment.label, position]] : [];
 }
 
-function ofKnownAt(knownAt: KnownAt | undefined, place: Place): readonly (readonly [string, Place])[] {
-  return knownAt?.kind === 'label' ? [[knownAt.label, place]] : [];
+function ofKnownAt(
+  knownAt: KnownAt | undefined,
+  position: SourcePosition,
+): readonly (readonly [string, SourcePosition])[] {
+  return knownAt?.kind === 'label' ? [[knownAt.label, position]] : [];
 }

@@ -51,14 +51,14 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
     const entries = bodies.flat();
     const clock = moment?.kind === 'instant' ? moment.micros : nowMicros();
     const firstOf = new Map(entries.map(({ variable }) => [variable, Math.max(clock, get(variable).lastMicros + 1)]));
-    const kept = entries.filter((entry, place) => !entries.slice(place + 1).some((later) => replaces(later, entry)));
-    const stamps = kept.map((entry, place) => {
-      const earlier = kept.slice(0, place).filter((other) => isSameDate(other, entry));
+    const kept = entries.filter((entry, index) => !entries.slice(index + 1).some((later) => replaces(later, entry)));
+    const stamps = kept.map((entry, index) => {
+      const earlier = kept.slice(0, index).filter((other) => isSameDate(other, entry));
       return (firstOf.get(entry.variable) ?? 0) + earlier.length;
     });
-    for (const [place, { variable: name, ...entry }] of kept.entries()) {
+    for (const [index, { variable: name, ...entry }] of kept.entries()) {
       const variable = get(name);
-      const versionMicros = stamps[place] ?? 0;
+      const versionMicros = stamps[index] ?? 0;
       const settings = { isVersioned: variable.isVersioned, limit: limitOf(variable) };
       change(name, {
         versions: addVersion(variable.versions, { ...entry, versionMicros }, settings),
@@ -126,7 +126,7 @@ export function openModelWorld(nowMicros: () => number = () => Date.now() * 1000
     });
 
   return {
-    act: async (action) => act(action),
+    perform: async (action) => act(action),
     read: async (query) => rowsOf(query),
     count: async (query) => rowsOf(query).length,
     versions: async (name) => listVersions(get(name).versions),

@@ -16,15 +16,15 @@ import {
   variableName,
   wholeNumber,
 } from './rows.ts';
-import type { Action, Command, Look, Moment, Place, PushBody, PushElement, Scenario } from './syntax.ts';
+import type { Action, Command, Look, Moment, PushBody, PushElement, Scenario, SourcePosition } from './syntax.ts';
 import { type Cursor, END_OF_FILE, END_OF_LINE, openCursor, ScenarioSyntaxError } from './tokens.ts';
 
 const TITLE = /^\s*scenario\s+(\S.*?)\s*$/;
 
 /** @throws {ScenarioSyntaxError} naming file, line and rule. */
 export function parseScenarios(file: string, source: string): readonly Scenario[] {
-  const scenarios = split(file, source).map(({ title, place, body }) => {
-    const scenario = { title, place, commands: readCommands(openCursor(file, body)) };
+  const scenarios = split(file, source).map(({ title, position, body }) => {
+    const scenario = { title, position: position, commands: readCommands(openCursor(file, body)) };
     checkScenario(scenario);
     return scenario;
   });
@@ -34,7 +34,7 @@ export function parseScenarios(file: string, source: string): readonly Scenario[
 
 interface Section {
   readonly title: string;
-  readonly place: Place;
+  readonly position: SourcePosition;
   /** Lines after the title, preceded by empty lines so that line numbers match. */
   readonly body: string;
 }
@@ -46,7 +46,7 @@ function split(file: string, source: string): readonly Section[] {
   if (stray >= 0) throw new ScenarioSyntaxError({ file, line: stray + 1 }, 'a file must begin with a scenario');
   return starts.map((start, index) => ({
     title: TITLE.exec(lines[start] ?? '')?.[1] ?? '',
-    place: { file, line: start + 1 },
+    position: { file, line: start + 1 },
     body: '\n'.repeat(start + 1) + lines.slice(start + 1, starts[index + 1]).join('\n'),
   }));
 }
@@ -56,12 +56,12 @@ function readCommands(cursor: Cursor): readonly Command[] {
   for (;;) {
     cursor.skipLineEnds();
     if (cursor.next().text === END_OF_FILE) return commands;
-    const place = cursor.place();
+    const position = cursor.position();
     const command = readCommand(cursor);
     cursor.due(END_OF_LINE);
     cursor.skipLineEnds();
     const expectedError = expectation(cursor);
-    commands.push({ ...command, place, ...(expectedError !== undefined && { expectedError }) });
+    commands.push({ ...command, position: position, ...(expectedError !== undefined && { expectedError }) });
   }
 }
 

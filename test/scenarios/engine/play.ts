@@ -13,9 +13,9 @@ export async function playScenario(world: World, { commands }: Scenario): Promis
 }
 
 async function play(world: World, command: Command): Promise<void> {
-  const { place, expectedError } = command;
+  const { position, expectedError } = command;
   const fail = (message: string): never => {
-    throw new Error(`${place.file}:${place.line}: ${message}`);
+    throw new Error(`${position.file}:${position.line}: ${message}`);
   };
   const refusal = await run(world, command, fail).then(
     () => undefined,
@@ -37,21 +37,21 @@ async function run(world: World, command: Command, fail: Fail): Promise<void> {
     case 'count':
     case 'versions':
     case 'delete':
-      await look(world, command, fail);
+      await readBack(world, command, fail);
       return;
     default:
-      await world.act(command);
+      await world.perform(command);
   }
 }
 
-async function look(world: World, command: Look, fail: Fail): Promise<void> {
+async function readBack(world: World, command: Look, fail: Fail): Promise<void> {
   switch (command.kind) {
     case 'read': {
       const { query, expected } = command;
       const rows = await world.read(query);
       const isNamed = query.variables.length > 1;
       const differ = (isSame: boolean): boolean => rows.length !== expected.length || !isSame;
-      const isSame = expected.every((row, place) => matches(world, row, rows[place]));
+      const isSame = expected.every((row, position) => matches(world, row, rows[position]));
       if (differ(isSame))
         fail(
           describe(
@@ -75,7 +75,7 @@ async function look(world: World, command: Look, fail: Fail): Promise<void> {
     case 'versions': {
       const { expected } = command;
       const lines = await world.versions(command.variable);
-      const isSame = expected.every((line, place) => matchesVersion(world, line, lines[place]));
+      const isSame = expected.every((line, position) => matchesVersion(world, line, lines[position]));
       if (lines.length !== expected.length || !isSame)
         fail(describe(expected.map(showExpectedVersion), lines.map(showVersion)));
     }

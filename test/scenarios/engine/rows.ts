@@ -1,6 +1,15 @@
 /** Parses rows of scenario files: pushed readings, script results and expectations. */
 import { formatInstant, parseDuration, parseInstant, toInstant, toMicros } from './instants.ts';
-import type { ExpectedRow, ExpectedVersion, Moment, Place, Reading, ScriptOutput, ScriptRow, Tags } from './syntax.ts';
+import type {
+  ExpectedRow,
+  ExpectedVersion,
+  Moment,
+  Reading,
+  ScriptOutput,
+  ScriptRow,
+  SourcePosition,
+  Tags,
+} from './syntax.ts';
 import { type Cursor, END_OF_LINE, show } from './tokens.ts';
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
@@ -87,8 +96,8 @@ function datedValues<Value extends number | null>(
   const difference = cursor.takes('up') ? finiteNumber(cursor) : 0;
   const dates = [toInstant(first).toZonedDateTimeISO('UTC')];
   while (dates.length < times) dates.push(...dates.slice(-1).map((date) => date.add(step)));
-  return dates.map((date, place) => {
-    return { dateMicros: toMicros(date.toInstant()), value: start === null ? start : start + difference * place };
+  return dates.map((date, position) => {
+    return { dateMicros: toMicros(date.toInstant()), value: start === null ? start : start + difference * position };
   });
 }
 
@@ -159,12 +168,12 @@ function cellsOf(cursor: Cursor): { version?: string; tags?: string } {
 export function expectedRows(cursor: Cursor, variables: readonly string[]): readonly ExpectedRow[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {
-    const place = cursor.place();
+    const position = cursor.position();
     const variable = variables.length > 1 ? variableName(cursor) : (variables[0] ?? '');
     const value = () => (cursor.takes('none') ? null : finiteNumber(cursor));
     const values = datedValues(cursor, value);
     const labels = expectedLabels(cursor);
-    return values.map((row) => ({ place, variable, ...row, ...labels }));
+    return values.map((row) => ({ position: position, variable, ...row, ...labels }));
   });
 }
 
@@ -179,13 +188,13 @@ function expectedLabels(cursor: Cursor): { version: string | null; tags?: Tags; 
 export function expectedVersions(cursor: Cursor): readonly ExpectedVersion[] {
   if (cursor.takes('none')) return [];
   return rows(cursor, () => {
-    const place: Place = cursor.place();
+    const position: SourcePosition = cursor.position();
     const version = cursor.takes('unnamed') ? null : named(cursor);
     cursor.due('count');
     const count = wholeNumber(cursor, 'count', 0);
     const first = cursor.takes('first') ? moment(cursor) : undefined;
     const last = cursor.takes('last') ? moment(cursor) : undefined;
-    return [{ place, version, count, ...(first && { first }), ...(last && { last }) }];
+    return [{ position: position, version, count, ...(first && { first }), ...(last && { last }) }];
   });
 }
 

@@ -78,7 +78,7 @@ const ADD_VARIABLE = `insert into variable (account_id, source_id, is_versioned,
 function toWorld(store: Store): World {
   const { database, spans } = store;
   return {
-    act: (action) => act(store, action),
+    perform: (action) => act(store, action),
     read: (query) => readRows(store, query),
     count: (query) => {
       const { selection, buckets } = toRead(store, query);

@@ -1,14 +1,14 @@
 /** Syntax tree of scenario files (grammar: test/scenarios/README.md). */
 
 /** Source position, for messages. */
-export interface Place {
+export interface SourcePosition {
   readonly file: string;
   readonly line: number;
 }
 
 export interface Scenario {
   readonly title: string;
-  readonly place: Place;
+  readonly position: SourcePosition;
   readonly commands: readonly Command[];
 }
 
@@ -106,7 +106,7 @@ export interface Query extends Period {
 
 /** An expected row. Absent members are not checked; null members must be null. */
 export interface ExpectedRow {
-  readonly place: Place;
+  readonly position: SourcePosition;
   readonly variable: string;
   readonly dateMicros: number;
   readonly value: number | null;
@@ -118,7 +118,7 @@ export interface ExpectedRow {
 
 /** A line of the listing of versions (R-F8). */
 export interface ExpectedVersion {
-  readonly place: Place;
+  readonly position: SourcePosition;
   /** Null for the versions without a VersionTag. */
   readonly version: string | null;
   readonly count: number;
@@ -154,7 +154,7 @@ export type Look =
     };
 
 export type Command = (Action | Look) & {
-  readonly place: Place;
+  readonly position: SourcePosition;
   /** Words of the expected error. */
   readonly expectedError?: string;
 };

@@ -1,5 +1,5 @@
 /** Tokens of a scenario file, and the errors for unexpected ones. */
-import type { Place } from './syntax.ts';
+import type { SourcePosition } from './syntax.ts';
 
 export interface Token {
   /** `text` was quoted, a `mark` is one of `{ } ; , = ->` or the end of a line or of the file. */
@@ -9,7 +9,7 @@ export interface Token {
 }
 
 export class ScenarioSyntaxError extends Error {
-  constructor({ file, line }: Place, message: string) {
+  constructor({ file, line }: SourcePosition, message: string) {
     super(`${file}:${line}: ${message}`);
   }
 }
@@ -24,7 +24,7 @@ export interface Cursor {
   readonly file: string;
   /** The next token, or a later one. */
   readonly next: (ahead?: number) => Token;
-  readonly place: () => Place;
+  readonly position: () => SourcePosition;
   readonly take: () => Token;
   /** Takes the next token if it is this bare word or mark. */
   readonly takes: (text: string) => boolean;
@@ -42,9 +42,9 @@ export function openCursor(file: string, source: string): Cursor {
   let index = 0;
   const next = (ahead = 0): Token =>
     tokens[index + ahead] ?? { kind: 'mark', text: END_OF_FILE, line: source.split('\n').length };
-  const place = (): Place => ({ file, line: next().line });
+  const position = (): SourcePosition => ({ file, line: next().line });
   const fail = (message: string): never => {
-    throw new ScenarioSyntaxError(place(), message);
+    throw new ScenarioSyntaxError(position(), message);
   };
   const take = (): Token => {
     const token = next();
@@ -59,7 +59,7 @@ export function openCursor(file: string, source: string): Cursor {
   const text = (what: string): string =>
     next().kind === 'mark' ? fail(`${what} must be a word or a quoted string, got ${show(next())}`) : take().text;
   return {
-    ...{ file, next, place, take, takes, text, fail },
+    ...{ file, next, position: position, take, takes, text, fail },
     due: (mark) => {
       if (!takes(mark)) fail(`${mark} was expected, got ${show(next())}`);
     },
@@ -87,24 +87,25 @@ function readTokens(file: string, source: string): readonly Token[] {
   });
 }
 
-function readLine(content: string, place: Place): readonly Token[] {
+function readLine(content: string, position: SourcePosition): readonly Token[] {
   const tokens: Token[] = [];
   TOKEN.lastIndex = 0;
   for (let start = 0; start < content.length; start = TOKEN.lastIndex) {
     const match = TOKEN.exec(content);
-    if (!match) throw new ScenarioSyntaxError(place, `a quoted text must end on its line, got ${content.slice(start)}`);
+    if (!match)
+      throw new ScenarioSyntaxError(position, `a quoted text must end on its line, got ${content.slice(start)}`);
     const [, mark, quoted, word] = match;
-    if (mark !== undefined) tokens.push({ kind: 'mark', text: mark, line: place.line });
-    if (word !== undefined) tokens.push({ kind: 'word', text: word, line: place.line });
-    if (quoted !== undefined) tokens.push({ kind: 'text', text: unquote(quoted, place), line: place.line });
+    if (mark !== undefined) tokens.push({ kind: 'mark', text: mark, line: position.line });
+    if (word !== undefined) tokens.push({ kind: 'word', text: word, line: position.line });
+    if (quoted !== undefined) tokens.push({ kind: 'text', text: unquote(quoted, position), line: position.line });
   }
   return tokens;
 }
 
-function unquote(quoted: string, place: Place): string {
+function unquote(quoted: string, position: SourcePosition): string {
   try {
     return JSON.parse(quoted) as string;
   } catch {
-    throw new ScenarioSyntaxError(place, `a quoted text must be as in JSON, got ${quoted}`);
+    throw new ScenarioSyntaxError(position, `a quoted text must be as in JSON, got ${quoted}`);
   }
 }

@@ -29,7 +29,7 @@ export interface Span {
 
 export interface World {
   /** @throws {Error} with the message of the refusal. */
-  act(action: Action): Promise<void>;
+  perform(action: Action): Promise<void>;
   read(query: Query): Promise<readonly Row[]>;
   /** @returns the number of rows of all pages of a query. */
   count(query: Query): Promise<number>;

@@ -37,7 +37,7 @@ export interface Tab {
   /** @returns the accessible name of the focused element. */
   focused(): Promise<string | undefined>;
   speak(language: string): Promise<void>;
-  look(looks: Looks): Promise<void>;
+  setLayout(layout: Looks): Promise<void>;
   /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
   /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
@@ -122,7 +122,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
       const { userAgent } = await send<{ userAgent: string }>('Browser.getVersion');
       await send('Emulation.setUserAgentOverride', { userAgent, acceptLanguage });
     },
-    look: (looks) => look(send, looks),
+    setLayout: (layout) => setLayout(send, layout),
     overflow: async () => {
       const { cssContentSize, cssLayoutViewport } = await getMetrics(send);
       return cssContentSize.width - cssLayoutViewport.clientWidth;
@@ -138,10 +138,10 @@ const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
 /** Repeats `look` when the page loads another document between its commands. */
-async function onOneDocument<Result>(look: () => Promise<Result>): Promise<Result> {
+async function onOneDocument<Result>(setLayout: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {
-      return await look();
+      return await setLayout();
     } catch (error) {
       if (replaced === MAX_DOCUMENTS || !(error instanceof Error && REPLACED.test(error.message))) throw error;
     }
@@ -191,7 +191,7 @@ interface Metrics {
 
 const getMetrics = (send: SendCommand) => send<Metrics>('Page.getLayoutMetrics');
 
-async function look(send: SendCommand, { width, height, scheme, isWholePage = false }: Looks): Promise<void> {
+async function setLayout(send: SendCommand, { width, height, scheme, isWholePage = false }: Looks): Promise<void> {
   const size = { width, deviceScaleFactor: 1, mobile: false };
   await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
   await send('Emulation.setDeviceMetricsOverride', { ...size, height });

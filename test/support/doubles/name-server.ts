@@ -42,13 +42,13 @@ export async function startNameServer(answer: (name: string) => NameAnswer): Pro
 
 function readQuestion(bytes: Buffer): { readonly name: string; readonly type: number; readonly end: number } {
   const labels: string[] = [];
-  let place = 12;
-  for (let length = bytes.readUInt8(place); length > 0; length = bytes.readUInt8(place)) {
-    labels.push(bytes.toString('latin1', place + 1, place + 1 + length));
-    place += 1 + length;
+  let position = 12;
+  for (let length = bytes.readUInt8(position); length > 0; length = bytes.readUInt8(position)) {
+    labels.push(bytes.toString('latin1', position + 1, position + 1 + length));
+    position += 1 + length;
   }
   // c-ares mixes upper and lower case in questions.
-  return { name: labels.join('.').toLowerCase(), type: bytes.readUInt16BE(place + 1), end: place + 5 };
+  return { name: labels.join('.').toLowerCase(), type: bytes.readUInt16BE(position + 1), end: position + 5 };
 }
 
 function writeAnswer(question: Buffer, type: number, given: Exclude<NameAnswer, 'silence'>): Buffer {

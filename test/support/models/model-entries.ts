@@ -26,10 +26,10 @@ export function storedOutput(output: ScriptOutput, isVersioned: boolean, atMicro
   if (tagsColumn && tagsColumn.length !== rows.length) {
     throw new Error('Tags must be the same length as Dates/Values');
   }
-  const stored = rows.map((row, place): ModelEntry => {
-    const given = versionColumn?.[place] ?? row.version ?? '';
+  const stored = rows.map((row, index): ModelEntry => {
+    const given = versionColumn?.[index] ?? row.version ?? '';
     const version = isVersioned ? given || defaultVersion(atMicros) : null;
-    const tags = readTags(tagsColumn?.[place] ?? row.tags ?? '');
+    const tags = readTags(tagsColumn?.[index] ?? row.tags ?? '');
     return { dateMicros: row.dateMicros, value: row.value, version, tags: withVersion(tags, version) };
   });
   return stored.filter(({ value }) => Number.isFinite(value));

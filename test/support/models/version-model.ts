@@ -33,7 +33,7 @@ export function withoutRepeats<Entry extends ModelEntry & { readonly variable: s
 ): readonly Entry[] {
   const isSame = (a: Entry, b: Entry) =>
     a.variable === b.variable && a.dateMicros === b.dateMicros && a.version === b.version;
-  return body.filter((entry, place) => !body.slice(place + 1).some((later) => isSame(entry, later)));
+  return body.filter((entry, index) => !body.slice(index + 1).some((later) => isSame(entry, later)));
 }
 
 /** Adds a version to a date by the table of §9.2, "Processing result per measurement". */
@@ -69,7 +69,7 @@ export type ModelChoice = Omit<Choice, 'knownAt'> & { readonly knownMicros?: num
 export function choose(versions: Versions, choice: ModelChoice): Versions {
   const counting = versions.filter((version) => counts(version, choice)).sort(byDate);
   if (choice.isEvery) return counting;
-  return counting.filter(({ dateMicros }, place) => counting[place + 1]?.dateMicros !== dateMicros);
+  return counting.filter(({ dateMicros }, index) => counting[index + 1]?.dateMicros !== dateMicros);
 }
 
 function counts(version: ModelVersion, { knownMicros, horizon, versionTags, tags }: ModelChoice): boolean {

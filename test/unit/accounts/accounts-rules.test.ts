@@ -26,16 +26,21 @@ const person = (role: RoleName, ...accountIds: readonly number[]): Changer & Cha
 });
 const isAllowed = (changer: Changer, changed: Changed) => planUserChange(changer, changed).kind === 'allowed';
 
-describe('planUserChange: who may change which user (R-B8)', () => {
+describe('planUserChange: permission to change a user (R-B8)', () => {
   test.each([
-    ['a manager a user of their account', person('MANAGER', 1), person('USER', 1), true],
-    ['a manager a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
-    ['a manager a user of another account too', person('MANAGER', 1), person('USER', 1, 2), false],
-    ['a manager a user of no account', person('MANAGER', 1), person('USER'), true],
-    ['a manager an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
-    ['a user themself', person('USER', 1), person('USER', 1), false],
-    ['an ADMIN any user', person('ADMIN'), person('ADMIN', 1, 2), true],
-  ])('%s: %#', (_case, changer, changed, allowed) => {
+    ['a manager may change a user of their account', person('MANAGER', 1), person('USER', 1), true],
+    ['a manager may change a manager of their account', person('MANAGER', 1, 2), person('MANAGER', 1, 2), true],
+    [
+      'a manager may not change a user who also belongs to another account',
+      person('MANAGER', 1),
+      person('USER', 1, 2),
+      false,
+    ],
+    ['a manager may change a user of no account', person('MANAGER', 1), person('USER'), true],
+    ['a manager may not change an ADMIN', person('MANAGER', 1), person('ADMIN', 1), false],
+    ['a USER may not change themself', person('USER', 1), person('USER', 1), false],
+    ['an ADMIN may change any user', person('ADMIN'), person('ADMIN', 1, 2), true],
+  ])('%s', (_case, changer, changed, allowed) => {
     expect(isAllowed(changer, changed)).toBe(allowed);
   });
 

@@ -50,10 +50,10 @@ test('input columns: the last point within a second is kept, across chunk bounda
       const dates = [...new Set(unsorted)].sort((a, b) => a - b);
       const chunks = [chunk(dates.slice(0, cut)), chunk(dates.slice(cut), Math.min(cut, dates.length))];
       const series = columnsOf(chunks).finish(LABELS);
-      const lasts = new Map(dates.map((date, place) => [Math.floor(date / 1e6), place]));
+      const lasts = new Map(dates.map((date, index) => [Math.floor(date / 1e6), index]));
       expect(Array.from(series.dates)).toEqual([...lasts.keys()]);
       expect(Array.from(series.values)).toEqual([...lasts.values()]);
-      expect(textsOf(series.versions)).toEqual([...lasts.values()].map((place) => LABELS.versionTag(place % 3) ?? ''));
+      expect(textsOf(series.versions)).toEqual([...lasts.values()].map((index) => LABELS.versionTag(index % 3) ?? ''));
     }),
   );
 });

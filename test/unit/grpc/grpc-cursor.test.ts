@@ -10,18 +10,18 @@ const date = fc.oneof(
   fc.constant(Number.POSITIVE_INFINITY),
   fc.integer({ min: MIN_DATE_MICROS, max: MAX_DATE_MICROS }),
 );
-const place: fc.Arbitrary<ChangePosition> = fc.oneof(
+const position: fc.Arbitrary<ChangePosition> = fc.oneof(
   fc.constant(AT_BEGINNING),
   fc.record({ versionTimestamp: fc.integer({ min: 1, max: 2 * NOW }), dateMicros: date }),
 );
-const places = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 2 ** 31 - 1 }), place), { maxLength: 50 })
+const positions = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 2 ** 31 - 1 }), position), { maxLength: 50 })
   .map((entries) => new Map(entries));
 
 describe('watch: cursor', () => {
   test('decodes to the encoded positions (R-J1)', () => {
     fc.assert(
-      fc.property(places, (given) => {
+      fc.property(positions, (given) => {
         const sorted = new Map([...given].sort(([a], [b]) => a - b));
         expect(decodeCursor(encodeCursor(given))).toEqual(sorted);
       }),
@@ -30,7 +30,7 @@ describe('watch: cursor', () => {
 
   test('is refused with a lost or changed byte (R-J1, R-J3)', () => {
     fc.assert(
-      fc.property(places, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
+      fc.property(positions, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, change) => {
         const cursor = encodeCursor(given);
         const changed = Buffer.from(cursor);
         changed[at % changed.length] = (changed[at % changed.length] ?? 0) ^ change;

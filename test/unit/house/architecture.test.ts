@@ -31,8 +31,8 @@ function read(file: string): string {
 
 /** The area of a file: the folder below src, or `root`. */
 function roomOf(file: string): string {
-  const [top, room, rest] = file.split('/');
-  return top === 'src' && rest !== undefined ? (room ?? '') : 'root';
+  const [top, folder, rest] = file.split('/');
+  return top === 'src' && rest !== undefined ? (folder ?? '') : 'root';
 }
 
 /** Allowed imports between the folders of src. Identity provides `Caller` and authentication. */

@@ -78,8 +78,8 @@ describe('parseDate: dates of points (R-D4)', () => {
     '%s with any one character replaced by another mark is refused',
     (text) => {
       for (const mark of ['/', ':', 'x']) {
-        for (let place = 0; place < text.length; place += 1) {
-          const replaced = text.slice(0, place) + mark + text.slice(place + 1);
+        for (let index = 0; index < text.length; index += 1) {
+          const replaced = text.slice(0, index) + mark + text.slice(index + 1);
           if (replaced !== text) expect(parseDate(replaced), replaced).toBeUndefined();
         }
       }

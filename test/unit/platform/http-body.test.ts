@@ -45,9 +45,9 @@ describe.each(WAYS)('http body: %s', (_, read) => {
   it('is concatenated unchanged from chunks of any size (R-A4)', async () => {
     const size = fc.oneof(fc.nat(100), fc.integer({ min: 1 << 18, max: 1 << 20 }));
     await fc.assert(
-      fc.asyncProperty(size, fc.array(fc.nat()), async (length, places) => {
+      fc.asyncProperty(size, fc.array(fc.nat()), async (length, ends) => {
         const bytes = new Uint8Array(length).map((_byte, index) => index % 251);
-        const cuts = places.map((place) => place % (length + 1)).sort((a, b) => a - b);
+        const cuts = ends.map((end) => end % (length + 1)).sort((a, b) => a - b);
         expect(Buffer.compare(await read({ bytes, cuts }), bytes)).toBe(0);
       }),
       { numRuns: 50 },
@@ -69,12 +69,12 @@ describe('http body: gzip', () => {
 
   it('is refused as soon as it exceeds the limit, and its size is reported while it grows (R-A4, R-D10)', async () => {
     const packed = new Uint8Array(gzipSync(new Uint8Array(MAX_BYTES + 1)));
-    let told = 0;
+    let sizes = 0;
     const reading = readBytes(requestOf({ bytes: packed, cuts: [] }, GZIP), MAX_BYTES, (count) => {
-      told += count;
+      sizes += count;
     });
     await expect(reading).rejects.toMatchObject({ code: 'body_too_large' });
-    expect(told).toBeLessThanOrEqual(MAX_BYTES);
-    expect(told).toBeGreaterThan(MAX_BYTES / 2);
+    expect(sizes).toBeLessThanOrEqual(MAX_BYTES);
+    expect(sizes).toBeGreaterThan(MAX_BYTES / 2);
   });
 });

@@ -36,17 +36,17 @@ const DOCUMENT = { name: 'x', list: ['a', 'b'], inner: { toString: 1 } };
 describe('json patch: an operation', () => {
   it.each([
     ['adds into a text', { op: 'add', path: '/name/x', value: 1 }],
-    ['adds under what is not there', { op: 'add', path: '/none/x', value: 1 }],
+    ['adds below a missing value', { op: 'add', path: '/none/x', value: 1 }],
     ['adds beyond the end', { op: 'add', path: '/list/3', value: 1 }],
-    ['adds at no number', { op: 'add', path: '/list/01', value: 1 }],
+    ['adds at an index that is not a number', { op: 'add', path: '/list/01', value: 1 }],
     ['removes the length of a list', { op: 'remove', path: '/list/length' }],
-    ['removes what all objects have', { op: 'remove', path: '/toString' }],
-    ['replaces behind the end', { op: 'replace', path: '/list/-', value: 1 }],
-    ['replaces what is not there', { op: 'replace', path: '/none', value: 1 }],
-    ['replaces the whole', { op: 'replace', path: '', value: {} }],
-    ['removes the whole', { op: 'remove', path: '' }],
-    ['moves something into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
-    ['copies what all objects have', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
+    ['removes an inherited member', { op: 'remove', path: '/toString' }],
+    ['replaces beyond the end', { op: 'replace', path: '/list/-', value: 1 }],
+    ['replaces a missing value', { op: 'replace', path: '/none', value: 1 }],
+    ['replaces the whole document', { op: 'replace', path: '', value: {} }],
+    ['removes the whole document', { op: 'remove', path: '' }],
+    ['moves a value into itself', { op: 'move', from: '/inner', path: '/inner/a' }],
+    ['copies an inherited member', { op: 'copy', from: '/inner/valueOf', path: '/a' }],
   ])('that %s is refused and changes nothing (R-I6)', (_what, operation) => {
     const first = { op: 'replace', path: '/name', value: 'y' };
     expect(refusalOf(DOCUMENT, first, operation)).toEqual({ code: 'invalid_input', paths: ['$[1].path'] });
@@ -71,9 +71,9 @@ describe('json patch: an operation', () => {
 describe('json patch: op test', () => {
   it.each([
     ['another value', '/name', 'z'],
-    ['what is not there', '/none', null],
-    ['another member named as one all objects have', '/inner', { toString: 2 }],
-    ['a list of another order', '/list', ['b', 'a']],
+    ['a missing value', '/none', null],
+    ['an own member with the name of an inherited one', '/inner', { toString: 2 }],
+    ['a list in another order', '/list', ['b', 'a']],
   ])('of %s is a conflict (R-I6)', (_what, path, value) => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
   });

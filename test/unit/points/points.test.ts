@@ -19,7 +19,7 @@ function decode(batches: readonly Buffer[]): PointEntry[] {
   return batches.flatMap((tuples) => {
     const entries: PointEntry[] = [];
     eachTuple(tuples, (variableId, dateMicros, offset) => {
-      const at = (place: number) => tuples.readInt32BE(offset + place);
+      const at = (index: number) => tuples.readInt32BE(offset + index);
       const value = tuples.readDoubleBE(offset + 18);
       entries.push({ variableId, dateMicros, value, versionTagId: at(50), tagSetId: at(58) });
     });

@@ -5,7 +5,7 @@ const parse = (...lines: readonly string[]) => parseScenarios('f', lines.join('\
 const inScenario = (...lines: readonly string[]) => parse('scenario a rule (§9.2)', 'variable A versioned', ...lines);
 
 describe('scenario parser:', () => {
-  it('returns scenarios with their places and commands (§9.2)', () => {
+  it('returns scenarios with their positions and commands (§9.2)', () => {
     const [first, second] = parse(
       '# about versions',
       'scenario one (§9.2)',
@@ -19,9 +19,9 @@ describe('scenario parser:', () => {
       'variable B',
       'count B -> 0',
     );
-    expect(first).toMatchObject({ title: 'one (§9.2)', place: { file: 'f', line: 2 } });
+    expect(first).toMatchObject({ title: 'one (§9.2)', position: { file: 'f', line: 2 } });
     expect(first?.commands).toMatchObject([
-      { kind: 'variable', variable: 'A', isVersioned: true, limit: 2, place: { line: 3 } },
+      { kind: 'variable', variable: 'A', isVersioned: true, limit: 2, position: { line: 3 } },
       {
         kind: 'write',
         moment: { kind: 'label', label: 'start' },
@@ -39,7 +39,7 @@ describe('scenario parser:', () => {
       {
         kind: 'read',
         query: { variables: ['A'], choice: { versionTags: ['V1', 'x; y'] } },
-        expected: [{ value: 1, version: 'V1', place: { line: 6 } }],
+        expected: [{ value: 1, version: 'V1', position: { line: 6 } }],
       },
     ]);
     expect(second?.commands).toMatchObject([
@@ -71,13 +71,13 @@ describe('scenario parser:', () => {
       ['push A at m { 2026-01-01 1 }', 'push A at m { 2026-01-01 1 }', 'read A -> none'],
       'f:4: moment m must be new',
     ],
-    ['a date that is none', ['push A { 2026-02-30 1 }'], 'f:3: a date must be an instant'],
-    ['a value that is none', ['push A { 2026-01-01 one }'], 'f:3: a value must be a number, got one'],
+    ['an invalid date', ['push A { 2026-02-30 1 }'], 'f:3: a date must be an instant'],
+    ['an invalid value', ['push A { 2026-01-01 one }'], 'f:3: a value must be a number, got one'],
     ['an open quote', ['read A version "V1 -> none'], 'f:3: a quoted text must end on its line'],
     ['a clause twice', ['read A every every -> none'], 'f:3: every is a clause that this read already has'],
     ['an unknown clause', ['read A newest -> none'], 'f:3: a clause of a read or -> was expected, got newest'],
     ['an unknown zone', ['read A sum by day in Mars/Base -> none'], 'f:3: a time zone must be an IANA time zone'],
-    ['words behind the end', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
+    ['words after the end', ['read A -> none 1'], 'f:3: the end of the line was expected, got 1'],
     ['an open block', ['read A -> {', '2026-01-01 1'], 'f:'],
   ])('refuses %s (§9.2)', (_what, lines, message) => {
     expect(() => inScenario(...lines)).toThrow(message);

@@ -41,8 +41,8 @@ function datesOf({ variableIds, fromMicros, toMicros, stepMicros, versionTagIds 
   return variableIds.flatMap((variableId, index) => {
     const [from = 0, to = 0, step = 0] = [fromMicros[index], toMicros[index], stepMicros[index]];
     const count = from === to ? 1 : (to - from) / step + 1;
-    return Array.from({ length: count }, (_, place) => {
-      return { variableId, date: from + place * step, tagId: versionTagIds[index] ?? 0 };
+    return Array.from({ length: count }, (_, repeat) => {
+      return { variableId, date: from + repeat * step, tagId: versionTagIds[index] ?? 0 };
     });
   });
 }

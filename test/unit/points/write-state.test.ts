@@ -57,7 +57,7 @@ describe('write plan: the greatest VersionTag id', () => {
     ['keeps a greater id of the store', [2, 4, 3], {}, LAST_TAG],
     ['ignores VersionTags of a variable that is not versioned', [9], { isVersioned: false }, LAST_TAG],
   ] as const)('%s (R-F2, R-F4)', (_case, tagIds, given, lastVersionTagId) => {
-    const rows = tagIds.map((tagId, place) => [MARK + place, tagId] as const);
+    const rows = tagIds.map((tagId, index) => [MARK + index, tagId] as const);
     expect(plan(rows, given).written).toMatchObject([{ lastVersionTagId }]);
   });
 });

@@ -193,8 +193,8 @@ const spoiled = (given: fc.Arbitrary<string>): fc.Arbitrary<string> => {
   const change = fc.tuple(fc.nat(), fc.nat(1), fc.constantFrom(...' ,:"{}[]\\.-+eEZzTt019\u0000\u00e9'.split(''), ''));
   return fc.tuple(given, fc.option(change)).map(([original, spoiling]) => {
     if (!spoiling) return original;
-    const [place, left, put] = spoiling;
-    const at = place % (original.length + 1);
+    const [index, left, put] = spoiling;
+    const at = index % (original.length + 1);
     // UTF-8 cannot carry a lone surrogate.
     return (original.slice(0, at) + put + original.slice(at + left)).toWellFormed();
   });
@@ -254,7 +254,7 @@ const rawBody = fc.array(rawElement, { minLength: 1, maxLength: 2 }).map((elemen
 function readBytes(bytes: Uint8Array): readonly unknown[] | string {
   try {
     const push = readPush(bytes, LIMITS, false);
-    return push.elementTexts(push.summary.targets.map((_, place) => place)).map((element) => JSON.parse(element));
+    return push.elementTexts(push.summary.targets.map((_, index) => index)).map((element) => JSON.parse(element));
   } catch (error) {
     if (error instanceof DomainError) return error.code;
     throw error;

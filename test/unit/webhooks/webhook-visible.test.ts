@@ -11,9 +11,9 @@ const filter: fc.Arbitrary<WebhookFilter> = fc.record(
   { siteIds: ids, sourceIds: ids, variableIds: ids },
   { requiredKeys: [] },
 );
-const places = fc.uniqueArray(fc.integer({ min: 1, max: 6 })).map((list) => new Set(list));
+const idSets = fc.uniqueArray(fc.integer({ min: 1, max: 6 })).map((list) => new Set(list));
 const reach: fc.Arbitrary<ReachedEntities> = fc
-  .record({ shownSites: places, wholeSites: places, sources: places, variables: places })
+  .record({ shownSites: idSets, wholeSites: idSets, sources: idSets, variables: idSets })
   .map(({ wholeSites, ...reached }) => ({
     ...reached,
     wholeSites: new Set([...wholeSites].filter((id) => reached.shownSites.has(id))),
@@ -29,7 +29,7 @@ const webhookOf = (given: WebhookFilter): StoredWebhook => ({
 });
 
 /** Every place of a filter, with whether it is reached: itself, and with all that is in it. */
-function placesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedEntities) {
+function entitiesOf({ siteIds = [], sourceIds = [], variableIds = [] }: WebhookFilter, reached: ReachedEntities) {
   const inside = (set: ReadonlySet<number>) => (id: number) => ({ id, isShown: set.has(id), isWhole: set.has(id) });
   return {
     siteIds: siteIds.map((id) => ({ id, isShown: reached.shownSites.has(id), isWhole: reached.wholeSites.has(id) })),
@@ -42,7 +42,7 @@ it('webhooks of a USER: a filter shows exactly the ids within site access; witho
   fc.assert(
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
-      const named = placesOf(given, reached);
+      const named = entitiesOf(given, reached);
       const expected = Object.entries(named).flatMap(([list, all]) => {
         const inReach = all.filter(({ isShown }) => isShown).map(({ id }) => id);
         return inReach.length > 0 ? [[list, inReach]] : [];
@@ -59,8 +59,8 @@ it('webhooks of a USER: delivery statistics are shown only with access to everyt
     fc.property(filter, reach, (given, reached) => {
       const shown = planVisible(webhookOf(given), reached);
       if (!shown) return;
-      const all = Object.values(placesOf(given, reached)).flat();
-      const isWhole = all.length > 0 && all.every((place) => place.isWhole);
+      const all = Object.values(entitiesOf(given, reached)).flat();
+      const isWhole = all.length > 0 && all.every((entity) => entity.isWhole);
       for (const member of ['lastExecution', 'successCount', 'failureCount']) {
         expect(Object.hasOwn(shown, member)).toBe(isWhole);
       }

@@ -92,10 +92,10 @@ describe('webhook fan-out: filter', () => {
         const variables = written.map((variableId) => ({ variableId, count: 1 }));
         const filter = wanted ? toFilter({ variableIds: wanted }) : undefined;
         const messages = planMessages(filter, occurrence('DataPointsWritten', { variables }), max);
-        const told = messages.map(({ data }) => data.variables as typeof variables);
-        expect(told.flat()).toEqual(variables.filter(({ variableId }) => !wanted || wanted.includes(variableId)));
-        for (const part of told) expect(part.length).toBeGreaterThan(0);
-        for (const part of told) expect(part.length).toBeLessThanOrEqual(max);
+        const parts = messages.map(({ data }) => data.variables as typeof variables);
+        expect(parts.flat()).toEqual(variables.filter(({ variableId }) => !wanted || wanted.includes(variableId)));
+        for (const part of parts) expect(part.length).toBeGreaterThan(0);
+        for (const part of parts) expect(part.length).toBeLessThanOrEqual(max);
       }),
     );
   });

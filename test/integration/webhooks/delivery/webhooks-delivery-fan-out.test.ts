@@ -75,10 +75,10 @@ test('webhook fan-out: structure events name their parents, also after deletion,
   await manager.put(`/sources/${sourceId}`, { siteId: newSiteId });
   await manager.put(`/sources/${sourceId}/variables/${variableId}`, { name: 'Heat' });
   await manager.delete(`/sites/${newSiteId}?hardDelete=true`);
-  const told = Object.fromEntries(
+  const messages = Object.fromEntries(
     await Promise.all([...webhooks].map(async ([type, id]) => [type, await messagesOf(id)] as const)),
   );
-  expect(told).toEqual({
+  expect(messages).toEqual({
     SiteCreated: [
       { id: siteId, name: 'Old' },
       { id: newSiteId, name: 'New' },
@@ -134,9 +134,9 @@ test('webhook fan-out: pushes that share an event get one message each (R-I2, R-
   const data = [{ date: '2026-03-01T00:00:00Z', value: 1 }];
   await Promise.all(labels.map((label) => api.manager.post(`/api/data?operationId=${label}`, [{ variableId, data }])));
   await api.ingest();
-  const told = await messagesOf(webhookId);
-  expect(told.map(({ operationId }) => operationId).toSorted()).toEqual(labels.toSorted());
-  for (const message of told) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
+  const messages = await messagesOf(webhookId);
+  expect(messages.map(({ operationId }) => operationId).toSorted()).toEqual(labels.toSorted());
+  for (const message of messages) expect(message).toMatchObject({ state: 'Completed', accepted: { readings: 1 } });
 });
 
 test('webhook fan-out: no message for another account, another event type or a disabled webhook (R-I8)', async () => {

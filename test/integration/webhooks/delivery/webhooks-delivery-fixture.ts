@@ -63,7 +63,7 @@ export async function startDelivery(environment: Readonly<Record<string, string>
       await api.parts.outbox.relay();
     },
     historyOf: (webhookId, ended) =>
-      eventually(`${ended} tries that ended`, async () => {
+      eventually(`${ended} ended attempts`, async () => {
         const rows = await readHistory(api, webhookId);
         return rows.filter(({ state }) => state !== 'Pending').length >= ended && rows;
       }),

@@ -51,7 +51,7 @@ async function mails(): Promise<readonly Record<string, unknown>[]> {
 }
 
 const isDisabled = (webhookId: string) =>
-  eventually('the end of the webhook', async () => {
+  eventually('the webhook to be disabled', async () => {
     const webhook = await delivery.webhook(webhookId);
     return webhook.is_enabled === false && webhook;
   });
@@ -158,7 +158,7 @@ test('webhook delivery: a full backlog drops the newest messages, and one histor
   await delivery.api.database.query(`update webhook_attempt set due_date = now() where webhook_id = $1`, [webhookId]);
   await eventually('the backlog to be sent', async () => (await pending()) === 0);
   const before = received.length;
-  await eventually('a message after', async () => {
+  await eventually('a later message', async () => {
     await delivery.createSites(1);
     return received.length > before;
   });
@@ -175,11 +175,11 @@ test('webhook history: the purge deletes ended messages after the configured day
   await delivery.createSites(1);
   await delivery.historyOf(webhookId, 4);
   const { database, accountId } = delivery.api;
-  const age = (ago: string, place: number) =>
+  const age = (ago: string, index: number) =>
     database.query(
       `update webhook_event set created_date = now() - $1::interval
        where id = (select id from webhook_event where webhook_id = $2 order by date offset $3 limit 1)`,
-      [ago, webhookId, place],
+      [ago, webhookId, index],
     );
   await age('29 days 23 hours', 0);
   await age('30 days 1 hour', 1);

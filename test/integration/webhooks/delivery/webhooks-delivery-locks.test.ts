@@ -33,7 +33,7 @@ async function hold(statement: string, value: unknown): Promise<{ readonly end: 
 }
 
 const waitUntilWaiting = (count: number) =>
-  eventually(`${count} that wait for a lock`, async () => {
+  eventually(`${count} sessions that wait for a lock`, async () => {
     const { rows } = await api.database.query<{ count: number }>(
       `select count(*) as count from pg_stat_activity
        where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,

@@ -38,8 +38,8 @@ test('webhook delivery: a replay ignores the pause of its receiver, also after a
      returning event_id as "eventId"`,
     [webhookId],
   );
-  const [told] = await receiver.waitFor(1);
-  expect(told?.id).toBe(rows[0]?.eventId);
+  const [messages] = await receiver.waitFor(1);
+  expect(messages?.id).toBe(rows[0]?.eventId);
   const ended = await delivery.historyOf(webhookId, 1);
   expect(ended.filter(({ state }) => state === 'Pending')).toHaveLength(2);
   expect(receiver.received).toHaveLength(1);

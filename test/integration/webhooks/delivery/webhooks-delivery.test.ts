@@ -52,8 +52,10 @@ test('webhook delivery: messages of a long backlog are sent once each, in event 
   const ids = received.map(({ body }) => (body.data as { id: number }).id);
   expect(new Set(ids).size).toBe(150);
   // Several attempts run concurrently: each message is at most that many positions from its own.
-  const places = ids.toSorted((one, other) => one - other).map((id, place) => Math.abs(ids.indexOf(id) - place));
-  expect(Math.max(...places)).toBeLessThan(16);
+  const positions = ids
+    .toSorted((one, other) => one - other)
+    .map((id, position) => Math.abs(ids.indexOf(id) - position));
+  expect(Math.max(...positions)).toBeLessThan(16);
 });
 
 test('webhook delivery: a failed message is retried with back-off under the same id until it succeeds (R-I3)', async () => {
@@ -155,7 +157,7 @@ test('webhook delivery: a disabled webhook gets no messages, also none of its di
       { op: 'replace', path: '/isEnabled', value: isEnabled },
     ]);
   expect((await change(false)).status).toBeLessThan(300);
-  await eventually('the end of what waited', async () =>
+  await eventually('the end of waiting messages', async () =>
     (await delivery.historyOf(webhookId, 1)).every(({ state }) => state === 'Failed'),
   );
   const tries = received.length;
@@ -163,7 +165,7 @@ test('webhook delivery: a disabled webhook gets no messages, also none of its di
   answer(200);
   expect((await change(true)).status).toBeLessThan(300);
   await delivery.createSites(1);
-  await eventually('the message after', async () => received.length > tries && true);
+  await eventually('the later message', async () => received.length > tries && true);
   expect(received).toHaveLength(tries + 1);
   expect((await delivery.historyOf(webhookId, 3)).filter(({ state }) => state === 'Pending')).toEqual([]);
 });
@@ -175,5 +177,5 @@ test('webhook delivery: a stopping deliverer releases its claims for the next on
   await delivery.createSites(20);
   await waitFor(1);
   await delivery.restart();
-  await eventually('all of them', async () => new Set(received.map(({ id }) => id)).size === 20);
+  await eventually('all messages', async () => new Set(received.map(({ id }) => id)).size === 20);
 });

@@ -55,12 +55,12 @@ test('webhook sending: a name server that changes its answer cannot redirect a c
 });
 
 test.each([
-  ['an address inside', ['127.0.0.2']],
-  ['one outside and one inside', ['127.0.0.1', '10.0.0.1']],
-  ['one inside in the other family', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
-  ['an IPv4 address inside, written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
+  ['an internal address', ['127.0.0.2']],
+  ['a public and an internal address', ['127.0.0.1', '10.0.0.1']],
+  ['an internal address of the other family', ['127.0.0.1', 'fd00:0:0:0:0:0:0:1']],
+  ['an internal IPv4 address written as IPv6', ['0:0:0:0:0:ffff:0a00:0001']],
   ['nothing', []],
-  ['a name there is not', 'no such name'],
+  ['a name that does not exist', 'no such name'],
 ] as const)('webhook sending: %s: no connection is opened, and the error is the same (R-I4)', async (_what, answer) => {
   expect(await sendTo(answer)).toBe(NO_PUBLIC_ADDRESS);
   expect(receiver.connections()).toBe(0);

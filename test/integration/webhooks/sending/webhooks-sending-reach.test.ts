@@ -82,9 +82,9 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
   });
 
   test.each([
-    ['what a name leads to', async () => ['no address']],
-    ['no address at all', async () => []],
-    ['a name there is not', failing('ENOTFOUND')],
+    ['a name that resolves to an internal address', async () => ['no address']],
+    ['an invalid address', async () => []],
+    ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
   ])('%s: same text as for an internal address', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);

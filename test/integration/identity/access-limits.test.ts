@@ -81,18 +81,18 @@ describe('identity: access invalidation', () => {
     const client = await signInPerson(api, 'slow');
     const token = await api.parts.authentication.verifier(client.token ?? '');
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    let looks = 0;
+    let queries = 0;
     const database = {
       query: async (...args: Parameters<typeof api.database.query>) => {
-        looks++;
+        queries++;
         const answer = await api.database.query(...args);
-        if (looks === 1) await released;
+        if (queries === 1) await released;
         return answer;
       },
     } as unknown as typeof api.database;
     const callers = createCallerCache({ database, cacheSec: 30 });
     const early = callers(token);
-    await eventually('the first look', async () => looks === 1);
+    await eventually('the first query', async () => queries === 1);
     await api.database.query(`update app_user set role = 'USER' where id = $1`, [id]);
     callers.invalidate([id]);
     release();

@@ -1,15 +1,15 @@
 /** Where an input was given, for errors (R-A5): a query, a body and a gRPC message each have their own notation. */
 import { DomainError } from '../errors.ts';
 
-export interface Place {
+export interface InputLocation {
   /** Subject of the message, such as `query siteIds`. */
   readonly subject: string;
   /** Path in `details`, such as `query.siteIds`. */
   readonly path: string;
 }
 
-/** The `invalid_input` error for one place: its subject and the message. */
-export function placeError({ subject, path }: Place, message: string): DomainError {
+/** The `invalid_input` error for one location: its subject and the message. */
+export function locationError({ subject, path }: InputLocation, message: string): DomainError {
   return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
 }
 

@@ -98,7 +98,7 @@ describe('push: a large push of new dates', () => {
   it.each([
     ['in date order', readings(LARGE, 1)],
     ['in reverse order', readings(LARGE, 1).reverse()],
-    ['of which some repeat', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
+    ['with repeats', [...readings(LARGE, 9), ...readings(LARGE, 1)]],
   ])('with readings %s stores the same points (R-D5)', async (_how, data) => {
     await api.ingest();
     const variableId = await newVariable();

@@ -2,7 +2,7 @@
 import type { Context, Handler } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { setTotalCount } from '../platform/http/listing-response.ts';
@@ -46,7 +46,15 @@ export interface ListOptions<Level extends string, Filter extends string> {
     readonly resource: Resource;
     readonly condition: (parameter: string) => string;
   };
+  readonly present?: Present;
 }
+
+/** Turns stored resources of an account into the form clients read. */
+export type Present = (
+  queryable: Queryable,
+  accountId: number,
+  items: readonly ResourceObject[],
+) => Promise<readonly ResourceObject[]>;
 
 /** Runs in the transaction of a change, before the change is written; may throw a DomainError to refuse it. */
 export type BeforeChange = (
@@ -62,6 +70,14 @@ export type Transact = <Result>(
   body: unknown,
   work: (transaction: Transaction) => Promise<Result>,
 ) => Promise<Result>;
+
+interface ChangeOptions {
+  readonly beforeChange?: BeforeChange;
+  readonly transact?: Transact;
+  readonly present?: Present;
+}
+
+const asStored: Present = async (_queryable, _accountId, items) => items;
 
 /** Builds the condition `column = any(placeholder)`. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
@@ -92,7 +108,9 @@ export function listHandler<Level extends string, Filter extends string>(
       text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);
     const page = await listResources(database, resource, c.var.caller, filters, toPaging(query), custom);
     setTotalCount(c, page.totalCount);
-    return c.json(page.items.map((item) => selectMembers(item, options.levels[displayLevel])));
+    const { present = asStored } = options;
+    const items = await present(database, c.var.caller.accountId, page.items);
+    return c.json(items.map((item) => selectMembers(item, options.levels[displayLevel])));
   };
 }
 
@@ -102,10 +120,13 @@ export function itemHandler<Level extends string>(
   resource: Resource,
   levels: Levels<Level>,
   query: ItemQuery<Level>,
+  present: Present = asStored,
 ): Handler<CallerEnv> {
   return async (c) => {
     const { displayLevel } = query.parse(c.req.url);
-    const item = await getResource(database, resource, c.var.caller, parsePathId(c, 'id'));
+    const { caller } = c.var;
+    const items = [await getResource(database, resource, caller, parsePathId(c, 'id'))];
+    const [item = {}] = await present(database, caller.accountId, items);
     return c.json(selectMembers(item, levels[displayLevel]));
   };
 }
@@ -114,12 +135,9 @@ export function itemHandler<Level extends string>(
  * PUT changes the members in the body and keeps the others; PATCH applies RFC 6902. Answers 204.
  * @throws {DomainError} not_found, invalid_input; conflict when a `test` of the patch fails.
  */
-export function changeHandler(
-  database: Database,
-  resource: Resource,
-  beforeChange: BeforeChange = async () => {},
-  transact: Transact = (_caller, _body, work) => withTransaction(database, work),
-): Handler<CallerEnv> {
+export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {
+  const { beforeChange = async () => {}, present = asStored } = options;
+  const { transact = ((_caller, _body, work) => withTransaction(database, work)) as Transact } = options;
   return async (c) => {
     const id = parsePathId(c, 'id');
     const body = await readJsonBody(c.req.raw);
@@ -128,7 +146,10 @@ export function changeHandler(
       await lockResource(transaction, resource, caller, id, 'no key update');
       const current = await getResource(transaction, resource, caller, id);
       assertInPath(c, resource, current);
-      const members = c.req.method === 'PATCH' ? parsePatch(resource, current, body) : parseChange(resource, body);
+      const isPatch = c.req.method === 'PATCH';
+      // A patch applies to what clients read.
+      const [shown = current] = isPatch ? await present(transaction, caller.accountId, [current]) : [];
+      const members = isPatch ? parsePatch(resource, shown, body) : parseChange(resource, body);
       await beforeChange(transaction, caller, id, members);
       await updateResource(transaction, resource, caller.accountId, id, members);
     });
@@ -153,7 +174,10 @@ export function assertInPath(c: Context, resource: Resource, item: ResourceObjec
   );
 }
 
-/** Picks the named members of a resource, in this order. */
-export function selectMembers(item: ResourceObject, names: readonly string[]): Record<string, unknown> {
+/** Picks the named members of a resource, in this order. An undefined one is absent from the JSON. */
+export function selectMembers(
+  item: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, item[name]]));
 }

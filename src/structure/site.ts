@@ -28,12 +28,10 @@ export const SITE: Resource = {
   required: ['name'],
 };
 
-/** Members shown at each displayLevel. */
-export const SITE_LEVELS = {
-  Site: ['id', 'name', 'typeId', 'timeZoneId'],
-  Normal: ['id', ...Object.keys(SITE.fields).filter((name) => name !== 'clientData')],
-  VerboseSite: ['id', ...Object.keys(SITE.fields)],
-} as const;
+const OWN = ['id', ...Object.keys(SITE.fields)];
+
+/** Members shown at each displayLevel: a site's own are whole at each (R-C12). */
+export const SITE_LEVELS = { Site: OWN, Normal: OWN, VerboseSite: OWN } as const;
 
 /**
  * Deletes a site; with `isHard` also its sources, variables and points.

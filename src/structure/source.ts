@@ -42,14 +42,14 @@ export const SOURCE: Resource = {
   required: ['siteId', 'name'],
 };
 
-const LIGHT = ['id', 'siteId', 'name', 'sourceTypeId'];
+const OWN = ['id', 'siteName', ...Object.keys(SOURCE.fields)];
 
-/** Members shown at each displayLevel. */
+/** Members shown at each displayLevel: a source's own are whole from `Site` on, because clients copy from it (R-C12). */
 export const SOURCE_LEVELS = {
-  Light: LIGHT,
-  Site: [...LIGHT, 'siteName'],
-  Normal: ['id', 'siteName', ...Object.keys(SOURCE.fields).filter((name) => name !== 'clientData')],
-  Verbose: ['id', 'siteName', ...Object.keys(SOURCE.fields)],
+  Light: ['id', 'siteId', 'name', 'sourceTypeId', 'serialNumber', 'timeZoneId'],
+  Site: OWN,
+  Normal: OWN,
+  Verbose: OWN,
 } as const;
 
 /**

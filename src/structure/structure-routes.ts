@@ -3,10 +3,10 @@ import { type Context, Hono } from 'hono';
 import type { WriteAuditEntry } from '../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import { type Database, type Transaction, withTransaction } from '../platform/database/database.ts';
+import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
-import { getResource, insertResource, lockResource, parseNew, type Resource } from './resource.ts';
+import { getResource, insertResource, lockResource, parseNew, type Resource, type ResourceObject } from './resource.ts';
 import {
   anyOf,
   assertInPath,
@@ -45,6 +45,12 @@ export interface Declarations {
    * @throws {DomainError} invalid_input; calculation_cycle when the variable would depend on itself.
    */
   save(transaction: Transaction, caller: Caller, variableId: number, calculated: unknown): Promise<void>;
+  /** Completes `calculated` of variables of an account as clients read it (R-C12). */
+  present(
+    queryable: Queryable,
+    accountId: number,
+    variables: readonly ResourceObject[],
+  ): Promise<readonly ResourceObject[]>;
 }
 
 /** Writes a deletion to the audit trail; creations and changes are announced as events only. */
@@ -131,7 +137,7 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
       });
       return c.json(source);
     })
-    .on(['PUT', 'PATCH'], '/:id', manager, changeHandler(database, SOURCE, assertSite))
+    .on(['PUT', 'PATCH'], '/:id', manager, changeHandler(database, SOURCE, { beforeChange: assertSite }))
     .delete(
       '/:id',
       manager,
@@ -143,7 +149,11 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
       ['PUT', 'PATCH'],
       '/:sourceId/variables/:id',
       manager,
-      changeHandler(database, VARIABLE, saveVariable(declarations), takeTurns(database, declarations)),
+      changeHandler(database, VARIABLE, {
+        beforeChange: saveVariable(declarations),
+        transact: takeTurns(database, declarations),
+        present: declarations.present,
+      }),
     )
     .delete(
       '/:sourceId/variables/:id',
@@ -164,6 +174,7 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
     query: VARIABLE_LIST,
     levels: VARIABLE_LEVELS,
     filters,
+    present: declarations.present,
   };
   const inTurn = takeTurns(database, declarations);
   const pathFilter = {
@@ -174,7 +185,7 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
   return new Hono<Env>()
     .get('/', listHandler(database, VARIABLE, list))
     .get('/source/:sourceId', listHandler(database, VARIABLE, { ...list, pathFilter }))
-    .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, VARIABLE_ITEM))
+    .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, VARIABLE_ITEM, declarations.present))
     .post('/source/:sourceId', manager, async (c) => {
       const sourceId = parsePathId(c, 'sourceId');
       const members = parseNew(VARIABLE, withSource(await readJsonBody(c.req.raw), sourceId));
@@ -185,7 +196,8 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
         await declarations.save(transaction, caller, id, members.calculated);
         return getResource(transaction, VARIABLE, caller, id);
       });
-      return c.json(variable);
+      const [presented] = await declarations.present(database, caller.accountId, [variable]);
+      return c.json(presented);
     });
 }
 

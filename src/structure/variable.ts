@@ -55,7 +55,7 @@ export const VARIABLE: Resource = {
   required: ['sourceId'],
 };
 
-/** Members shown at each displayLevel. */
+/** Members shown at each displayLevel. A variable that is not calculated has no member `calculated` (R-C12). */
 export const VARIABLE_LEVELS = {
   Normal: ['id', 'sourceName', ...Object.keys(VARIABLE.fields).filter((name) => name !== 'calculated')],
   Verbose: ['id', 'sourceName', ...Object.keys(VARIABLE.fields)],

@@ -12,6 +12,7 @@ import { findReferenceProblems } from './check-references.ts';
 import { DECLARATION_SCHEMA, type Declaration, type InputDeclaration } from './declaration.ts';
 import { findCycle } from './find-cycle.ts';
 import { lockGraph, openGraphTurns } from './graph-turns.ts';
+import { presentDeclarations } from './present-declarations.ts';
 
 const ROOT = '$.calculated';
 /** Variables of a cycle that its error names; of a longer one those in the middle are left out. */
@@ -27,6 +28,7 @@ export function openDeclarations(database: Database): Declarations {
       const declaration = calculated === null ? undefined : parseInput(DECLARATION_SCHEMA, calculated, ROOT);
       await saveDeclaration(transaction, caller, variableId, declaration);
     },
+    present: presentDeclarations,
   };
 }
 

@@ -254,13 +254,13 @@ describe('structure: access', () => {
 
 describe('structure: a listing', () => {
   it.each([
-    ['/sites', 'Site', ['id', 'name', 'typeId', 'timeZoneId']],
-    ['/sources', 'Light', ['id', 'siteId', 'name', 'sourceTypeId']],
-    ['/sources', 'site', ['id', 'siteId', 'name', 'sourceTypeId', 'siteName']],
-    ['/sites', 'VerboseSite', ['id', ...Object.keys(SITE)]],
-    ['/sources', 'VERBOSE', ['id', 'siteId', 'siteName', ...Object.keys(SOURCE)]],
-    ['/variables', 'Verbose', ['id', 'sourceId', 'sourceName', ...Object.keys(VARIABLE), 'calculated']],
-  ])('%s?displayLevel=%s shows the members of that level (R-C4–C6)', async (path, level, members) => {
+    ...['Site', 'Normal', 'VerboseSite'].map((level) => ['/sites', level, ['id', ...Object.keys(SITE)]] as const),
+    ['/sources', 'Light', ['id', 'siteId', 'name', 'sourceTypeId', 'serialNumber', 'timeZoneId']],
+    ...['site', 'Normal', 'VERBOSE'].map(
+      (level) => ['/sources', level, ['id', 'siteId', 'siteName', ...Object.keys(SOURCE)]] as const,
+    ),
+    ['/variables', 'Verbose', ['id', 'sourceId', 'sourceName', ...Object.keys(VARIABLE)]],
+  ] as const)('%s?displayLevel=%s shows the members of that level (R-C4–C6, R-C12)', async (path, level, members) => {
     await createEach();
     const { body } = await api.manager.get<Members[]>(`${path}?displayLevel=${level}`);
     expect(Object.keys(body[0] ?? {}).sort()).toEqual([...members].sort());

@@ -1,0 +1,123 @@
+/**
+ * The declaration of a calculated variable as clients read it (R-C12). Stored as it was written, it is answered complete:
+ * known names in their documented case, lists present, and every input and form with the site and source it belongs to now.
+ */
+import type { Queryable } from '../../platform/database/database.ts';
+import type { ResourceObject } from '../../structure/resource.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Names in the documented case, by name in lower case. */
+const namesOf = (...names: readonly string[]) => new Map(names.map((name) => [name.toLowerCase(), name]));
+const FORMULAS = 'calculatedVariableFormulas';
+const DECLARATION_NAMES = namesOf('friendlyName', FORMULAS);
+const FORMULA_NAMES = namesOf('formula', 'validFrom', 'validUntil', 'variables', 'entities', 'constants', 'schedule');
+const INPUT_NAMES = namesOf(
+  ...['alias', 'siteId', 'sourceId', 'variableId', 'granularity', 'aggregation', 'periodType', 'period'],
+  ...['periodTimeBase', 'fromAbsolutePeriod', 'toAbsolutePeriod', 'unitId', 'canBeUsedAsATrigger', 'version', 'asOf'],
+  ...['relativeVersion', 'horizon', 'tags'],
+);
+const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourceId', 'path');
+const CONSTANT_NAMES = namesOf('alias', 'value');
+
+interface Owners {
+  /** Variable → its source. */
+  readonly sources: ReadonlyMap<number, number>;
+  /** Source → its site. */
+  readonly sites: ReadonlyMap<number, number>;
+}
+
+/**
+ * Completes `calculated` of variables; one that is not calculated has no such member.
+ * @param variables of one account.
+ */
+export async function presentDeclarations(
+  queryable: Queryable,
+  accountId: number,
+  variables: readonly ResourceObject[],
+): Promise<readonly ResourceObject[]> {
+  const named = variables.map(({ calculated, ...members }) =>
+    isObject(calculated) ? { ...members, calculated: nameMembers(calculated) } : members,
+  ) as (ResourceObject & { readonly calculated?: NamedDeclaration })[];
+  const formulas = named.flatMap(({ calculated }) => calculated?.[FORMULAS] ?? []);
+  if (formulas.length === 0) return named;
+  const owners = await findOwners(queryable, accountId, formulas);
+  return named.map((variable) => {
+    if (!variable.calculated) return variable;
+    const complete = variable.calculated[FORMULAS].map((formula) => withOwners(formula, owners));
+    return { ...variable, calculated: { ...variable.calculated, [FORMULAS]: complete } };
+  });
+}
+
+interface NamedFormula extends Members {
+  readonly variables: readonly Members[];
+  readonly entities: readonly Members[];
+  readonly constants: readonly Members[];
+}
+type NamedDeclaration = Members & { readonly [FORMULAS]: readonly NamedFormula[] };
+
+function nameMembers(declaration: Members): NamedDeclaration {
+  const named = rename(declaration, DECLARATION_NAMES);
+  const formulas = objectsOf(named[FORMULAS]).map((formula): NamedFormula => {
+    const members = rename(formula, FORMULA_NAMES);
+    return {
+      ...members,
+      variables: objectsOf(members.variables).map((input) => rename(input, INPUT_NAMES)),
+      entities: objectsOf(members.entities).map((entity) => rename(entity, ENTITY_NAMES)),
+      constants: objectsOf(members.constants).map((constant) => rename(constant, CONSTANT_NAMES)),
+    };
+  });
+  return { ...named, [FORMULAS]: formulas };
+}
+
+function withOwners(formula: NamedFormula, { sources, sites }: Owners): NamedFormula {
+  const siteOf = (sourceId: number | null) => (sourceId === null ? undefined : sites.get(sourceId)) ?? null;
+  return {
+    ...formula,
+    variables: formula.variables.map((input) => {
+      const variableId = idOf(input.variableId);
+      const sourceId = (variableId === null ? undefined : sources.get(variableId)) ?? null;
+      return { ...input, siteId: siteOf(sourceId), sourceId, variableId };
+    }),
+    entities: formula.entities.map((entity) => {
+      const sourceId = idOf(entity.sourceId);
+      return { ...entity, siteId: siteOf(sourceId) ?? idOf(entity.siteId), sourceId };
+    }),
+  };
+}
+
+async function findOwners(queryable: Queryable, accountId: number, formulas: readonly NamedFormula[]): Promise<Owners> {
+  const inputIds = formulas.flatMap(({ variables }) => variables.flatMap(({ variableId }) => idOf(variableId) ?? []));
+  const sourceIds = formulas.flatMap(({ entities }) => entities.flatMap(({ sourceId }) => idOf(sourceId) ?? []));
+  const { rows } = await queryable.query<{ id: number | null; sourceId: number; siteId: number }>(
+    `select variable.id, source.id as "sourceId", source.site_id as "siteId"
+     from variable join source on source.id = variable.source_id
+     where variable.id = any($2::int[]) and variable.account_id = $1
+     union all select null, id, site_id from source where id = any($3::int[]) and account_id = $1`,
+    [accountId, inputIds, sourceIds],
+  );
+  return {
+    sources: new Map(rows.flatMap(({ id, sourceId }) => (id === null ? [] : [[id, sourceId] as const]))),
+    sites: new Map(rows.map(({ sourceId, siteId }) => [sourceId, siteId])),
+  };
+}
+
+function rename(object: Members, names: ReadonlyMap<string, string>): Members {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [names.get(name.toLowerCase()) ?? name, value]),
+  );
+}
+
+/** Ids may be stored as strings of digits (R-A3). */
+function idOf(value: unknown): number | null {
+  const id = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && id >= 1 && id <= 2_147_483_647 ? id : null;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectsOf(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

@@ -3,9 +3,10 @@
  * nothing of their answers. Account B reads the last day of a variable over REST.
  */
 import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createGrpcReader } from '../../support/clients/grpc-client.ts';
+import { encodeGrpcRequest } from '../../support/clients/grpc-client.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
 
@@ -29,14 +30,11 @@ export const readConnections: FairnessCase = {
         const sockets = await Promise.all(
           Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, accountA.api.token ?? '')),
         );
-        const reader = createGrpcReader(grpc, accountA.api.token);
-        const calls = Array.from({ length: READS }, () => reader.open('ReadPoints', { variableIds: [wanted] }));
-        for (const call of calls) call.on('error', () => {}).pause();
+        const sessions = Array.from({ length: READS }, () => openUnreadCall(grpc, wanted, accountA.api.token ?? ''));
         await wait(SETTLE_MS);
         return async () => {
           for (const socket of sockets) socket.destroy();
-          for (const call of calls) call.cancel();
-          reader.close();
+          for (const session of sessions) session.destroy();
           await wait(SETTLE_MS);
         };
       },
@@ -69,4 +67,20 @@ async function openUnread(http: string, path: string, token: string): Promise<So
   socket.pause();
   socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`);
   return socket;
+}
+
+/** Calls ReadPoints on a connection of its own and reads nothing of the stream: its flow-control window stays used up. */
+function openUnreadCall(grpc: string, variableId: number, token: string): ClientHttp2Session {
+  const session = connect(`http://${grpc}`);
+  session.on('error', () => {});
+  const call = session.request({
+    ':method': 'POST',
+    ':path': '/tidemark.v1.DataPoints/ReadPoints',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    authorization: `Bearer ${token}`,
+  });
+  call.on('error', () => {});
+  call.end(encodeGrpcRequest('ReadPoints', { variableIds: [variableId] }));
+  return session;
 }

@@ -134,6 +134,14 @@ export function createGrpcReader(address: string, token: string | undefined): Gr
   };
 }
 
+/** @returns a request as it goes over HTTP/2: not compressed, length, message. */
+export function encodeGrpcRequest(method: Method, request: object): Buffer {
+  const message = (DataPoints.service[method] as MethodDefinition<object, object>).requestSerialize(request);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
 /** @returns the details of a failed call. */
 export function toFailure({ code, details, metadata }: ServiceError): GrpcFailure {
   const bytes = metadata.get('grpc-status-details-bin')[0];

@@ -32,10 +32,23 @@ const SETTINGS = {
     integer(1, 200).default(10),
     'Maximum concurrent point reads per process; each uses one database connection.',
   ),
+  READ_MAX_PER_ACCOUNT: setting(
+    integer(1, 200).default(5),
+    'Maximum concurrent point reads per account and process; at least one of READ_POOL_SIZE remains for other accounts.',
+  ),
+  READ_AHEAD_BYTES: setting(
+    integer(0, 2 ** 34).default(67_108_864),
+    'Maximum memory per process for points read ahead of slow clients, in bytes; one account may use a quarter.',
+  ),
   READ_STALL_SEC: setting(
     integer(1, 3600).default(60),
-    'Seconds a client may stop receiving points before its read is cancelled and the connection is freed.',
+    'Seconds a client may stop receiving points before its read is cancelled and the connection is freed; 2 when other accounts wait for one.',
   ),
+  READ_MIN_BYTES_PER_SEC: setting(
+    integer(0, 1_000_000_000).default(16_384),
+    'Minimum bytes of points per second, before compression, that a client must receive on average over READ_STALL_SEC. 0: unlimited.',
+  ),
+  READ_MAX_SEC: setting(integer(1, 86_400).default(3600), 'Maximum seconds one answer with points may take.'),
   REDIS_URL: secret(serverUrl('redis', 'rediss'), 'URL of Redis 6.2 or newer, used by BullMQ for job ids.'),
   QUEUE_PREFIX: setting(identifier.default('tidemark'), 'Prefix of all Redis keys.'),
   HTTP_HOST: setting(z.string().default('127.0.0.1'), 'Address the api role listens on.'),

@@ -8,6 +8,8 @@ import {
 } from '@grpc/grpc-js';
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
+import { type ClientPace, type PaceLimits, watchPace } from '../platform/client-pace.ts';
+import { DomainError } from '../platform/errors.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import { toStatus } from './status.ts';
@@ -17,10 +19,17 @@ export interface AnswerServices {
   readonly log: Log;
 }
 
+export interface StreamServices extends AnswerServices {
+  /** Limits of the clients of streamed answers. */
+  readonly readPace: PaceLimits;
+}
+
 /** A message and the number of points, versions or runs in it, for the log. */
 export interface Counted<Message> {
   readonly message: Message;
   readonly count: number;
+  /** Bytes that count towards the minimum rate of the client. Default: not counted. */
+  readonly bytes?: number;
 }
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
@@ -44,9 +53,12 @@ export function unaryHandler<Request, Message>(
   };
 }
 
-/** @returns the handler of a call that streams messages with back-pressure, until the caller leaves. */
+/**
+ * @returns the handler of a call that streams messages with back-pressure, until the caller leaves. A caller that reads too
+ *   slowly gets RESOURCE_EXHAUSTED (R-A14).
+ */
 export function streamHandler<Request, Message>(
-  services: AnswerServices,
+  services: StreamServices,
   method: string,
   answer: (caller: Caller, request: Request, signal: AbortSignal) => AsyncIterable<Counted<Message>>,
 ): (call: ServerWritableStream<Request, Message>) => void {
@@ -55,17 +67,35 @@ export function streamHandler<Request, Message>(
     const work = async (known: (caller: Caller) => void): Promise<number> => {
       const caller = await authenticateCall(services, call);
       known(caller);
-      let total = 0;
-      for await (const { message, count } of answer(caller, call.request, leaving.signal)) {
-        if (call.cancelled) break;
-        total += count;
-        await writeMessage(call, message, leaving.signal);
+      const pace = watchPace(services.readPace, (reason) => leaving.abort(new DomainError('rate_limited', reason)));
+      try {
+        return await writeMessages(call, answer(caller, call.request, leaving.signal), leaving.signal, pace);
+      } finally {
+        pace.end();
       }
-      call.end();
-      return total;
     };
     track(services, method, call, work, (status) => call.emit('error', status));
   };
+}
+
+/** @returns the number of points, versions or runs written. @throws the reason of the signal, unless the caller left. */
+async function writeMessages<Message>(
+  call: ServerWritableStream<unknown, Message>,
+  messages: AsyncIterable<Counted<Message>>,
+  signal: AbortSignal,
+  pace: ClientPace,
+): Promise<number> {
+  let total = 0;
+  for await (const { message, count, bytes } of messages) {
+    if (call.cancelled) break;
+    total += count;
+    pace.offer(bytes);
+    await writeMessage(call, message, signal);
+    if (!call.cancelled) signal.throwIfAborted();
+    pace.taken();
+  }
+  call.end();
+  return total;
 }
 
 type Sink<Message> = Pick<ServerWritableStream<unknown, Message>, 'write' | 'once' | 'off'>;

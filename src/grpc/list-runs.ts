@@ -6,7 +6,7 @@ import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
 import { getResource } from '../structure/resource.ts';
 import { VARIABLE } from '../structure/variable.ts';
-import { type AnswerServices, type Counted, streamHandler } from './answer.ts';
+import { type Counted, type StreamServices, streamHandler } from './answer.ts';
 import { toMicros } from './instants.ts';
 import { type PagingMessage, toPaging } from './read-request.ts';
 
@@ -18,7 +18,7 @@ interface ListRunsMessage extends PagingMessage {
 const MAX_PAGE = 1000;
 
 /** @returns the handler of the call. */
-export function listRunsHandler(services: AnswerServices & { readonly database: Database }) {
+export function listRunsHandler(services: StreamServices & { readonly database: Database }) {
   return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage) =>
     runsOf(services.database, caller, message),
   );

@@ -33,7 +33,7 @@ export function readLastHandler(services: ReadServices) {
 }
 
 async function readLast(
-  { database, readDatabase, dictionary }: ReadServices,
+  { database, reads, dictionary }: ReadServices,
   caller: Caller,
   message: ReadLastMessage,
   signal: AbortSignal,
@@ -43,7 +43,7 @@ async function readLast(
   const { selection, variables } = await resolveSelection(database, caller, request);
   assertFewEnough(variables.size, limit);
   const chunks: PointChunk[] = [];
-  for await (const chunk of streamPoints(readDatabase, selection, signal)) chunks.push(chunk);
+  for await (const chunk of streamPoints(reads.of(caller.accountId), selection, signal)) chunks.push(chunk);
   const labels = await dictionary.labelsOf(chunks);
   const points = pointRows(chunks, labels, (variableId) => variables.get(variableId)?.unitId ?? null);
   if (textBytes(points) <= MAX_TEXT_BYTES) return { message: { points }, count: points.variableIds.length };

@@ -1,20 +1,24 @@
 /** `ReadPoints` (R-J1, R-J2): streams points, or aggregates by bucket, as columnar chunks. */
 import type { Caller } from '../identity/caller/caller.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { ReadPool } from '../platform/database/read-pool.ts';
 import { streamAggregates } from '../points/buckets/aggregate-points.ts';
 import type { Dictionary } from '../points/dictionary.ts';
 import { streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
 import { resolveSelection } from '../selection/selection.ts';
-import { type AnswerServices, type Counted, streamHandler } from './answer.ts';
+import { type Counted, type StreamServices, streamHandler } from './answer.ts';
 import { BYTES_PER_VALUE } from './columns.ts';
 import { aggregateMessage, type PointChunkMessage, pointMessages } from './point-chunk.ts';
 import { type ReadPointsMessage, toReadRequest } from './read-request.ts';
 
-export interface ReadServices extends AnswerServices {
+/** Columns of eight bytes of a point: date, value and VersionTimestamp. */
+const COLUMNS = 3;
+
+export interface ReadServices extends StreamServices {
   readonly database: Database;
-  /** Pool for streams; each holds a connection for as long as its reader takes. */
-  readonly readDatabase: Database;
+  /** Connections of reads, shared by accounts. */
+  readonly reads: ReadPool;
   readonly dictionary: Dictionary;
 }
 
@@ -26,7 +30,7 @@ export function readPointsHandler(services: ReadServices) {
 }
 
 async function* messagesOf(
-  { database, readDatabase, dictionary }: ReadServices,
+  { database, reads, dictionary }: ReadServices,
   caller: Caller,
   request: ReadPointsMessage,
   signal: AbortSignal,
@@ -34,17 +38,20 @@ async function* messagesOf(
   const wanted = toReadRequest(request);
   const { selection, variables } = await resolveSelection(database, caller, wanted);
   const buckets = findBuckets(wanted, variables);
+  const source = reads.of(caller.accountId);
   const unitOf = (variableId: number) => variables.get(variableId)?.unitId ?? null;
   if (buckets) {
-    for await (const chunk of streamAggregates(readDatabase, selection, buckets, signal)) {
-      yield { message: aggregateMessage(chunk, unitOf(chunk.variableId)), count: chunk.dates.length };
+    for await (const chunk of streamAggregates(source, selection, buckets, signal)) {
+      const count = chunk.dates.length;
+      yield { message: aggregateMessage(chunk, unitOf(chunk.variableId)), count, bytes: 2 * BYTES_PER_VALUE * count };
     }
     return;
   }
-  for await (const chunk of streamPoints(readDatabase, selection, signal)) {
+  for await (const chunk of streamPoints(source, selection, signal)) {
     const labels = await dictionary.labelsOf([chunk]);
     for (const message of pointMessages(chunk, labels, unitOf(chunk.variableId))) {
-      yield { message, count: message.values.length / BYTES_PER_VALUE };
+      const bytes = message.values.length;
+      yield { message, count: bytes / BYTES_PER_VALUE, bytes: COLUMNS * bytes };
     }
   }
 }

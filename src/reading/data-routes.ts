@@ -4,7 +4,14 @@
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
-import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
+import type { PaceLimits } from '../platform/client-pace.ts';
+import {
+  type Database,
+  type SnapshotSource,
+  streamInSnapshot,
+  type Transaction,
+} from '../platform/database/database.ts';
+import type { ReadPool } from '../platform/database/read-pool.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
 import type { Log } from '../platform/log.ts';
@@ -25,8 +32,10 @@ import { streamAnswer } from './stream-answer.ts';
 
 export interface ReadingServices {
   readonly database: Database;
-  /** Pool of streamed answers; each holds a connection until its reader has received everything. */
-  readonly readDatabase: Database;
+  /** Connections of streamed answers, shared by accounts. */
+  readonly reads: ReadPool;
+  /** Limits of the clients of streamed answers. */
+  readonly readPace: PaceLimits;
   readonly dictionary: Dictionary;
   readonly readMetrics: ReadMetrics;
   readonly log: Log;
@@ -46,47 +55,48 @@ async function answerRead(
 ): Promise<Response> {
   const { selection, variables } = await resolveSelection(services.database, c.var.caller, request);
   const buckets = findBuckets(request, variables);
+  const source = services.reads.of(c.var.caller.accountId);
   if (isTotalWanted(c)) {
-    setTotalCount(c, await countRows(services.readDatabase, selection, buckets, c.req.raw.signal));
+    setTotalCount(c, await countRows(source, selection, buckets, c.req.raw.signal));
   }
   const shape = { level: request.level, timeZoneId: request.timeZoneId, variables };
   const format = chooseFormat(c.req.header('accept'));
   return streamAnswer(
     c,
     format.contentType,
-    (signal) => format.write(toTable(services, selection, buckets, shape, signal)),
+    (signal) => format.write(toTable(services, source, selection, buckets, shape, signal)),
     services,
   );
 }
 
 /** Counts rows under the rules of reading them: waits for the same writers and ends when the client leaves. */
 async function countRows(
-  database: Database,
+  source: SnapshotSource,
   selection: PointSelection,
   buckets: Buckets | undefined,
   signal: AbortSignal,
 ): Promise<number> {
-  await awaitWritersOf(database, selection, signal);
+  await awaitWritersOf(source, selection, signal);
   const count = async function* (transaction: Transaction): AsyncGenerator<number> {
     yield buckets
       ? await countBuckets(transaction, selection, buckets, signal)
       : await countPoints(transaction, selection);
   };
   let total = 0;
-  for await (const counted of streamInSnapshot(database, count, signal)) total = counted;
+  for await (const counted of streamInSnapshot(source, count, signal)) total = counted;
   return total;
 }
 
 function toTable(
-  { readDatabase, dictionary, readMetrics }: ReadingServices,
+  { dictionary, readMetrics }: ReadingServices,
+  source: SnapshotSource,
   selection: PointSelection,
   buckets: Buckets | undefined,
   shape: RowShape,
   signal: AbortSignal,
 ): Table {
   const { points } = readMetrics;
-  if (!buckets)
-    return pointTable(countedChunks(streamPoints(readDatabase, selection, signal), points), dictionary, shape);
-  const aggregates = streamAggregates(readDatabase, selection, buckets, signal);
+  if (!buckets) return pointTable(countedChunks(streamPoints(source, selection, signal), points), dictionary, shape);
+  const aggregates = streamAggregates(source, selection, buckets, signal);
   return aggregateTable(countedChunks(aggregates, points), buckets.functionOf, shape);
 }

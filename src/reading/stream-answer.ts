@@ -1,15 +1,22 @@
 /**
  * Streams an answer while its rows are read (R-G4). It waits for the first piece, so a query that fails at once gets an
  * error answer. A later failure breaks the connection, so a truncated answer never looks complete. The query ends when the
- * client disconnects.
+ * client disconnects, and the answer when the client is too slow (R-A14).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
+import { type PaceLimits, watchPace } from '../platform/client-pace.ts';
 import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import { countedPieces, type ReadMetrics } from './read-metrics.ts';
+
+interface StreamServices {
+  readonly log: Log;
+  readonly readMetrics: ReadMetrics;
+  readonly readPace: PaceLimits;
+}
 
 /**
  * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which are
@@ -20,7 +27,7 @@ export async function streamAnswer(
   c: Context<CallerEnv>,
   contentType: string,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
-  { log, readMetrics }: { readonly log: Log; readonly readMetrics: ReadMetrics },
+  { log, readMetrics, readPace }: StreamServices,
 ): Promise<Response> {
   markStreamed(c);
   c.header('Content-Type', contentType);
@@ -40,7 +47,7 @@ export async function streamAnswer(
   if (signal.aborted) end();
   const first = await pieces.next();
   if (signal.aborted) end();
-  return c.body(toStream(c, first, pieces, end, log));
+  return c.body(toStream(c, first, pieces, end, { log, readPace }));
 }
 
 function toStream(
@@ -48,30 +55,44 @@ function toStream(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncGenerator<Uint8Array>,
   end: () => void,
-  log: Log,
+  { log, readPace }: Pick<StreamServices, 'log' | 'readPace'>,
 ): ReadableStream {
   let next: IteratorResult<Uint8Array> | undefined = first;
   let isLeft = false;
+  const leave = (): void => {
+    isLeft = true;
+    pace.end();
+    end();
+  };
+  const pace = watchPace(readPace, (reason) => {
+    log.warn({ requestId: c.get('requestId'), reason }, 'the answer of a slow client was ended');
+    leave();
+    breakConnection(c);
+  });
   return new ReadableStream({
     pull: async (controller) => {
+      pace.taken();
       try {
         const piece = next ?? (await pieces.next());
         next = undefined;
         // Yields to other requests; buffered rows would otherwise be written batch after batch without a pause.
         await nextTurn();
         if (isLeft) return;
-        if (piece.done) controller.close();
-        else controller.enqueue(piece.value);
+        if (piece.done) {
+          pace.end();
+          controller.close();
+          return;
+        }
+        pace.offer(piece.value.length);
+        controller.enqueue(piece.value);
       } catch (error) {
+        pace.end();
         if (isLeft || c.req.raw.signal.aborted) return;
         log.error({ err: error, requestId: c.get('requestId') }, 'streaming an answer failed');
         breakConnection(c, controller);
       }
     },
-    cancel: () => {
-      isLeft = true;
-      end();
-    },
+    cancel: leave,
   });
 }
 
@@ -79,8 +100,8 @@ function toStream(
  * Destroys the connection. An error on the stream instead would make the HTTP server send the error's text to the client
  * when nothing has been sent yet, and print it to the console.
  */
-function breakConnection(c: Context, controller: ReadableStreamDefaultController): void {
+function breakConnection(c: Context, controller?: ReadableStreamDefaultController): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
   if (outgoing) outgoing.destroy();
-  else controller.error(new Error('streaming the answer failed'));
+  else controller?.error(new Error('streaming the answer failed'));
 }

@@ -12,8 +12,10 @@ import { createCachedCallerLookup, type FindCachedCaller } from '../identity/cal
 import { createCallerCache } from '../identity/caller/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
+import type { PaceLimits } from '../platform/client-pace.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
+import { openReadPool, type ReadPool } from '../platform/database/read-pool.ts';
 import type { HealthCheck } from '../platform/health/health.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
@@ -31,8 +33,10 @@ export interface Parts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly database: Database;
-  /** A pool of its own for reads of points, so that slow readers leave connections to the others. */
-  readonly readDatabase: Database;
+  /** Connections of their own for reads of points, so that slow readers leave connections to the others. */
+  readonly reads: ReadPool;
+  /** Limits of the clients of streamed points. */
+  readonly readPace: PaceLimits;
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;
   readonly ingestQueue: WakeQueue;
@@ -115,7 +119,18 @@ export function openParts(config: Config, log: Log): Parts {
     log,
     metrics,
     database,
-    readDatabase,
+    reads: openReadPool({
+      readDatabase,
+      database,
+      connections: config.READ_POOL_SIZE,
+      connectionsPerAccount: config.READ_MAX_PER_ACCOUNT,
+      aheadBytes: config.READ_AHEAD_BYTES,
+    }),
+    readPace: {
+      stallMs: config.READ_STALL_SEC * 1000,
+      minBytesPerSec: config.READ_MIN_BYTES_PER_SEC,
+      maxMs: config.READ_MAX_SEC * 1000,
+    },
     dictionary: openDictionary(database),
     queueOptions,
     ingestQueue,

@@ -6,13 +6,19 @@
 import pg from 'pg';
 import type { Log } from '../log.ts';
 import { watchConnections } from './connection-watch.ts';
+import { type ReadAhead, readAhead } from './read-ahead.ts';
 import { type ReadLimits, watchRead } from './read-watch.ts';
 
-/** A pool of sessions. */
-export interface Database extends pg.Pool {
-  /** Limits of `streamInSnapshot`. */
+/** Lends connections for `streamInSnapshot`: a pool, or an account's share of one. */
+export interface SnapshotSource extends Queryable {
   readonly readLimits: ReadLimits;
+  /** @param signal ends the wait for a free connection; a pool ignores it. */
+  borrow(signal?: AbortSignal): Promise<Connection>;
+  /** Memory for reading ahead of the consumer. Default: none. */
+  readonly ahead?: ReadAhead;
 }
+/** A pool of sessions. */
+export interface Database extends pg.Pool, Pick<SnapshotSource, 'readLimits' | 'borrow'> {}
 /** One session of the pool. */
 export type Connection = pg.PoolClient;
 /** A connection inside a transaction. */
@@ -95,7 +101,10 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   // Without a listener, a connection lost while checked out would end the process; the query in flight reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
-  return Object.assign(pool, { readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits } });
+  return Object.assign(pool, {
+    readLimits: { ...DEFAULT_READ_LIMITS, ...readLimits },
+    borrow: () => pool.connect(),
+  });
 }
 
 /**
@@ -149,24 +158,34 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Streams what `read` yields, in a read-only snapshot of its own that lasts as long as the iteration. The connection
- * returns to the pool at once when the consumer stops. It is cut when `signal` aborts, when the consumer takes nothing
- * for `stallMs`, or when the database sends nothing for `silenceMs` (`readLimits`). There is no other limit.
- * @throws the reason of the signal; an Error of a terminated connection after one of the two time-outs.
+ * Streams what `read` yields, in a read-only snapshot of its own that lasts until the last item is read. The connection is
+ * given back at once when the consumer stops, and cut when `signal` aborts, when the consumer takes nothing for too
+ * long, or when the database sends nothing for too long (`readLimits`). There is no other limit. A source with `ahead`
+ * gives the connection back before a slow consumer has taken the items that fit in that memory.
+ * @throws the reason of the signal; an Error of a terminated connection after one of the two times.
  */
 export async function* streamInSnapshot<Item>(
-  database: Database,
+  source: SnapshotSource,
   read: (transaction: Transaction) => AsyncIterable<Item>,
   signal?: AbortSignal,
 ): AsyncGenerator<Item> {
+  if (source.ahead) yield* readAhead((leaving) => streamDirectly(source, read, leaving), source.ahead, signal);
+  else yield* streamDirectly(source, read, signal);
+}
+
+async function* streamDirectly<Item>(
+  source: SnapshotSource,
+  read: (transaction: Transaction) => AsyncIterable<Item>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Item> {
   signal?.throwIfAborted();
-  const connection = await database.connect();
+  const connection = await source.borrow(signal);
   // The abort may have come while waiting for a free connection, which is still clean.
   if (signal?.aborted) connection.release();
   signal?.throwIfAborted();
   const giveBack = once((isBroken: boolean) => connection.release(isBroken));
   const watched = { bytesRead: () => bytesRead(connection), cut: () => giveBack(true) };
-  const limits = database.readLimits;
+  const limits = source.readLimits;
   const watch = watchRead(watched, limits, signal);
   // The watch ends the read of a slow reader; the server's time-out is for a process that is stopped or gone.
   const idleTimeoutMs = limits.stallMs + IDLE_IN_TRANSACTION_MS;

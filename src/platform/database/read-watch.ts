@@ -16,6 +16,8 @@ export interface ReadLimits {
   readonly silenceMs: number;
   /** Maximum time the client may take to read the rows handed to it. */
   readonly stallMs: number;
+  /** Whether other accounts wait for the connection; `CONTENDED_STALL_MS` is then the limit. Default: never. */
+  readonly isContended?: () => boolean;
 }
 
 export interface ReadWatch {
@@ -30,6 +32,8 @@ export interface ReadWatch {
 }
 
 const CHECKS_PER_LIMIT = 8;
+/** Below the time an account waits for a connection, so that a connection is free before the account is refused. */
+const CONTENDED_STALL_MS = 2000;
 
 /**
  * Starts the watch; at first rows are awaited.
@@ -37,7 +41,7 @@ const CHECKS_PER_LIMIT = 8;
  */
 export function watchRead(
   { bytesRead, cut }: WatchedConnection,
-  { silenceMs, stallMs }: ReadLimits,
+  { silenceMs, stallMs, isContended = () => false }: ReadLimits,
   signal: AbortSignal | undefined,
 ): ReadWatch {
   let reason: Error | undefined;
@@ -54,12 +58,16 @@ export function watchRead(
     const bytes = bytesRead();
     if (!isHandedOver && bytes !== lastBytes) sinceMs = now;
     lastBytes = bytes;
-    if (isHandedOver && now - sinceMs > stallMs)
-      stop(new Error(`connection terminated: the client read nothing for ${stallMs} ms`));
-    if (!isHandedOver && now - sinceMs > silenceMs)
+    const waitedMs = now - sinceMs;
+    if (isHandedOver && (waitedMs > stallMs || (waitedMs > CONTENDED_STALL_MS && isContended())))
+      stop(
+        new Error(`connection terminated: the client read nothing for ${Math.min(stallMs, Math.floor(waitedMs))} ms`),
+      );
+    if (!isHandedOver && waitedMs > silenceMs)
       stop(new Error(`connection terminated: the database sent nothing for ${silenceMs} ms`));
   };
-  const timer = setInterval(check, Math.ceil(Math.min(silenceMs, stallMs) / CHECKS_PER_LIMIT));
+  const shortestMs = Math.min(silenceMs, stallMs, 4 * CONTENDED_STALL_MS);
+  const timer = setInterval(check, Math.ceil(shortestMs / CHECKS_PER_LIMIT));
   const abort = (): void => stop(toError(signal?.reason));
   if (signal?.aborted) abort();
   else signal?.addEventListener('abort', abort, { once: true });

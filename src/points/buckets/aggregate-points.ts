@@ -4,7 +4,7 @@
  * database aggregates; this process fills gaps as buckets arrive.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { PointSelection } from '../point.ts';
 import { awaitWritersOf } from '../read/await-writers.ts';
@@ -51,13 +51,13 @@ export async function* aggregatePoints(
  * @param signal ends the read and its statement.
  */
 export async function* streamAggregates(
-  database: Database,
+  source: SnapshotSource,
   selection: PointSelection,
   buckets: Buckets,
   signal?: AbortSignal,
 ): AsyncGenerator<AggregateChunk> {
-  await awaitWritersOf(database, selection, signal);
-  yield* streamInSnapshot(database, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
+  await awaitWritersOf(source, selection, signal);
+  yield* streamInSnapshot(source, (transaction) => aggregatePoints(transaction, selection, buckets), signal);
 }
 
 /**

@@ -2,7 +2,7 @@
  * The only reader of points, used by REST, gRPC and the inputs of calculations. It reads the variables in the order of the
  * selection and streams chunks of columns from one snapshot, so memory does not grow with the answer.
  */
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { LinearScale, PointChunk, PointSelection } from '../point.ts';
 import { awaitWritersOf } from './await-writers.ts';
 import { copyRows } from './copy-rows.ts';
@@ -63,12 +63,12 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
  * @param signal ends the read and its statement.
  */
 export async function* streamPoints(
-  database: Database,
+  source: SnapshotSource,
   selection: PointSelection,
   signal?: AbortSignal,
 ): AsyncGenerator<PointChunk> {
-  await awaitWritersOf(database, selection, signal);
-  yield* streamInSnapshot(database, (transaction) => readPoints(transaction, selection), signal);
+  await awaitWritersOf(source, selection, signal);
+  yield* streamInSnapshot(source, (transaction) => readPoints(transaction, selection), signal);
 }
 
 /** @returns the number of points of all variables of a selection, ignoring its paging. */

@@ -3,7 +3,7 @@
  * version while the right one streams over the same period. A connection runs one statement at a time, so both cannot
  * stream at once.
  */
-import { type Database, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
+import { type SnapshotSource, streamInSnapshot, type Transaction } from '../../platform/database/database.ts';
 import type { Micros, PointSelection } from '../../points/point.ts';
 import { awaitWritersOf } from '../../points/read/await-writers.ts';
 import { readPoints } from '../../points/read/read-points.ts';
@@ -58,13 +58,13 @@ export async function* comparePoints(
  * @param signal ends the read and its statement.
  */
 export async function* streamCompared(
-  database: Database,
+  source: SnapshotSource,
   left: PointSelection,
   right: PointSelection,
   signal: AbortSignal,
 ): AsyncGenerator<ComparedChunk> {
-  for (const side of [left, right]) await awaitWritersOf(database, side, signal);
-  yield* streamInSnapshot(database, (transaction) => comparePoints(transaction, left, right), signal);
+  for (const side of [left, right]) await awaitWritersOf(source, side, signal);
+  yield* streamInSnapshot(source, (transaction) => comparePoints(transaction, left, right), signal);
 }
 
 /** The part of a period up to a date, inclusive. */

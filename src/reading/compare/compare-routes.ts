@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
-import type { Database } from '../../platform/database/database.ts';
+import type { SnapshotSource } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import type { PointSelection } from '../../points/point.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
@@ -23,11 +23,12 @@ export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
 }
 
 async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): Promise<Response> {
-  const { database, readDatabase, readMetrics } = services;
+  const { database, readMetrics } = services;
+  const source = services.reads.of(c.var.caller.accountId);
   const request = parseCompareRequest(c.req.url);
   const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
-  if (isTotalWanted(c)) setTotalCount(c, await countCompared(readDatabase, selection, right, c.req.raw.signal));
+  if (isTotalWanted(c)) setTotalCount(c, await countCompared(source, selection, right, c.req.raw.signal));
   const format = chooseFormat(c.req.header('accept'));
   const [[variableId, variable] = []] = variables;
   const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
@@ -36,7 +37,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
     format.contentType,
     (signal) => {
       const counter = compareCounter();
-      const chunks = countedChunks(streamCompared(readDatabase, selection, right, signal), readMetrics.points);
+      const chunks = countedChunks(streamCompared(source, selection, right, signal), readMetrics.points);
       const table = compareTable(chunks, counter, request);
       return format.write === writeJson ? writeCompared(head, table, counter) : format.write(table);
     },
@@ -46,13 +47,13 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
 
 /** @returns the number of dates that either version has. */
 async function countCompared(
-  database: Database,
+  source: SnapshotSource,
   left: PointSelection,
   right: PointSelection,
   signal: AbortSignal,
 ): Promise<number> {
   let count = 0;
-  for await (const { dates } of streamCompared(database, left, right, signal)) {
+  for await (const { dates } of streamCompared(source, left, right, signal)) {
     count += dates.length;
     await nextTurn();
   }

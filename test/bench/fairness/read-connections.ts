@@ -2,11 +2,8 @@
  * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and takes
  * nothing of their answers. Account B reads the last day of a variable over REST.
  */
-import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
-import { createConnection, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { encodeGrpcRequest } from '../../support/clients/grpc-client.ts';
+import { openUnread, openUnreadCall } from '../../support/clients/unread-reads.ts';
 import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
 import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-case.ts';
 
@@ -28,9 +25,11 @@ export const readConnections: FairnessCase = {
     return {
       startLoad: async () => {
         const sockets = await Promise.all(
-          Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, accountA.api.token ?? '')),
+          Array.from({ length: READS }, () => openUnread(http, `/data?variableId=${wanted}`, accountA.api.token)),
         );
-        const sessions = Array.from({ length: READS }, () => openUnreadCall(grpc, wanted, accountA.api.token ?? ''));
+        const sessions = Array.from({ length: READS }, () =>
+          openUnreadCall(grpc, { variableIds: [wanted] }, accountA.api.token),
+        );
         await wait(SETTLE_MS);
         return async () => {
           for (const socket of sockets) socket.destroy();
@@ -56,31 +55,4 @@ async function storePoints({ database }: FairnessService, { accountId }: Fairnes
     [variableId, count],
   );
   return variableId;
-}
-
-/** Sends a GET request and reads nothing of its answer. */
-async function openUnread(http: string, path: string, token: string): Promise<Socket> {
-  const { hostname, port, host } = new URL(http);
-  const socket = createConnection(Number(port), hostname);
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`);
-  return socket;
-}
-
-/** Calls ReadPoints on a connection of its own and reads nothing of the stream: its flow-control window stays used up. */
-function openUnreadCall(grpc: string, variableId: number, token: string): ClientHttp2Session {
-  const session = connect(`http://${grpc}`);
-  session.on('error', () => {});
-  const call = session.request({
-    ':method': 'POST',
-    ':path': '/tidemark.v1.DataPoints/ReadPoints',
-    'content-type': 'application/grpc',
-    te: 'trailers',
-    authorization: `Bearer ${token}`,
-  });
-  call.on('error', () => {});
-  call.end(encodeGrpcRequest('ReadPoints', { variableIds: [variableId] }));
-  return session;
 }

@@ -1,0 +1,69 @@
+/**
+ * Watches how fast the client of a streamed answer takes it (R-A14): at most a time without taking anything, a minimum rate,
+ * and a maximum lifetime. Only time spent waiting for the client counts towards the first two. REST and gRPC answers use it.
+ */
+
+export interface PaceLimits {
+  /** Maximum time in which the client takes nothing; also the time over which the rate is measured. */
+  readonly stallMs: number;
+  readonly minBytesPerSec: number;
+  /** Maximum lifetime of an answer. */
+  readonly maxMs: number;
+}
+
+export interface ClientPace {
+  /** Bytes wait for the client. @param bytes undefined: the size is not known and does not count towards the rate. */
+  offer(bytes: number | undefined): void;
+  /** The client took everything offered. */
+  taken(): void;
+  /** Ends the watch. */
+  end(): void;
+}
+
+const CHECKS_PER_LIMIT = 8;
+const MIN_CHECK_MS = 10;
+
+/** @param onTooSlow called at most once, with the broken limit as a sentence for a log or an error. */
+export function watchPace(
+  { stallMs, minBytesPerSec, maxMs }: PaceLimits,
+  onTooSlow: (reason: string) => void,
+): ClientPace {
+  const startMs = performance.now();
+  let offeredMs: number | undefined;
+  let offeredBytes: number | undefined = 0;
+  /** Time spent waiting for the client, and the bytes it took in that time, since the rate was last checked. */
+  let waitedMs = 0;
+  let takenBytes = 0;
+  const findBrokenLimit = (now: number): string | undefined => {
+    if (now - startMs > maxMs) return `the answer took longer than ${maxMs / 1000} s`;
+    if (offeredMs !== undefined && now - offeredMs > stallMs) return `the client read nothing for ${stallMs / 1000} s`;
+    if (waitedMs <= stallMs) return undefined;
+    const rate = Math.floor((takenBytes * 1000) / waitedMs);
+    if (rate < minBytesPerSec)
+      return `the client must read at least ${minBytesPerSec} bytes a second, got ${rate} over ${Math.round(waitedMs / 1000)} s`;
+    [waitedMs, takenBytes] = [0, 0];
+    return undefined;
+  };
+  const check = (): void => {
+    const reason = findBrokenLimit(performance.now());
+    if (reason === undefined) return;
+    clearInterval(timer);
+    onTooSlow(reason);
+  };
+  const timer = setInterval(check, Math.max(MIN_CHECK_MS, Math.min(stallMs, maxMs) / CHECKS_PER_LIMIT));
+  timer.unref();
+  return {
+    offer: (bytes) => {
+      offeredMs = performance.now();
+      offeredBytes = bytes;
+    },
+    taken: () => {
+      if (offeredMs !== undefined && offeredBytes !== undefined) {
+        waitedMs += performance.now() - offeredMs;
+        takenBytes += offeredBytes;
+      }
+      offeredMs = undefined;
+    },
+    end: () => clearInterval(timer),
+  };
+}

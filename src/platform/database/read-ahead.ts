@@ -1,0 +1,100 @@
+/**
+ * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) ends before a slow
+ * consumer does. Where the memory is used up, one item is read ahead, and the producer waits for the consumer.
+ */
+
+/** Memory shared by the reads of an account. */
+export interface ReadAheadBudget {
+  /** @returns false, without taking anything, when the bytes exceed what is left. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+export interface ReadAhead {
+  /** Maximum bytes read ahead by one read. */
+  readonly maxBytes: number;
+  readonly budget: ReadAheadBudget;
+}
+
+/** Members and references of an item besides its columns. */
+const ITEM_BYTES = 512;
+
+/** @returns bytes of the typed arrays of an item of columns. */
+export function columnBytes(item: unknown): number {
+  let bytes = ITEM_BYTES;
+  if (typeof item !== 'object' || item === null) return bytes;
+  for (const column of Object.values(item)) if (ArrayBuffer.isView(column)) bytes += column.byteLength;
+  return bytes;
+}
+
+/**
+ * Yields the items of `start(signal)` in order, then throws its error, if any.
+ * @param start its signal is aborted with `signal`, and when the consumer leaves before the last item.
+ */
+export async function* readAhead<Item>(
+  start: (signal: AbortSignal) => AsyncIterable<Item>,
+  { maxBytes, budget }: ReadAhead,
+  signal?: AbortSignal,
+): AsyncGenerator<Item> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort(signal?.reason);
+  if (signal?.aborted) leave();
+  else signal?.addEventListener('abort', leave, { once: true });
+  const queue: { readonly item: Item; readonly paidBytes: number }[] = [];
+  let bufferedBytes = 0;
+  let outcome: { readonly error?: unknown } | undefined;
+  let wakeConsumer = (): void => {};
+  let wakeProducer = (): void => {};
+  const produce = async (): Promise<void> => {
+    for await (const item of start(leaving.signal)) {
+      if (leaving.signal.aborted) return;
+      const bytes = columnBytes(item);
+      const isPaid = bufferedBytes + bytes <= maxBytes && budget.take(bytes);
+      if (isPaid) bufferedBytes += bytes;
+      queue.push({ item, paidBytes: isPaid ? bytes : 0 });
+      wakeConsumer();
+      if (isPaid) continue;
+      await new Promise<void>((resolve) => {
+        wakeProducer = resolve;
+      });
+    }
+  };
+  const pay = ({ paidBytes }: { readonly paidBytes: number }): void => {
+    bufferedBytes -= paidBytes;
+    budget.give(paidBytes);
+  };
+  const producing = produce().then(
+    () => {
+      outcome = {};
+      wakeConsumer();
+    },
+    (error: unknown) => {
+      outcome = { error };
+      wakeConsumer();
+    },
+  );
+  try {
+    for (;;) {
+      const next = queue.shift();
+      if (next) {
+        pay(next);
+        // An item that found no room is the last of the queue.
+        if (queue.length === 0) wakeProducer();
+        yield next.item;
+      } else if (outcome) {
+        if ('error' in outcome) throw outcome.error;
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          wakeConsumer = resolve;
+        });
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', leave);
+    for (const item of queue.splice(0)) pay(item);
+    if (!outcome) leaving.abort(new Error('the consumer left'));
+    wakeProducer();
+    await producing;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Semaphore shared by accounts: a total of permits, at most some of them for one account, and a turn for each waiting
+ * account in rotation (R-A14). An account with a thousand waiters delays another account by at most one turn.
+ */
+import { DomainError } from './errors.ts';
+
+export interface FairSemaphoreOptions {
+  /** What a permit stands for, as error messages name it. */
+  readonly resource: string;
+  readonly permits: number;
+  readonly permitsPerAccount: number;
+  /** Maximum waiters per account; one more is refused at once. */
+  readonly waitersPerAccount: number;
+  readonly maxWaitMs: number;
+}
+
+export interface FairSemaphore {
+  /**
+   * @returns a function that frees the permit; further calls of it do nothing.
+   * @throws {DomainError} rate_limited when the account waited for its own permits, dependency_unavailable when it waited
+   *   for those of others.
+   * @throws the reason of the signal when it is aborted before a permit is free.
+   */
+  enter(accountId: number, signal?: AbortSignal): Promise<() => void>;
+  /** Whether another account waits that has permits left of its own, so that it waits only for the total. */
+  isWantedByOthers(accountId: number): boolean;
+  /** Waiters of all accounts. */
+  waiting(): number;
+}
+
+interface Waiter {
+  readonly grant: () => void;
+}
+
+/** All permits are free at first. */
+export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
+  const { permits, permitsPerAccount, waitersPerAccount } = options;
+  const used = new Map<number, number>();
+  /** Accounts in the order of their next turn. */
+  const queues = new Map<number, Set<Waiter>>();
+  let free = permits;
+  const usedBy = (accountId: number) => used.get(accountId) ?? 0;
+  const take = (accountId: number): void => {
+    free -= 1;
+    used.set(accountId, usedBy(accountId) + 1);
+  };
+  const grantNext = (): void => {
+    for (const [accountId, queue] of queues) {
+      if (free === 0) return;
+      const [next] = queue;
+      if (!next || usedBy(accountId) >= permitsPerAccount) continue;
+      queue.delete(next);
+      // To the end of the rotation, or out of it.
+      queues.delete(accountId);
+      if (queue.size > 0) queues.set(accountId, queue);
+      take(accountId);
+      next.grant();
+    }
+  };
+  const leave = (accountId: number): void => {
+    free += 1;
+    if (usedBy(accountId) === 1) used.delete(accountId);
+    else used.set(accountId, usedBy(accountId) - 1);
+    grantNext();
+  };
+  const remove = (accountId: number, waiter: Waiter): void => {
+    const queue = queues.get(accountId);
+    queue?.delete(waiter);
+    if (queue?.size === 0) queues.delete(accountId);
+  };
+  const refuse = (accountId: number): DomainError =>
+    usedBy(accountId) >= permitsPerAccount
+      ? new DomainError(
+          'rate_limited',
+          `the account uses its ${permitsPerAccount} ${options.resource}; retry when one of them has ended`,
+        )
+      : new DomainError(
+          'dependency_unavailable',
+          `all ${permits} ${options.resource} of this process are in use; retry later`,
+        );
+  const wait = (accountId: number, signal: AbortSignal | undefined): Promise<void> => {
+    const queue = queues.get(accountId) ?? new Set();
+    if (queue.size >= waitersPerAccount) throw refuse(accountId);
+    queues.set(accountId, queue);
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', cancel);
+        remove(accountId, waiter);
+        settle();
+      };
+      const waiter = { grant: end(resolve) };
+      const cancel = end(() => reject(signal?.reason));
+      const timer = setTimeout(
+        end(() => reject(refuse(accountId))),
+        options.maxWaitMs,
+      );
+      queue.add(waiter);
+      signal?.addEventListener('abort', cancel, { once: true });
+    });
+  };
+  return {
+    enter: async (accountId, signal) => {
+      signal?.throwIfAborted();
+      if (free > 0 && usedBy(accountId) < permitsPerAccount) take(accountId);
+      else await wait(accountId, signal);
+      let isHeld = true;
+      return () => {
+        if (isHeld) leave(accountId);
+        isHeld = false;
+      };
+    },
+    isWantedByOthers: (accountId) =>
+      [...queues.keys()].some((other) => other !== accountId && usedBy(other) < permitsPerAccount),
+    waiting: () => [...queues.values()].reduce((sum, { size }) => sum + size, 0),
+  };
+}

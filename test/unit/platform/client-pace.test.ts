@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type PaceLimits, watchPace } from '../../../src/platform/client-pace.ts';
+
+const LIMITS: PaceLimits = { stallMs: 1000, minBytesPerSec: 100, maxMs: 60_000 };
+
+describe('client pace', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  const watch = (limits: Partial<PaceLimits> = {}) => {
+    const reasons: string[] = [];
+    return { reasons, pace: watchPace({ ...LIMITS, ...limits }, (reason) => reasons.push(reason)) };
+  };
+
+  test('a client that takes nothing for stallMs is too slow, once (R-A14)', () => {
+    const { pace, reasons } = watch();
+    pace.offer(1_000_000);
+    vi.advanceTimersByTime(900);
+    expect(reasons).toEqual([]);
+    vi.advanceTimersByTime(5000);
+    expect(reasons).toEqual(['the client read nothing for 1 s']);
+  });
+
+  test('a client below the minimum rate is too slow, although it never stalls (R-A14)', () => {
+    const { pace, reasons } = watch();
+    for (let step = 0; step < 4; step += 1) {
+      pace.offer(40);
+      vi.advanceTimersByTime(500);
+      pace.taken();
+    }
+    vi.advanceTimersByTime(200);
+    expect(reasons).toEqual(['the client must read at least 100 bytes a second, got 80 over 2 s']);
+  });
+
+  test('time spent waiting for the database does not count against the client', () => {
+    const { pace, reasons } = watch();
+    pace.offer(10);
+    pace.taken();
+    vi.advanceTimersByTime(50_000);
+    expect(reasons).toEqual([]);
+    pace.end();
+  });
+
+  test('an answer ends after maxMs, however fast its client (R-A14)', () => {
+    const { pace, reasons } = watch({ maxMs: 2000 });
+    for (let step = 0; step < 3; step += 1) {
+      pace.offer(1_000_000);
+      vi.advanceTimersByTime(900);
+      pace.taken();
+    }
+    expect(reasons).toEqual(['the answer took longer than 2 s']);
+  });
+
+  test('an ended watch reports nothing', () => {
+    const { pace, reasons } = watch();
+    pace.offer(10);
+    pace.end();
+    vi.advanceTimersByTime(100_000);
+    expect(reasons).toEqual([]);
+  });
+});

@@ -8,6 +8,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { FileRefusal } from '../standard-file.ts';
 import type { StoredPart } from '../upload/stored-parts.ts';
+import { type ChunkFile, openChunkFile } from './chunk-file.ts';
 import type {
   FromParser,
   ParsedChunk,
@@ -29,7 +30,7 @@ export interface ParseHelp {
 
 export interface FileParser {
   /**
-   * Yields the rows of a file, chunk by chunk.
+   * Yields the rows of a file, chunk by chunk. The memory of a chunk is reused once the next is requested.
    * @throws {FileRefusal} when the file cannot be read, or not any further.
    * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
    */
@@ -46,10 +47,11 @@ export class ParserDeath extends Error {
 const PROGRAM = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = `${CHECKOUT}node_modules`;
-// The process may read the program and nothing else. Buffers do not count towards the limits of the heap. V8 never gives
-// back a larger young generation, and strings here die young.
+// Buffers do not count towards it.
+const HEAP_MEBIBYTES = 192;
+// The process may read the program and nothing else. V8 never gives back a larger young generation, and strings die young.
 const EXEC_ARGV = [
-  ...['--max-old-space-size=192', '--max-semi-space-size=8', '--disallow-code-generation-from-strings'],
+  ...['--max-semi-space-size=8', '--disallow-code-generation-from-strings'],
   ...['--permission', '--no-warnings'],
   ...[`${CHECKOUT}src/`, `${CHECKOUT}package.json`, MODULES, realpathSync(MODULES)].map(
     (path) => `--allow-fs-read=${path}`,
@@ -57,59 +59,70 @@ const EXEC_ARGV = [
 ];
 const MAX_IDLE_MS = 60_000;
 
+interface Parser {
+  readonly child: ChildProcess;
+  readonly readChunk: ChunkFile['read'];
+}
+
 /** Opens a pool of parser processes, which starts them on demand and reuses them. */
-export function openFileParser(): FileParser {
-  const idle: ChildProcess[] = [];
-  const keep = (child: ChildProcess): void => {
-    idle.push(child);
+export function openFileParser(heapMebibytes = HEAP_MEBIBYTES): FileParser {
+  const idle: Parser[] = [];
+  const keep = (parser: Parser): void => {
+    idle.push(parser);
     setTimeout(() => {
-      const at = idle.indexOf(child);
-      if (at >= 0) idle.splice(at, 1)[0]?.kill('SIGKILL');
+      const at = idle.indexOf(parser);
+      if (at >= 0) idle.splice(at, 1)[0]?.child.kill('SIGKILL');
     }, MAX_IDLE_MS).unref();
   };
   return {
     parse: async function* (order, help) {
-      const child = takeLiving(idle) ?? startProcess();
+      const parser = takeLiving(idle) ?? startParser(heapMebibytes);
       let isReusable = false;
       try {
-        yield* chunksOf(child, order, help);
+        yield* chunksOf(parser, order, help);
         isReusable = true;
       } catch (error) {
         isReusable = error instanceof FileRefusal && error.code !== 'too_large';
         throw error;
       } finally {
-        if (isReusable) keep(child);
-        else child.kill('SIGKILL');
+        if (isReusable) keep(parser);
+        else parser.child.kill('SIGKILL');
       }
     },
     close: async () => {
-      for (const child of idle.splice(0)) child.kill('SIGKILL');
+      for (const { child } of idle.splice(0)) child.kill('SIGKILL');
     },
   };
 }
 
 /** The process used last, so that those not needed any more stay idle and end. */
-function takeLiving(idle: ChildProcess[]): ChildProcess | undefined {
-  for (let child = idle.pop(); child; child = idle.pop()) if (child.connected) return child;
+function takeLiving(idle: Parser[]): Parser | undefined {
+  for (let parser = idle.pop(); parser; parser = idle.pop()) if (parser.child.connected) return parser;
   return undefined;
 }
 
-function startProcess(): ChildProcess {
+function startParser(heapMebibytes: number): Parser {
+  const chunkFile = openChunkFile();
   const child = fork(PROGRAM, [], {
     env: {},
-    execArgv: EXEC_ARGV,
+    execArgv: [`--max-old-space-size=${heapMebibytes}`, ...EXEC_ARGV],
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', chunkFile.descriptor],
   });
   holdLoop(child, false);
   // Keeps an error of an idle process from ending this one.
   child.on('error', () => child.kill('SIGKILL'));
-  return child;
+  child.on('close', () => chunkFile.close());
+  return { child, readChunk: chunkFile.read };
 }
 
-type Arrival = { readonly kind: 'chunk'; readonly chunk: ParsedChunk } | { readonly kind: 'end' };
+type Arrival = Extract<FromParser, { readonly kind: 'chunk' | 'end' }>;
 
-async function* chunksOf(child: ChildProcess, order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk> {
+async function* chunksOf(
+  { child, readChunk }: Parser,
+  order: ParseOrder,
+  help: ParseHelp,
+): AsyncGenerator<ParsedChunk> {
   const arrivals: Arrival[] = [];
   let isOver = false;
   let failure: { readonly error: unknown } | undefined;
@@ -125,7 +138,8 @@ async function* chunksOf(child: ChildProcess, order: ParseOrder, help: ParseHelp
   const onMessage = (message: FromParser): void => {
     if (message.kind === 'chunk' || message.kind === 'end') arrive(message);
     else if (message.kind === 'refused') fail(new FileRefusal(message.code, message.message));
-    else if (message.kind === 'failed') fail(new Error(`the parser failed: ${message.reason}`));
+    else if (message.kind === 'failed')
+      fail(Object.assign(new Error(`the parser failed: ${message.reason}`), { code: message.code }));
     else answer(message, help).then(reply, fail);
   };
   // A late answer must not reach the next file that the process parses.
@@ -143,7 +157,7 @@ async function* chunksOf(child: ChildProcess, order: ParseOrder, help: ParseHelp
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
-        yield arrival.chunk;
+        yield { ...arrival.chunk, tuples: await readChunk(arrival.place) };
         send(child, { kind: 'written' });
       } else if (failure) {
         throw failure.error;

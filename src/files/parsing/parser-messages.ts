@@ -4,6 +4,7 @@ import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
 import type { StoredPart } from '../upload/stored-parts.ts';
+import type { ChunkPlace } from './chunk-window.ts';
 import type { LabelIds } from './label-table.ts';
 
 /** A file to be parsed. */
@@ -29,7 +30,7 @@ export interface ResolveAnswer {
 
 /** Rows to be written in one transaction. */
 export interface ParsedChunk {
-  /** COPY tuples. */
+  /** COPY tuples; the next chunk reuses their memory. */
   readonly tuples: Uint8Array;
   /** Valid rows, repeats included. */
   readonly ingested: number;
@@ -52,8 +53,8 @@ export type FromParser =
   | { readonly kind: 'wantPart'; readonly index: number }
   | { readonly kind: 'header'; readonly ignored: readonly string[] }
   | { readonly kind: 'resolve'; readonly request: ResolveRequest }
-  | { readonly kind: 'chunk'; readonly chunk: ParsedChunk }
+  | { readonly kind: 'chunk'; readonly place: ChunkPlace; readonly chunk: Omit<ParsedChunk, 'tuples'> }
   | { readonly kind: 'end' }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
-  /** A bug: the state of the process is unknown. */
-  | { readonly kind: 'failed'; readonly reason: string };
+  /** A bug, or a fault of the machine with its code: the state of the process is unknown. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly code: string | undefined };

@@ -50,7 +50,9 @@ function toFailure(error: unknown): FromParser {
   if (error instanceof FileRefusal) return { kind: 'refused', code: error.code, message: error.message };
   // The engine's limits of strings and buffers.
   if (error instanceof RangeError) return { kind: 'refused', code: 'too_large', message: TOO_LARGE };
-  return { kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return { kind: 'failed', reason, code };
 }
 
 async function parse(order: ParseOrder): Promise<void> {
@@ -84,8 +86,9 @@ function fetchPart(index: number): Promise<Uint8Array> {
 
 const emit: EmitRows = async (collector, position, isLast) => {
   await resolveAll(collector);
-  const allocate = await window.take();
-  send({ kind: 'chunk', chunk: { ...collector.encode(allocate), position, isLast } });
+  await window.take();
+  const { tuples, ...counts } = collector.encode(window.allocate);
+  send({ kind: 'chunk', place: window.write(tuples), chunk: { ...counts, position, isLast } });
 };
 
 async function resolveAll({ targets, labels }: RowCollector): Promise<void> {

@@ -11,7 +11,15 @@ const POSTGRES_CLASSES = /^(08...|53...|57...|58...|25P03)$/;
 // Besides those: class 40 (the transaction was rolled back, such as a deadlock), and 55P03 (lock timeout).
 const TRANSIENT_CLASSES = /^(40...|55P03)$/;
 // This machine lacks processes, memory, descriptors or disk space.
-const MACHINE_CODES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC']);
+const MACHINE_CODES: ReadonlySet<string> = new Set([
+  'EAGAIN',
+  'ENOMEM',
+  'EMFILE',
+  'ENFILE',
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+]);
 const FOREIGN_KEY_VIOLATION = '23503';
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|connection is closed|command timed out|is not queryable/i;

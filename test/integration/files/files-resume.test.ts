@@ -43,7 +43,7 @@ const ingest = (signal = new AbortController().signal, help: Partial<FileParser>
     database,
     dictionary,
     parser: { ...parser, ...help },
-    limits: LIMITS,
+    limits: { ...LIMITS, maxRatio: 1e6 },
     onWritten: async () => {},
     metrics: createFileMetrics(stack.api.parts.metrics),
     log,
@@ -152,11 +152,14 @@ describe('files: a file whose processing is interrupted', () => {
 it('files: a file that ends its parser twice is Failed, and the ingester goes on with the next (R-A15, R-E4)', async () => {
   const bomb = await stack.upload('bomb.xlsx', new Uint8Array(makeMemoryBomb()));
   const next = await stack.upload('next.csv', `variable_id,date,value\n${variableId},2026-01-01T00:00:00Z,1\n`);
-  const ingester = stack.startIngester({ maxRatio: 1e6 });
-  expect(await stack.ended(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
-  await ingester.stop();
+  const small = openFileParser(32);
+  await expect(ingest(undefined, small)).rejects.toThrow(ParserDeath);
+  expect(await stack.status(bomb)).toMatchObject({ state: 'Processing' });
+  while (await ingest(undefined, small));
+  await small.close();
   const message = expect.stringContaining('ended its process twice');
   expect(await stack.status(bomb)).toMatchObject({ state: 'Failed', failure: { code: 'too_large', message } });
+  expect(await stack.status(next)).toMatchObject({ state: 'Completed', counts: { ingested: 1 } });
 });
 
 /** A workbook of 12 KB whose rows combine long texts, so that the keys of its versions and tags take gigabytes. */

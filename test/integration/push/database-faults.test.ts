@@ -57,10 +57,15 @@ const ledger: Ledger = { readings: new Map(), files: [], refusals: 0 };
 
 const dateOf = (index: number) => new Date(START_MS + index * 60_000).toISOString().replace('.000', '');
 
-/** @returns whether the request was accepted. A refusal must be one that a client understands and repeats. */
-function isAccepted({ status, headers, body }: Awaited<ReturnType<ApiClient['send']>>): boolean {
-  if (status === 200) return true;
+/**
+ * @param answer undefined: the connection was closed, as after a refusal that came before the end of the body.
+ * @returns whether the request was accepted. A refusal must be one that a client understands and repeats.
+ */
+function isAccepted(answer: Awaited<ReturnType<ApiClient['send']>> | undefined): boolean {
+  if (answer?.status === 200) return true;
   ledger.refusals += 1;
+  if (answer === undefined) return false;
+  const { status, headers, body } = answer;
   expect({ status, body }).toEqual({
     status: 503,
     body: {
@@ -73,13 +78,17 @@ function isAccepted({ status, headers, body }: Awaited<ReturnType<ApiClient['sen
   return false;
 }
 
+const closed = (error: unknown): undefined => {
+  if (!(error instanceof TypeError && error.message === 'fetch failed')) throw error;
+};
+
 /** Pushes one reading after another; a refused one is repeated with the same label, as shipped clients do. */
 async function pushWhile(isUnderLoad: () => boolean, variableId: number): Promise<void> {
   while (isUnderLoad()) {
     const value = ledger.readings.get(variableId) ?? 0;
     const body = [{ variableId, data: [{ date: dateOf(value), value }] }];
-    if (isAccepted(await api.post(`/api/data?operationId=fault-${variableId}-${value}`, body)))
-      ledger.readings.set(variableId, value + 1);
+    const answer = await api.post(`/api/data?operationId=fault-${variableId}-${value}`, body).catch(closed);
+    if (isAccepted(answer)) ledger.readings.set(variableId, value + 1);
     await pause(LOAD_PAUSE_MS);
   }
 }
@@ -91,8 +100,10 @@ async function uploadWhile(isUnderLoad: () => boolean, variableId: number): Prom
     const rows = Array.from({ length: ROWS }, (_, row) => `${variableId},${dateOf(first + row)},${first + row}\n`);
     const raw = Buffer.from(`variable_id,date,value\n${rows.join('')}`);
     const headers = { 'content-type': 'text/csv' };
-    const answer = await api.send<string>('POST', '/storage?filename=rows.csv', undefined, { raw, headers });
-    if (isAccepted(answer)) {
+    const answer = await api
+      .send<string>('POST', '/storage?filename=rows.csv', undefined, { raw, headers })
+      .catch(closed);
+    if (answer && isAccepted(answer)) {
       ledger.readings.set(variableId, first + ROWS);
       ledger.files.push(answer.body);
     }

@@ -1,0 +1,39 @@
+/** The ingester's end of the memory through which chunks arrive from one parser process; see `chunk-window.ts`. */
+import { closeSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ChunkPlace } from './chunk-window.ts';
+
+const readInto = promisify(read);
+
+export interface ChunkFile {
+  readonly descriptor: number;
+  /** Reads a chunk into memory that the next read overwrites. */
+  read(place: ChunkPlace): Promise<Buffer>;
+  close(): void;
+}
+
+/** Opens a file without a name in the temporary directory; it ends with its last process. @throws the error of the file. */
+export function openChunkFile(): ChunkFile {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-chunks-'));
+  try {
+    const descriptor = openSync(join(directory, 'tuples'), 'wx+', 0o600);
+    let memory = Buffer.alloc(0);
+    return {
+      descriptor,
+      read: async ({ start, length }) => {
+        if (memory.length < length) memory = Buffer.allocUnsafeSlow(length + (length >> 3));
+        for (let at = 0; at < length; ) {
+          const { bytesRead } = await readInto(descriptor, memory, at, length - at, start + at);
+          if (bytesRead === 0) throw new Error(`the chunk at ${start} ends after ${at} of ${length} bytes`);
+          at += bytesRead;
+        }
+        return memory.subarray(0, length);
+      },
+      close: () => closeSync(descriptor),
+    };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

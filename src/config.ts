@@ -341,7 +341,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Validates the environment. An empty variable counts as unset.
+ * Validates the environment (R-K1). An empty variable counts as unset.
  * @throws {ConfigError} with every problem found.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
@@ -374,7 +374,9 @@ export function settingDefault<Name extends keyof Settings>(
   return SETTINGS[name].schema.safeParse(undefined).data as z.output<Settings[Name]['schema']> | undefined;
 }
 
-/** The text of `.env.example`: every setting with its sentence and default. Settings without `#` are required. */
+/**
+ * The text of `.env.example`: every setting with its sentence and default (R-K1). Settings without `#` are required.
+ */
 export function envExample(): string {
   return Object.entries(SETTINGS)
     .map(([name, { schema, doc, ...rest }]) => {

@@ -12,20 +12,24 @@ export interface Setting<T extends z.ZodType> {
   readonly isSecret?: true;
 }
 
+/** Declares a setting. @param doc one sentence for `.env.example`. */
 export const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc });
-/** Errors do not show the value of a secret. */
+/** Declares a setting whose value errors do not show. @param doc one sentence for `.env.example`. */
 export const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
 
+/** An integer of the range; both ends inclusive. */
 export const integer = (min: number, max: number) => {
   const error = `must be an integer from ${min} to ${max}`;
   return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 };
+/** Exactly one of the names. */
 export const choice = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 export const flag = choice(['true', 'false']).transform((text) => text === 'true');
 export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
 /** Comma-separated; empty elements are dropped. */
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+/** Comma-separated numbers of the range; both ends inclusive. */
 export const numbers = (min: number, max: number) =>
   list
     .refine((texts) => texts.every((text) => Number(text) >= min && Number(text) <= max), {
@@ -33,6 +37,7 @@ export const numbers = (min: number, max: number) =>
     })
     .transform((texts) => texts.map(Number));
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
+/** A URL with one of the schemes, given without `://`. */
 export const serverUrl = (...schemes: readonly string[]) =>
   z.url({
     protocol: new RegExp(`^(${schemes.join('|')})$`),

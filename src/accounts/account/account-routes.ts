@@ -28,7 +28,7 @@ import { ACCOUNT_CHANGE_QUERY, ACCOUNT_QUERY, AUDIT_QUERY, PASSWORD_LINK_QUERY }
 /** Entries returned when the request does not ask for a page size. */
 const AUDIT_PAGE = 1000;
 
-/** Mount behind bearer authentication. */
+/** Routes of the caller's account and its audit trail (§4.1). Mount behind bearer authentication. */
 export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

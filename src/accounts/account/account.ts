@@ -64,7 +64,10 @@ export const accountSchema = lenientObject({
 
 export type WrittenAccount = z.output<typeof accountSchema>;
 
-/** @returns these members of the caller's account. @throws {DomainError} not_found */
+/**
+ * @returns these members of the caller's account (R-C1).
+ * @throws {DomainError} not_found
+ */
 export async function getAccount(
   database: Queryable,
   caller: Caller,
@@ -106,7 +109,7 @@ export async function accountExists(database: Queryable, accountId: number): Pro
   return rowCount === 1;
 }
 
-/** Writes the members that are present. @returns their names. */
+/** Writes the members that are present (R-C1). @returns their names. */
 export async function saveAccount(
   database: Queryable,
   accountId: number,

@@ -104,7 +104,7 @@ export interface AuditEntry {
   readonly requestId: string | null;
 }
 
-/** Writes the entry once for each of its accounts. */
+/** Writes the entry once for each of its accounts (R-B14). */
 export async function writeAudit(
   transaction: Queryable,
   { caller, requestId }: AuditActor,
@@ -139,14 +139,14 @@ function matching(scope: AuditScope, { from, to, userId, targetId, action }: Aud
   return { where, values: [accountId, from, to, userId, targetId, action] };
 }
 
-/** Counts matching entries. */
+/** Counts matching entries (R-B14). */
 export async function countAudit(database: Queryable, scope: AuditScope, filter: AuditFilter): Promise<number> {
   const { where, values } = matching(scope, filter);
   const { rows } = await database.query<{ count: number }>(`select count(*) from audit_entry where ${where}`, values);
   return rows[0]?.count ?? 0;
 }
 
-/** Lists matching entries, newest first. */
+/** Lists matching entries, newest first (R-B14). */
 export async function listAudit(
   database: Queryable,
   scope: AuditScope,

@@ -40,11 +40,11 @@ interface ExistingUser {
 }
 
 /**
- * Accepts an invitation. A new user gets a temporary password by mail. An existing user becomes a member and keeps the role,
- * which also applies to their other accounts. Unless the existing user has proven the mail address, their password is
- * revoked and they get a temporary one.
- * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when an existing user has another
- * mail address, or is a MANAGER and was invited as a USER.
+ * Accepts an invitation (§3, R-B10). A new user gets a temporary password by mail. An existing user becomes a member
+ * and keeps the role, which also applies to their other accounts. Unless the existing user has proven the mail address,
+ * their password is revoked and they get a temporary one.
+ * @throws {DomainError} not_found when the token is unknown, used or expired; conflict when an existing user has
+ *   another mail address, or is a MANAGER and was invited as a USER.
  */
 export async function acceptInvitation(
   transaction: Transaction,

@@ -26,7 +26,10 @@ export const INVITATION_PAGE_QUERY = declareQuery({ token: TOKEN });
 
 type Env = RequestIdEnv & { Bindings: HttpBindings };
 
-/** Mount it before bearer authentication. @param origin of the service's own pages. */
+/**
+ * Routes of the page of an invitation (R-B10). Mount it before bearer authentication.
+ * @param origin of the service's own pages.
+ */
 export function invitationPage(services: AccountServices, origin: string): Hono<Env> {
   return new Hono<Env>()
     .get(INVITATION_PATH, (c) => show(c, services))

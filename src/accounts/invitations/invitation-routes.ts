@@ -25,7 +25,7 @@ import {
 export const INVITATION_LIST = declareQuery(PAGING, { isListing: true });
 export const REGISTER_QUERY = declareQuery({ invitationToken: required(TOKEN) });
 
-/** Mount at `/account/invitations`, behind bearer authentication. */
+/** Routes of invitations (R-B10). Mount at `/account/invitations`, behind bearer authentication. */
 export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database, wakeMail } = services;
   return new Hono<AccountEnv>()

@@ -62,7 +62,7 @@ const COLUMNS = `id, email, first_name as "firstName", last_name as "lastName", 
        when expires_date <= now() then 'Expired' else 'Sent' end as state,
   created_date as "createdDate", sent_date as "sentDate", expires_date as "expiresDate", accepted_date as "acceptedDate"`;
 
-/** Lists the invitations of the account, newest first; `totalCount` ignores paging. */
+/** Lists the invitations of the account, newest first; `totalCount` ignores paging (R-B10). */
 export async function listInvitations(
   database: Queryable,
   { accountId }: Caller,
@@ -78,7 +78,10 @@ export async function listInvitations(
   return { invitations: rows, totalCount: total.rows[0]?.count ?? 0 };
 }
 
-/** @throws {DomainError} not_found, also for an invitation of another account. */
+/**
+ * Reads an invitation of the caller's account (R-B10).
+ * @throws {DomainError} not_found, also for an invitation of another account.
+ */
 export async function getInvitation(database: Queryable, { accountId }: Caller, id: string): Promise<Invitation> {
   const { rows } = isStorableText(id)
     ? await database.query<Invitation>(`select ${COLUMNS} from invitation where id = $1 and account_id = $2`, [
@@ -92,7 +95,7 @@ export async function getInvitation(database: Queryable, { accountId }: Caller, 
 }
 
 /**
- * Creates an invitation and queues its mail.
+ * Creates an invitation and queues its mail (R-B10).
  * @throws {DomainError} permission_denied for a role above the caller's; invalid_input for unknown sites or sources.
  */
 export async function createInvitation(
@@ -126,14 +129,20 @@ export async function createInvitation(
   return invitation;
 }
 
-/** Queues the mail again; it will hold a new token. @throws {DomainError} not_found; conflict after acceptance. */
+/**
+ * Queues the mail again; it will hold a new token (R-B10).
+ * @throws {DomainError} not_found; conflict after acceptance.
+ */
 export async function resendInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const invitation = await getInvitation(transaction, context.caller, id);
   if (invitation.state === 'Accepted') throw new DomainError('conflict', `invitation ${id} was already accepted`);
   await mailInvitation(transaction, context, invitation, 'InvitationResent');
 }
 
-/** Deletes an invitation: its link stops working, and a waiting mail is not sent. @throws {DomainError} not_found */
+/**
+ * Deletes an invitation: its link stops working, and a waiting mail is not sent (R-B10).
+ * @throws {DomainError} not_found
+ */
 export async function deleteInvitation(transaction: Transaction, context: AuditContext, id: string): Promise<void> {
   const { email } = await getInvitation(transaction, context.caller, id);
   await transaction.query('delete from invitation where id = $1', [id]);
@@ -155,7 +164,7 @@ export interface OpenInvitation extends Invitation {
   readonly accountId: number;
 }
 
-/** @returns the invitation of a token; undefined when it is unknown, accepted or expired. */
+/** @returns the invitation of a token; undefined when it is unknown, accepted or expired (R-B10). */
 export async function findOpenInvitation(
   database: Queryable,
   token: string,

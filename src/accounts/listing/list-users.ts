@@ -32,14 +32,14 @@ const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string)
   BusinessId: (values) => `u.business_id = any(${values})`,
 };
 
-/** Lists the users of the scope's account, sorted by user name. */
+/** Lists the users of the scope's account, sorted by user name (§4.3). */
 export function listUsersOfAccount(database: Queryable, listing: UserListing): Promise<UserPage> {
   const isMember = 'exists (select from account_member m where m.account_id = $3 and m.user_id = u.id)';
   return listUsers(database, listing, () => isMember, '');
 }
 
 /**
- * Lists the users of every account the caller may use, each with these accounts, sorted by user name.
+ * Lists the users of every account the caller may use, each with these accounts, sorted by user name (§4.3).
  * @param accountIds users of these accounts only; empty: no limit.
  */
 export function listVisibleUsers(

@@ -136,7 +136,7 @@ export const VISIBLE_USER_LIST = declareQuery(
   { isListing: true },
 );
 
-/** Converts the query of a listing. @throws {DomainError} invalid_input naming the parameter. */
+/** Converts the query of a listing (§4.3). @throws {DomainError} invalid_input naming the parameter. */
 export function toUserSearch(
   query: QueryValues<typeof SEARCH> & { readonly accountId?: number | undefined },
 ): UserSearch {
@@ -151,7 +151,7 @@ export function toUserSearch(
   };
 }
 
-/** Parses a UserSearchRequest. @throws {DomainError} invalid_input */
+/** Parses a UserSearchRequest (§4.3). @throws {DomainError} invalid_input */
 export function parseSearchRequest(body: unknown): UserSearch {
   const request = parseInput(requestSchema, body);
   return {

@@ -23,7 +23,7 @@ export interface WrittenView {
 
 const COLUMNS = 'id, name, owner_user_id as "ownerUserId", filter, created_date as "createdDate"';
 
-/** Lists the views of the account, sorted by name. */
+/** Lists the views of the account, sorted by name (§4.3). */
 export async function listViews(database: Queryable, { accountId }: Caller): Promise<readonly View[]> {
   const { rows } = await database.query<View>(
     `select ${COLUMNS} from user_view where account_id = $1 order by lower(name), id`,
@@ -32,7 +32,7 @@ export async function listViews(database: Queryable, { accountId }: Caller): Pro
   return rows;
 }
 
-/** @throws {DomainError} not_found, also for a view of another account. */
+/** Reads a view of the caller's account (§4.3). @throws {DomainError} not_found, also for a view of another account. */
 export async function getView(
   database: Queryable,
   { accountId }: Pick<Caller, 'accountId'>,
@@ -46,7 +46,7 @@ export async function getView(
   return view;
 }
 
-/** Creates a view owned by the caller. */
+/** Creates a view owned by the caller (§4.3). */
 export async function createView(database: Queryable, caller: Caller, { name, filter }: WrittenView): Promise<View> {
   const { rows } = await database.query<{ id: string }>(
     'insert into user_view (account_id, owner_user_id, name, filter) values ($1, $2, $3, $4) returning id',
@@ -55,7 +55,7 @@ export async function createView(database: Queryable, caller: Caller, { name, fi
   return getView(database, caller, rows[0]?.id ?? '');
 }
 
-/** Replaces name and filter. @throws {DomainError} not_found; permission_denied */
+/** Replaces name and filter (§4.3). @throws {DomainError} not_found; permission_denied */
 export async function saveView(database: Queryable, caller: Caller, id: string, written: WrittenView): Promise<View> {
   assertMayChange(caller, await getView(database, caller, id));
   await database.query('update user_view set name = $2, filter = $3 where id = $1', [
@@ -66,7 +66,10 @@ export async function saveView(database: Queryable, caller: Caller, id: string, 
   return getView(database, caller, id);
 }
 
-/** @returns the deleted view. @throws {DomainError} not_found; permission_denied */
+/**
+ * @returns the deleted view (§4.3).
+ * @throws {DomainError} not_found; permission_denied
+ */
 export async function deleteView(database: Queryable, caller: Caller, id: string): Promise<View> {
   const view = await getView(database, caller, id);
   assertMayChange(caller, view);

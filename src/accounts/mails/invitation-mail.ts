@@ -10,7 +10,7 @@ const TTL_DAYS = 7;
 /** Path of the page that accepts an invitation, relative to the address of the API. */
 export const INVITATION_PATH = '/account/invitation';
 
-/** @returns the values of the mail; undefined when the invitation was accepted or deleted meanwhile. */
+/** @returns the values of the mail; undefined when the invitation was accepted or deleted meanwhile (R-B10). */
 export async function prepareInvitation(
   database: Queryable,
   apiUrl: string,

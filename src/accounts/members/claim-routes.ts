@@ -15,7 +15,7 @@ import { type ClaimOfUser, listClaims, removeClaims, writeClaims } from './claim
 
 const DATA_PUSHER = /^datapusher\./;
 
-/** Mount before the routes of one user, whose `:userId` would match `claims` and `claim`. */
+/** Routes of claims (§4.2). Mount before the routes of one user, whose `:userId` would match `claims` and `claim`. */
 export function claimRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

@@ -13,7 +13,7 @@ interface ClaimKey {
   readonly claimType: string;
 }
 
-/** Lists the claims of a user in an account, sorted by type. */
+/** Lists the claims of a user in an account, sorted by type (§4.2). */
 export async function listClaims(
   database: Queryable,
   accountId: number,
@@ -27,7 +27,9 @@ export async function listClaims(
   return rows;
 }
 
-/** Adds claims or replaces their values. The user must be a member. The last of several claims of a type wins. */
+/**
+ * Adds claims or replaces their values (§4.2). The user must be a member. The last of several claims of a type wins.
+ */
 export async function writeClaims(
   database: Queryable,
   accountId: number,
@@ -43,7 +45,7 @@ export async function writeClaims(
   );
 }
 
-/** Removes claims by type. @returns the removed ones. */
+/** Removes claims by type (§4.2). @returns the removed ones. */
 export async function removeClaims(
   database: Queryable,
   accountId: number,
@@ -58,7 +60,7 @@ export async function removeClaims(
   return rows;
 }
 
-/** Replaces all claims of the user in the account. */
+/** Replaces all claims of the user in the account (§4.2). */
 export async function replaceClaims(
   database: Queryable,
   accountId: number,
@@ -82,7 +84,7 @@ export interface UserClaim {
   readonly claimValue?: string;
 }
 
-/** Adds one claim or replaces its value. The user must be a member of the account. */
+/** Adds one claim or replaces its value (§4.2). The user must be a member of the account. */
 export async function addClaim(database: Queryable, claim: UserClaim): Promise<void> {
   await database.query(
     `insert into user_claim (account_id, user_id, claim_type, claim_value) values ($1, $2, $3, $4)

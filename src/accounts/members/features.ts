@@ -26,7 +26,7 @@ interface LevelRow {
   readonly level: FeatureLevel;
 }
 
-/** Levels of an account: Admin for every feature, unless the operator limits it. */
+/** Levels of an account: Admin for every feature, unless the operator limits it (§4.1). */
 export async function listAccountFeatures(
   database: Queryable,
   accountId: number,
@@ -39,7 +39,7 @@ export async function listAccountFeatures(
   return withLevels(kind, rows, 'Admin');
 }
 
-/** Levels of a user in an account: every feature, with `None` where none was granted. */
+/** Levels of a user in an account: every feature, with `None` where none was granted (§4.2). */
 export async function listUserFeatures(
   database: Queryable,
   accountId: number,
@@ -64,7 +64,7 @@ export function withLevels(
 }
 
 /**
- * Sets the levels of the named features; others keep their level.
+ * Sets the levels of the named features; others keep their level (§4.2).
  * @param root JSON path of the list in error messages.
  * @throws {DomainError} invalid_input for an unknown feature, or a level above the account's.
  */

@@ -103,7 +103,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /**
- * Runs one command.
+ * Runs one command (§5).
  * @param argv arguments after `admin`.
  * @throws {DomainError} invalid_input (with the usage for an unknown command), conflict or not_found.
  */

@@ -11,7 +11,11 @@ export interface NewAccount {
   readonly versionLimit?: number;
 }
 
-/** Creates an account. @returns its id. */
+/**
+ * Creates an account.
+ * @returns its id.
+ * @throws {Error} when the insert returns no row.
+ */
 export async function createAccount(database: Queryable, account: NewAccount): Promise<number> {
   const { rows } = await database.query<{ id: number }>(
     `insert into account (name, language, time_zone_id, currency, version_limit)

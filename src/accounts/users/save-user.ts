@@ -22,7 +22,7 @@ const MAILS_WITH_SECRETS = ['temporary_password', 'password_reset'];
 export type WrittenLock = z.output<typeof lockSchema>;
 
 /**
- * Saves the members that are present.
+ * Saves the members that are present (§4.2).
  * @throws {DomainError} not_found; permission_denied; conflict (name taken, own role, not a member); invalid_input
  */
 export async function saveUser(
@@ -81,7 +81,7 @@ export async function createMember(
 }
 
 /**
- * Inserts a user without a password, as a member of one account. The language defaults to the account's.
+ * Inserts a user without a password, as a member of one account (§4.2). The language defaults to the account's.
  * @throws {DomainError} conflict when the name is taken.
  */
 export async function insertUser(
@@ -118,7 +118,10 @@ declare module '../../platform/database/outbox.ts' {
   }
 }
 
-/** Creates a new user in the directory, appends the event `UserCreated`, and queues the mail. */
+/**
+ * Creates a new user in the directory, appends the event `UserCreated`, and queues the mail (§4.2).
+ * @throws {DomainError} conflict when the directory has the name or address; dependency_unavailable.
+ */
 export async function finishNewUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -168,7 +171,7 @@ export async function saveLock(
   });
 }
 
-/** Deletes a user, not the caller. @throws {DomainError} not_found; permission_denied; conflict */
+/** Deletes a user, not the caller (§4.2). @throws {DomainError} not_found; permission_denied; conflict */
 export async function deleteUser(
   transaction: Transaction,
   directory: UserDirectory,
@@ -183,7 +186,7 @@ export async function deleteUser(
 }
 
 /**
- * Queues a mail with a link to a new password.
+ * Queues a mail with a link to a new password (§4.2).
  * @throws {DomainError} not_found; permission_denied; conflict for a user without a mail address.
  */
 export async function requestPasswordReset(

@@ -28,7 +28,7 @@ export async function findAccountIds(database: Queryable, userId: string): Promi
 }
 
 /**
- * Finds a user of the caller's account; an ADMIN finds every user.
+ * Finds a user of the caller's account; an ADMIN finds every user (R-A5).
  * @throws {DomainError} not_found, also for users of other accounts, whose existence is not revealed.
  */
 export async function getTargetUser(database: Queryable, caller: Caller, userId: string): Promise<TargetUser> {
@@ -72,7 +72,7 @@ async function lockCaller(
 }
 
 /**
- * Finds a user of the caller's account, locked until the transaction ends, whom the caller may change.
+ * Finds a user of the caller's account, locked until the transaction ends, whom the caller may change (R-B8).
  * @throws {DomainError} not_found; permission_denied
  */
 export async function lockTargetUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
@@ -82,7 +82,10 @@ export async function lockTargetUser(transaction: Transaction, caller: Caller, u
   return target;
 }
 
-/** Finds a user of any account of the caller. Lock the user before (`lockUsers`). @throws {DomainError} not_found */
+/**
+ * Finds a user of any account of the caller (R-A5). Lock the user before (`lockUsers`).
+ * @throws {DomainError} not_found
+ */
 export async function getVisibleUser(transaction: Transaction, caller: Caller, userId: string): Promise<TargetUser> {
   const mine = await findAccountIds(transaction, caller.userId);
   return requireUser(
@@ -98,12 +101,15 @@ export async function assertMayChange(database: Queryable, caller: Caller, targe
   assertAllowed(planUserChange({ userId: caller.userId, role: caller.role, accountIds }, target));
 }
 
-/** @throws {DomainError} permission_denied with the reason of a refusal. */
+/**
+ * Requires that a decision of user-rules.ts allows the change (R-B8).
+ * @throws {DomainError} permission_denied with the reason of a refusal.
+ */
 export function assertAllowed(decision: ChangeDecision): void {
   if (decision.kind === 'refused') throw new DomainError('permission_denied', decision.reason);
 }
 
-/** Requires membership, for data stored per account. @throws {DomainError} conflict */
+/** Requires membership, for data stored per account (R-B8). @throws {DomainError} conflict */
 export function assertMember(
   { userName, accountIds }: Pick<TargetUser, 'userName' | 'accountIds'>,
   accountId: number,
@@ -112,7 +118,11 @@ export function assertMember(
   throw new DomainError('conflict', `the user ${userName} is not a member of account ${accountId}`);
 }
 
-/** Requires a user other than the caller. @param verb completes the message. @throws {DomainError} conflict */
+/**
+ * Requires a user other than the caller (R-B8).
+ * @param verb completes the message.
+ * @throws {DomainError} conflict
+ */
 export function assertOther({ userId }: Caller, target: TargetUser, verb: string): void {
   if (target.userId === userId) throw new DomainError('conflict', `you cannot ${verb} yourself`);
 }

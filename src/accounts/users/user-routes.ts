@@ -31,7 +31,7 @@ export const CREATE_USER_QUERY = declareQuery({
   }),
 });
 
-/** Mount behind bearer authentication. */
+/** Routes of one user (§4.2). Mount behind bearer authentication. */
 export function userRoutes(services: AccountServices): Hono<AccountEnv> {
   const { database } = services;
   const manager = requireRole('MANAGER');

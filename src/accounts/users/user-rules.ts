@@ -21,8 +21,8 @@ const RANK: Readonly<Record<RoleName, number>> = { USER: 0, MANAGER: 1, ADMIN: 2
 const ALLOWED: ChangeDecision = { kind: 'allowed' };
 
 /**
- * An ADMIN may change every user. A MANAGER may change a user, except an ADMIN, whose accounts are all the MANAGER's
- * own. A USER may change no user.
+ * An ADMIN may change every user (R-B8). A MANAGER may change a user, except an ADMIN, whose accounts are all the
+ * MANAGER's own. A USER may change no user.
  */
 export function planUserChange(changer: Changer, changed: Changed): ChangeDecision {
   if (changer.role === 'ADMIN') return ALLOWED;
@@ -34,12 +34,12 @@ export function planUserChange(changer: Changer, changed: Changed): ChangeDecisi
     : refuse('the user also belongs to accounts you do not manage; an ADMIN may change the user');
 }
 
-/** A user may grant roles up to their own. */
+/** A user may grant roles up to their own (R-B8). */
 export function planRoleGrant(changer: Pick<Changer, 'role'>, granted: RoleName): ChangeDecision {
   return RANK[granted] <= RANK[changer.role] ? ALLOWED : refuse(`only an ADMIN may grant the role ${granted}`);
 }
 
-/** @returns the highest of several roles; USER for an empty list. */
+/** @returns the highest of several roles; USER for an empty list (R-B8). */
 export function highestRole(roles: readonly RoleName[]): RoleName {
   return roles.reduce<RoleName>((highest, role) => (RANK[role] > RANK[highest] ? role : highest), 'USER');
 }

@@ -5,9 +5,10 @@ import { invalidInput } from '../../platform/http/lenient.ts';
 import type { WrittenSite } from '../field-schemas.ts';
 
 /**
- * Grants access to sites, replacing earlier grants of these sites.
+ * Grants access to sites, replacing earlier grants of these sites (R-C3).
  * @param root JSON path of the list in error messages.
- * @throws {DomainError} invalid_input for sites that do not belong to the account, and sources that do not belong to the site.
+ * @throws {DomainError} invalid_input for sites that do not belong to the account, and sources that do not belong to
+ *   the site.
  */
 export async function writeUserSites(
   database: Queryable,
@@ -28,7 +29,10 @@ export async function writeUserSites(
   );
 }
 
-/** @throws {DomainError} invalid_input for sites not of the account, and sources not of the site. */
+/**
+ * Requires that every site belongs to the account and every source to its site (R-B9, R-C3).
+ * @throws {DomainError} invalid_input for sites not of the account, and sources not of the site.
+ */
 export async function assertSites(
   database: Queryable,
   accountId: number,
@@ -67,7 +71,7 @@ async function findSourceProblems(
   );
 }
 
-/** Revokes access to these sites of the account. */
+/** Revokes access to these sites of the account (R-C3). */
 export async function removeUserSites(
   database: Queryable,
   accountId: number,
@@ -81,7 +85,7 @@ export async function removeUserSites(
   );
 }
 
-/** Replaces the user's access to all sites of the account. @throws {DomainError} invalid_input */
+/** Replaces the user's access to all sites of the account (R-C3). @throws {DomainError} invalid_input */
 export async function replaceUserSites(
   database: Queryable,
   accountId: number,

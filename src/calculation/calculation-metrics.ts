@@ -16,7 +16,7 @@ export interface CalculationMetrics {
   runEnded(run: EndedRunFigures): void;
 }
 
-/** Registers the metrics of runs. */
+/** Registers the metrics of runs (R-A9). */
 export function createCalculationMetrics(metrics: Metrics): CalculationMetrics {
   const runs = metrics.counter({
     name: 'tidemark_calculation_runs_total',
@@ -59,7 +59,7 @@ export interface ZygoteMetrics {
   watch(isAlive: () => boolean): void;
 }
 
-/** Registers the metrics of the zygotes that run scripts. */
+/** Registers the metrics of the zygotes that run scripts (R-A9). */
 export function createZygoteMetrics(metrics: Metrics): ZygoteMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   return {

@@ -43,7 +43,7 @@ interface Answer {
 }
 
 /**
- * Answers one task.
+ * Answers one task (R-H9).
  * @returns false when the task is gone or another calculator has taken it.
  * @throws the error that kept it from answering; the task then waits again.
  */
@@ -62,7 +62,7 @@ export async function answerPreview(services: RunServices, id: number, signal: A
   return true;
 }
 
-/** @returns ids of up to 100 waiting tasks, oldest first. Deletes tasks older than ten minutes. */
+/** @returns ids of up to 100 waiting tasks, oldest first (R-H9). Deletes tasks older than ten minutes. */
 export async function findWaitingPreviews(database: Database): Promise<readonly number[]> {
   await database.query(FORGET);
   const { rows } = await database.query<{ id: number }>(FIND_WAITING);

@@ -26,6 +26,7 @@ export interface Question {
 }
 
 /**
+ * Hands a preview task to a calculator and waits for its answer (R-H9).
  * @param signal aborted when the client has gone.
  * @throws {DomainError} dependency_unavailable when no calculator answers within 90 s; the signal's reason.
  */

@@ -19,6 +19,7 @@ export interface PreviewedDates {
 }
 
 /**
+ * Describes the result of a previewed run.
  * @param defaultVersion Version of rows without one (§9.4).
  * @returns the body of the answer. Rows are read slice by slice, so that the event loop serves others in between.
  */

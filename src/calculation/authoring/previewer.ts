@@ -11,7 +11,11 @@ export interface Previewer {
   findWaiting(): Promise<readonly string[]>;
 }
 
-/** @param maxAtOnce previews answered at the same time. @param signal aborts those in progress on a stop. */
+/**
+ * Creates the limiter of a calculator's previews (R-H9).
+ * @param maxAtOnce previews answered at the same time.
+ * @param signal aborts those in progress on a stop.
+ */
 export function createPreviewer(
   services: RunServices & { readonly queue: WakeQueue },
   maxAtOnce: number,

@@ -25,6 +25,7 @@ const VISIBLE = `
   where id = any($3::int[]) and account_id = $4 and ${isReached('site_id', 'id', '$5', '$6')}`;
 
 /**
+ * Finds references to missing or invisible variables, units, sites and sources (R-H1).
  * @param root path of the declaration, such as `$.calculated`: the problems' paths begin with it.
  * @returns one problem for each reference that does not exist, or that the caller may not read.
  */

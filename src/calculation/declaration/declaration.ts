@@ -34,7 +34,7 @@ export const instantSchema = z
   .refine((text) => parseDate(text)?.isLocal === false, { error: `${DATE_RULE}, with a zone` })
   .meta({ format: 'date-time', examples: ['2026-03-01T00:15:00Z'] });
 
-/** A declared instant, to the microsecond. */
+/** A declared instant, to the microsecond (R-H1). */
 export function instantMicros(instant: string | null | undefined): Micros | undefined {
   return instant ? parseDate(instant)?.micros : undefined;
 }
@@ -125,7 +125,7 @@ export const DECLARATION_SCHEMA = declarationSchema.meta({
     'How a variable is calculated: R formulas, the dates for which each is valid, and the inputs each reads.',
 });
 
-/** @returns whether the formula has a script. One without is a draft and is not run. */
+/** @returns whether the formula has a script (R-H1). One without is a draft and is not run. */
 export function hasScript(formula: FormulaDeclaration | undefined): boolean {
   return formula?.formula !== undefined && formula.formula !== null && formula.formula.trim() !== '';
 }

@@ -25,6 +25,7 @@ const READERS = `
   group by edge.input_variable_id`;
 
 /**
+ * Searches for a cycle through the variable with its new inputs (R-H1).
  * @param inputIds all inputs that the variable is to have; those it has already close no cycle.
  * @returns ids from the variable by its readers to itself; undefined when there is no cycle.
  */

@@ -54,7 +54,7 @@ function findValid(begins: readonly Micros[], ends: readonly Micros[], at: Micro
 
 /**
  * @returns the part of a range of dates that lies in a period; a range outside it becomes the period's nearest end,
- *   because a window may reach from there into the period.
+ *   because a window may reach from there into the period (R-H1).
  */
 export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): DateRange {
   return { fromMicros: clamp(range.fromMicros), toMicros: clamp(range.toMicros) };
@@ -64,7 +64,7 @@ export function clampInto({ fromMicros, untilMicros }: FormulaPeriod, range: Dat
   }
 }
 
-/** @returns whether any date of the range is in the period. */
+/** @returns whether any date of the range is in the period (R-H1). */
 export function touches({ fromMicros, untilMicros }: FormulaPeriod, range: DateRange): boolean {
   return range.fromMicros < untilMicros && range.toMicros >= fromMicros;
 }

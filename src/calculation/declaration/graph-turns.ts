@@ -41,7 +41,10 @@ export async function lockGraph(transaction: Transaction, accountId: number): Pr
   if (!rows[0]?.isLocked) throw new GraphBusyError();
 }
 
-/** @param maxWaitMs time a saver waits, first in memory, then for the lock. */
+/**
+ * Opens the queues of this process, one per account.
+ * @param maxWaitMs time a saver waits, first in memory, then for the lock.
+ */
 export function openGraphTurns(database: Database, maxWaitMs = MAX_WAIT_MS): GraphTurns {
   // Account → the savers that wait behind the current one.
   const lines = new Map<number, (() => void)[]>();

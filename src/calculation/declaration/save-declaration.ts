@@ -18,7 +18,7 @@ const ROOT = '$.calculated';
 /** Variables of a cycle that its error names; of a longer one those in the middle are left out. */
 const MAX_NAMED = 20;
 
-/** Hook of `structure/`: called when a variable is saved. */
+/** Hook of `structure/`: called when a variable is saved (R-H1). */
 export function openDeclarations(database: Database): Declarations {
   const turns = openGraphTurns(database);
   return {
@@ -33,7 +33,7 @@ export function openDeclarations(database: Database): Declarations {
 }
 
 /**
- * Call it in a turn (`graph-turns`).
+ * Saves the declaration of a variable (R-H1). Call it in a turn (graph-turns.ts).
  * @param declaration undefined when the variable is no longer calculated.
  * @throws {DomainError} invalid_input and calculation_cycle as `checkDeclaration`.
  * @throws {GraphBusyError} when another transaction is changing the graph.
@@ -58,7 +58,7 @@ export async function saveDeclaration(
 }
 
 /**
- * Makes every check of saving, and changes nothing.
+ * Makes every check of saving, and changes nothing (R-H1).
  * @throws {DomainError} invalid_input with one detail for each input, unit and form owner that does not exist;
  *   calculation_cycle when the variable would trigger itself or close a cycle.
  */

@@ -8,8 +8,8 @@ import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 type CivilBucket = Exclude<Bucket, 'all'>;
 
 /**
- * First instant of the bucket that holds an instant. Buckets that overlap, such as hours where the clock goes back by half
- * an hour, are one.
+ * First instant of the bucket that holds an instant (R-H1). Buckets that overlap, such as hours where the clock goes
+ * back by half an hour, are one.
  */
 export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf } = bucketsOf(bucket, timeZoneId);
@@ -17,7 +17,7 @@ export function bucketBegin(micros: Micros, bucket: CivilBucket, timeZoneId: str
   return Math.min(begin, startOf(begin));
 }
 
-/** First instant after the bucket that holds an instant, and after buckets that overlap it. */
+/** First instant after the bucket that holds an instant, and after buckets that overlap it (R-H1). */
 export function bucketEnd(micros: Micros, bucket: CivilBucket, timeZoneId: string): Micros {
   const { startOf, next } = bucketsOf(bucket, timeZoneId);
   const begin = startOf(micros);

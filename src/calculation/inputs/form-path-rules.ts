@@ -9,7 +9,7 @@ export const FORM_PATH_RULE = "must be words joined by dots, such as Form.Group.
 const WORD = /(?:'((?:[^']|'')+)'|([^\s().{}=<>~!'][^.'"(){}]*))(\.|$)/y;
 const ROOT = 'clientdata';
 
-/** @returns the keys, outermost first; undefined when the text is not a path. */
+/** @returns the keys, outermost first; undefined when the text is not a path (R-H1). */
 export function parseFormPath(text: string): readonly string[] | undefined {
   const keys: string[] = [];
   const trimmed = text.trim();

@@ -10,8 +10,8 @@ export interface Home {
 }
 
 /**
- * Reads the values in the order declared. Without an id the form is that of the variable's own site or source. An object or
- * a list becomes its JSON text.
+ * Reads the values in the order declared (R-H2). Without an id the form is that of the variable's own site or source.
+ * An object or a list becomes its JSON text.
  */
 export async function loadFormValues(
   queryable: Queryable,

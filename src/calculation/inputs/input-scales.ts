@@ -14,7 +14,7 @@ export type FoundScale =
   | { readonly kind: 'ok'; readonly scale: LinearScale | undefined }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** @returns for each pair its scale (undefined when the units are equal), or why it cannot be converted. */
+/** @returns for each pair its scale (undefined when the units are equal), or why it cannot be converted (R-C8). */
 export async function findInputScales(
   queryable: Queryable,
   pairs: readonly UnitPair[],

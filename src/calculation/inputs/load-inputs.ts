@@ -58,9 +58,10 @@ export interface InputsWanted {
 }
 
 /**
+ * Reads every input of a formula over its window (R-H2, R-H6).
  * @param transaction read-only, repeatable read, begun after the run was claimed.
- * @throws {DomainError} not_found when an input does not exist; invalid_input when its unit cannot be converted, or the inputs
- *   have more than `remainingPoints` points.
+ * @throws {DomainError} not_found when an input does not exist; invalid_input when its unit cannot be converted, or the
+ *   inputs have more than `remainingPoints` points.
  */
 export async function loadInputs(
   transaction: Transaction,

@@ -32,7 +32,7 @@ interface Row {
   readonly timeZoneId: string;
 }
 
-/** @returns the existing variables, by id. */
+/** @returns the existing variables, by id (R-H2). */
 export async function findVariables(
   queryable: Queryable,
   variableIds: readonly number[],

@@ -39,6 +39,7 @@ const DURATION_UNITS = {
 const MAX_YEARS = 1000;
 
 /**
+ * Plans the dates that a run reads of an input (R-H6).
  * @param timeZoneId IANA zone of the input's source.
  * @param bucket undefined for raw points.
  */
@@ -63,7 +64,9 @@ export async function findWindow(
   }
 }
 
-/** Dates that a change affects by the declared period: (a − period, b + period], or the changed dates themselves. */
+/**
+ * Dates that a change affects by the declared period: (a − period, b + period], or the changed dates themselves (R-H6).
+ */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return changed;
   return {

@@ -31,7 +31,7 @@ const ANNOUNCE = `
   left join variable on variable.id = run.variable_id left join source on source.id = variable.source_id
   where run.id = $1`;
 
-/** @param run whose record has ended. */
+/** Appends `CalculationCompleted` or `CalculationFailed` to the outbox (R-I2). @param run whose record has ended. */
 export async function announceEnd(
   transaction: Transaction,
   run: EndedRun,

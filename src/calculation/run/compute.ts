@@ -76,7 +76,7 @@ interface Loaded {
 }
 
 /**
- * @returns the outputs, or why the run failed: a script that fails is a result, not an exception.
+ * @returns the outputs, or why the run failed: a script that fails is a result, not an exception (R-H11).
  * @throws the signal's reason when aborted; {DomainError} dependency_unavailable.
  */
 export async function compute(

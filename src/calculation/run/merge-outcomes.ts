@@ -1,7 +1,10 @@
 /** Merges the outcomes of a run's formulas into its notes and durations (R-H8). */
 import type { SandboxOutcome } from '../sandbox/sandbox-types.ts';
 
-/** @returns messages, warnings, errors and output, in the order of the formulas, and details of the one that failed. */
+/**
+ * @returns messages, warnings, errors and output, in the order of the formulas, and details of the one that failed
+ *   (R-H8).
+ */
 export function mergeNotes(
   outcomes: readonly SandboxOutcome[],
   plannedCount: number,
@@ -35,7 +38,7 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
   }
 }
 
-/** @returns milliseconds spent in R, and milliseconds spent waiting for R. */
+/** @returns milliseconds spent in R, and milliseconds spent waiting for R (R-H8). */
 export function sumTimings(outcomes: readonly SandboxOutcome[]): Readonly<Record<string, number>> {
   const sum = (pick: (timing: SandboxOutcome['timing']) => number) =>
     outcomes.reduce((total, { timing }) => total + pick(timing), 0);

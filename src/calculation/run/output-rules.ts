@@ -52,7 +52,11 @@ export interface OutputSettings {
   readonly period?: Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'>;
 }
 
-/** @param series as returned; every column with its own length. */
+/**
+ * Plans the points to store from a script's series (§7, §9.4, R-H3).
+ * @param series as returned; every column with its own length.
+ * @returns the rows in slices, or the message of the rule that the series breaks.
+ */
 export function planOutput(series: OutputSeries, settings: OutputSettings): PlannedOutput {
   const message = findFault(series);
   return message === undefined ? { kind: 'ok', output: openOutput(series, settings) } : { kind: 'invalid', message };

@@ -23,8 +23,8 @@ export interface PlannedFormula {
 }
 
 /**
- * A formula runs when a changed date lies in its period, or when a window of one of its inputs reaches from there into the
- * period: then over the nearest date of the period.
+ * A formula runs when a changed date lies in its period, or when a window of one of its inputs reaches from there into
+ * the period: then over the nearest date of the period (R-H1, R-H6).
  */
 export function planFormulas(
   declaration: Declaration,

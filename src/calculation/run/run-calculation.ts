@@ -23,7 +23,7 @@ export type RunResult =
   | { readonly kind: 'ended'; readonly run: ClaimedRun; readonly report: RunReport };
 
 /**
- * Runs the waiting request of a variable.
+ * Runs the waiting request of a variable (R-H5).
  * @param signal when aborted, the run is handed back: its request waits again, unchanged.
  * @returns `idle` when no request is due; `busy` when another session runs the variable: wake it again later.
  */

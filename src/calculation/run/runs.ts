@@ -24,7 +24,7 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly ancestors: readonly number[];
 };
 
-/** Runs of a variable, newest first. The caller has checked that the variable may be read. */
+/** Runs of a variable, newest first (R-H8). The caller has checked that the variable may be read. */
 export async function listRuns(
   queryable: Queryable,
   caller: Caller,
@@ -47,7 +47,7 @@ export async function countRuns(queryable: Queryable, accountId: number, variabl
   return rows[0]?.count ?? 0;
 }
 
-/** One run of the account, or undefined. The caller must check that its variable may be read. */
+/** One run of the account, or undefined (R-H8). The caller must check that its variable may be read. */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(
     `select ${COLUMNS} from calculation_run where id = $1 and account_id = $2`,

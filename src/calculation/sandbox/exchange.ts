@@ -8,6 +8,7 @@ export class ConnectError extends Error {
 }
 
 /**
+ * Runs one exchange with a supervisor: sends header and frame, receives the answer.
  * @param timeoutMs closes the connection; the supervisor's wall limit is shorter.
  * @param signal when aborted, closes the connection, upon which the supervisor kills the run.
  * @returns everything received; incomplete when the supervisor died or the time-out passed.

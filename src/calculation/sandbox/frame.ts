@@ -69,7 +69,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
   return writer.finish();
 }
 
-/** @throws FrameError when the bytes are not exactly one result frame. */
+/** Decodes the result frame of a script. @throws FrameError when the bytes are not exactly one result frame. */
 export function decodeResult(bytes: Buffer): ResultFrame {
   const reader = new FrameReader(bytes);
   if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR1');

@@ -25,6 +25,7 @@ const BOUND_ROOT = '/mnt/root';
 const BOUND_DIRECTORY = '/mnt/socket';
 
 /**
+ * Creates the launcher that confines R with bubblewrap (R-H7).
  * @param rRoot root directory of the R file system (mode 755).
  * @param limits of all runs together, enforced by a control group where one can be created.
  */

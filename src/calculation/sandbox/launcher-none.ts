@@ -19,7 +19,10 @@ import {
 } from './launcher.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
-/** @throws {SandboxUnavailableError} when not root, which changing the user and the root directory needs. */
+/**
+ * Creates the launcher without a container.
+ * @throws {SandboxUnavailableError} when not root, which changing the user and the root directory needs.
+ */
 export function createNoneLauncher(rRoot: string): Launcher {
   if (!isRoot() && rRoot !== '/') {
     throw new SandboxUnavailableError('SANDBOX=none needs root, to run R in R_ROOT under a user of its own');

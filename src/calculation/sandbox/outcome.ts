@@ -22,6 +22,7 @@ export interface DecidedLimits extends RunLimits {
 }
 
 /**
+ * Decides how a run ended, from the bytes received and the limits (R-H7).
  * @param elapsedMs from the call to the end of the answer, for `timing.waitMs`.
  * @param isAlone whether no other run was under way when the answer ended.
  */

@@ -60,8 +60,9 @@ type SandboxConfig = Pick<
 >;
 
 /**
- * Starts R and checks from inside a run that runs are isolated as configured.
- * @throws {SandboxUnavailableError} when R_ROOT is missing, R does not start, or the isolation is weaker than configured.
+ * Starts R and checks from inside a run that runs are isolated as configured (R-H7).
+ * @throws {SandboxUnavailableError} when R_ROOT is missing, R does not start, or the isolation is weaker than
+ *   configured.
  */
 export async function openSandboxPool(options: {
   readonly config: SandboxConfig;

@@ -41,7 +41,10 @@ contained <- c(
   if (any(!grepl("^ *(lo:|Inter-|face)", interfaces))) "has a network"
 )`;
 
-/** @throws {SandboxUnavailableError} naming each promise that does not hold. */
+/**
+ * Runs the probe script and requires every guarantee of R-H7.
+ * @throws {SandboxUnavailableError} naming each promise that does not hold.
+ */
 export async function proveIsolation(run: Run, mode: ContainerMode): Promise<void> {
   const findings = mode === 'namespaces' ? 'c(always, contained)' : 'always';
   const outcome = await run(jobOf(`${PROBE}\nlist(${NO_POINTS}, Errors = ${findings})`));
@@ -51,7 +54,7 @@ export async function proveIsolation(run: Run, mode: ContainerMode): Promise<voi
   }
 }
 
-/** @throws {SandboxUnavailableError} when a trivial script does not run. */
+/** Runs a trivial script (R-H7). @throws {SandboxUnavailableError} when a trivial script does not run. */
 export async function checkHealth(run: Run): Promise<void> {
   const outcome = await run(jobOf(`list(${NO_POINTS})`));
   if (outcome.kind !== 'ok') throw new SandboxUnavailableError(`the R sandbox does not work: ${outcome.message}`);

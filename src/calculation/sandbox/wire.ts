@@ -58,7 +58,10 @@ export interface Answer {
   readonly trailer: Trailer | null;
 }
 
-/** @param frameBytes length of the request frame that follows. */
+/**
+ * Encodes the header of a run: its limits and options, 64 bytes.
+ * @param frameBytes length of the request frame that follows.
+ */
 export function encodeRunHeader(limits: RunLimits, frameBytes: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(RUN_MAGIC, 0);

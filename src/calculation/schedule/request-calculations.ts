@@ -85,7 +85,7 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
-/** Requests runs of scheduled variables, in the transaction that advances their schedules. */
+/** Requests runs of scheduled variables, in the transaction that advances their schedules (R-H5). */
 export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
   const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
   await transaction.query(
@@ -113,7 +113,7 @@ const FIND_WAITING_FOR = `
   )
   select request.variable_id as "variableId" from calculation_request request join downstream on id = variable_id`;
 
-/** Outbox consumer: turns committed writes into requests and wakes the calculators after the commit. */
+/** Outbox consumer: turns committed writes into requests and wakes the calculators after the commit (R-H5). */
 export function calculationTrigger(queue: WakeQueue): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
@@ -195,14 +195,14 @@ export interface RequestBack extends RunRequest {
 /** Attempts of a request whose runs end by a fault of the sandbox or with the calculator; then it is Failed. */
 export const MAX_ATTEMPTS = 5;
 
-/** @returns SQL: whether no request of the variable of the request `alias` is paused. */
+/** @returns SQL: whether no request of the variable of the request `alias` is paused (R-H5). */
 export const isDue = (alias: string) => `
   not exists (select from calculation_request paused
               where paused.variable_id = ${alias}.variable_id and paused.not_before_date > clock_timestamp())`;
 
 /**
- * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed. Does nothing when
- * the variable was deleted meanwhile.
+ * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed (R-H5). Does
+ * nothing when the variable was deleted meanwhile.
  */
 export async function requestAgain(transaction: Transaction, request: RequestBack): Promise<void> {
   const instant = (parameter: string) => `to_timestamp(0) + ${parameter}::int8 * interval '1 microsecond'`;
@@ -231,7 +231,8 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
 }
 
 /**
- * Delays the waiting requests of a variable after the last attempt of another: the script may fail on their dates as well.
+ * Delays the waiting requests of a variable after the last attempt of another: the script may fail on their dates as
+ * well (R-H5).
  */
 export async function delayRequests(transaction: Transaction, variableId: number, delaySec: number): Promise<void> {
   await transaction.query(

@@ -35,12 +35,12 @@ export const scheduleSchema = z
     return { cron: given.cron, timeZoneId: given.timeZoneId ?? null };
   });
 
-/** @returns the first instant after `afterMillis`, in milliseconds; undefined when there is none. */
+/** @returns the first instant after `afterMillis`, in milliseconds; undefined when there is none (R-H5). */
 export function nextInstant(cron: string, timeZoneId: string, afterMillis: number): number | undefined {
   return openCron(cron, timeZoneId).nextRun(new Date(afterMillis))?.getTime();
 }
 
-/** @returns the last instant up to and including `untilMillis`; undefined when there was none. */
+/** @returns the last instant up to and including `untilMillis`; undefined when there was none (R-H5). */
 export function lastInstant(cron: string, timeZoneId: string, untilMillis: number): number | undefined {
   return openCron(cron, timeZoneId)
     .previousRuns(1, new Date(untilMillis + 1))

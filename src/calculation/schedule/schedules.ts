@@ -56,7 +56,7 @@ interface Step {
   readonly nextMillis: number;
 }
 
-/** Replaces the schedules of a variable by those of its formulas. */
+/** Replaces the schedules of a variable by those of its formulas (R-H5). */
 export async function replaceSchedules(
   transaction: Transaction,
   variableId: number,
@@ -82,10 +82,7 @@ export async function replaceSchedules(
   ]);
 }
 
-/**
- * Requests the runs that are due.
- * @returns ids of the variables; the caller wakes the calculators.
- */
+/** Requests the runs that are due (R-H5). @returns ids of the variables; the caller wakes the calculators. */
 export async function fireSchedules(database: Database, clock: Clock): Promise<readonly number[]> {
   const fired: number[] = [];
   for (;;) {

@@ -13,7 +13,7 @@ export interface FileMetrics {
   readonly failed: Count;
 }
 
-/** Registers the counters of Standard Files. */
+/** Registers the counters of Standard Files (R-A9). */
 export function createFileMetrics(metrics: Metrics): FileMetrics {
   const rows = metrics.counter({
     name: 'tidemark_file_rows_total',

@@ -56,7 +56,10 @@ const FIND = `
   from stored_file
   where id = $1 and account_id = $2 and ($3 or user_id = $4) and state <> 'Uploading'`;
 
-/** @throws {DomainError} not_found, also for a file the caller may not see and for one that is still uploading. */
+/**
+ * Reads the state of a file that the caller may see (R-E1).
+ * @throws {DomainError} not_found, also for a file the caller may not see and for one that is still uploading.
+ */
 export async function getFile(queryable: Queryable, caller: Caller, fileId: string): Promise<FileStatus> {
   const isManager = caller.role !== 'USER';
   const values = [fileId, caller.accountId, isManager, caller.userId];
@@ -78,7 +81,7 @@ function toStatus(row: FileRow): FileStatus {
   };
 }
 
-/** Whether the file has reached its final state. */
+/** Whether the file has reached its final state (R-E1). */
 export function isOver({ state }: FileStatus): boolean {
   return state === 'Completed' || state === 'Failed';
 }
@@ -93,7 +96,7 @@ export async function findWarnings(queryable: Queryable, fileId: string): Promis
 }
 
 /**
- * Returns one page of the row errors, in file order.
+ * Returns one page of the row errors, in file order (R-E1).
  * @param after id of the last error of the page before, exclusive; 0 for the first page.
  */
 export async function findErrors(

@@ -51,12 +51,14 @@ const COLUMNS: readonly TemplateColumn[] = [
 /** Names of the columns, in the order of the template. */
 export const TEMPLATE_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
-/** Returns the template as CSV: the header. */
+/** Returns the template as CSV: the header (§2). */
 export function csvTemplate(): string {
   return `${TEMPLATE_COLUMNS.join(',')}\n`;
 }
 
-/** Returns the template as an xlsx workbook; the second sheet lists the variable types, and is not read on upload. */
+/**
+ * Returns the template as an xlsx workbook; the second sheet lists the variable types, and is not read on upload (§2).
+ */
 export async function xlsxTemplate(): Promise<Uint8Array> {
   // Loaded on demand: exceljs takes 0.3 s and 40 MB that most processes never need.
   const { default: excel } = await import('exceljs');

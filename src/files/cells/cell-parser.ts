@@ -20,7 +20,7 @@ export function parseFileDate(text: string): ParsedDate | undefined {
   return isPlain || FILE_DATE.test(text) ? parseDate(text) : undefined;
 }
 
-/** Parses a finite number with decimal point or exponent. @returns NaN for anything else, such as 1e999 or 1,5. */
+/** Parses a finite number with decimal point or exponent (§2). @returns NaN for anything else, such as 1e999 or 1,5. */
 export function parseFileNumber(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value)) return Number.NaN;
@@ -30,7 +30,7 @@ export function parseFileNumber(text: string): number {
   return isOtherBase || text.trim() === '' ? Number.NaN : value;
 }
 
-/** Parses an id from 0 to 2147483647, also written as 12.0. @returns undefined for anything else. */
+/** Parses an id from 0 to 2147483647, also written as 12.0 (§2). @returns undefined for anything else. */
 export function parseFileId(text: string): number | undefined {
   const trimmed = text.trim();
   const id = /^\d{1,10}(\.0+)?$/.test(trimmed) ? Number(trimmed) : Number.NaN;
@@ -38,7 +38,7 @@ export function parseFileId(text: string): number | undefined {
 }
 
 /**
- * Parses labels such as `quality:estimated|period:high`; the first colon ends the key.
+ * Parses labels such as `quality:estimated|period:high`; the first colon ends the key (§2).
  * @returns the tags, or a message when the text is invalid.
  */
 export function parseFileTags(text: string): Tags | string {

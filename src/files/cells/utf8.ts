@@ -5,7 +5,11 @@
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const NOT_ASCII = /[\x80-\xff]/;
 
-/** @param latin1 one character per byte. @returns undefined when the bytes are not UTF-8. */
+/**
+ * Decodes UTF-8 that was read as latin1.
+ * @param latin1 one character per byte.
+ * @returns undefined when the bytes are not UTF-8.
+ */
 export function decodeUtf8(latin1: string): string | undefined {
   if (!NOT_ASCII.test(latin1)) return latin1;
   try {

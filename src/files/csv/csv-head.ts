@@ -20,6 +20,7 @@ export interface CsvHead {
 }
 
 /**
+ * Reads dialect and columns from the first part of a CSV (R-E2).
  * @param bytes the first part of the file, with the whole header.
  * @throws {FileRefusal} when the file is not CSV, the header cannot be read, or it lacks or repeats a column.
  */

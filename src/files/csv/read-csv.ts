@@ -9,7 +9,7 @@ import { CsvRows } from './csv-rows.ts';
 import { RecordScanner } from './record-scanner.ts';
 
 /**
- * Reads rows from `from` to the end of the file and emits them in chunks.
+ * Reads rows from `from` to the end of the file and emits them in chunks (R-E2, R-E5).
  * @throws {FileRefusal} when the file is not CSV, lacks or repeats a column, or has too many rows.
  */
 export async function readCsv({ source, limits, from, onHeader, emit }: ParseJob): Promise<void> {

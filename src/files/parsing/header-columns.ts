@@ -45,7 +45,7 @@ export function countKnown(header: readonly string[]): number {
 }
 
 /**
- * Assigns the columns of a header.
+ * Assigns the columns of a header (R-E2).
  * @throws {FileRefusal} missing_column, naming every missing column; duplicate_column.
  */
 export function planColumns(header: readonly string[]): Columns {

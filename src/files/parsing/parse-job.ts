@@ -48,7 +48,11 @@ export function isChunk({ first, max }: ChunkRows, collectedRows: number, doneRo
   return collectedRows >= Math.min(max, Math.max(first, doneRows));
 }
 
-/** @param rows rows below the header so far. @throws {FileRefusal} too_many_rows beyond the limit (R-E4). */
+/**
+ * Requires that the file stays within its limit of rows.
+ * @param rows rows below the header so far.
+ * @throws {FileRefusal} too_many_rows beyond the limit (R-E4).
+ */
 export function assertRowCount(rows: number, { maxRows }: FileLimits): void {
   if (rows <= maxRows) return;
   throw new FileRefusal('too_many_rows', `the file must have at most ${maxRows} rows; earlier rows are ingested`);

@@ -34,8 +34,8 @@ const MAX_FAILURES = 10;
 const PARSER_DEATH_FAILURES = 5;
 
 /**
- * Ingests the oldest waiting file of an account. When `signal` aborts, stops after the chunk in progress. A file that
- * cannot be read ends as Failed.
+ * Ingests the oldest waiting file of an account (R-E2). When `signal` aborts, stops after the chunk in progress. A file
+ * that cannot be read ends as Failed.
  * @returns false when no file waits.
  */
 export async function ingestFile(

@@ -23,7 +23,7 @@ const ADVANCE = `
   where id = $1 and state = 'Processing' and position_rows = $2`;
 
 /**
- * Writes one chunk.
+ * Writes one chunk (R-E5).
  * @param done position where the chunk begins.
  * @returns false, and writes nothing, when the file no longer stands at `done`: another process has written the chunk.
  */

@@ -15,12 +15,13 @@ const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   ['\xfe\xff', 'the file must be UTF-8, it is UTF-16'],
 ];
 
-/** Returns the length of the UTF-8 byte order mark at the start; 0 without one. */
+/** Returns the length of the UTF-8 byte order mark at the start; 0 without one (R-E4). */
 export function markBytes(start: string): number {
   return start.startsWith(UTF8_MARK) ? UTF8_MARK.length : 0;
 }
 
 /**
+ * Requires that the first bytes match the format (R-E4).
  * @param start at least the first 8 bytes; of a CSV, enough to hold its header.
  * @throws {FileRefusal} wrong_format, encrypted, empty_file.
  */

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { DomainError } from '../../platform/errors.ts';
 
 /**
- * Returns the inflated body of a request as a stream.
+ * Returns the inflated body of a request as a stream (R-A4).
  * @param maxBytes maximum inflated size; beyond it, reading fails with body_too_large and the message `tooLarge`.
  * @throws {DomainError} unsupported_media_type for a Content-Encoding other than gzip; reading the stream fails with
  *   invalid_input when the gzip is damaged.
@@ -33,8 +33,8 @@ async function* inflated(gunzip: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Passes chunks on up to `maxBytes` in total. Discards up to as many bytes again before failing: a client that is still
- * sending when the connection closes may never see the answer.
+ * Passes chunks on up to `maxBytes` in total (R-A4). Discards up to as many bytes again before failing: a client that
+ * is still sending when the connection closes may never see the answer.
  * @throws {DomainError} body_too_large with the message `tooLarge`.
  */
 export async function* limited(

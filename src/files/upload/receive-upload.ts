@@ -31,7 +31,7 @@ export const UPLOAD_QUERY = declareQuery({
 });
 
 /**
- * Returns the upload of a request; its content streams while it is iterated.
+ * Returns the upload of a request; its content streams while it is iterated (R-E1).
  * @param maxBytes maximum size of the file.
  * @throws {DomainError} unsupported_media_type when format and name do not agree or are unknown; invalid_input for a
  *   malformed form or file name; body_too_large, also while iterating.

@@ -23,7 +23,10 @@ interface Relation {
 const MAX_PART_BYTES = 32 << 20;
 const MAX_STYLES = 100_000;
 
-/** @throws {FileRefusal} wrong_format when it is not an xlsx workbook or has no worksheet; damaged_file. */
+/**
+ * Reads the structure of a workbook (R-E2).
+ * @throws {FileRefusal} wrong_format when it is not an xlsx workbook or has no worksheet; damaged_file.
+ */
 export async function readWorkbook(archive: XlsxArchive): Promise<Workbook> {
   const root = [...(await readRelations(archive, '')).values()];
   const main = root.find(({ type }) => type === 'officeDocument')?.target;

@@ -23,7 +23,7 @@ const MAX_ENTRIES = 10_000;
 const [STORED, DEFLATED] = [0, 8];
 const INFLATED_CHUNK_BYTES = 1 << 18;
 
-/** Reads and checks the directory. @throws {FileRefusal} wrong_format, encrypted, zip_bomb, damaged_file. */
+/** Reads and checks the directory (R-E4). @throws {FileRefusal} wrong_format, encrypted, zip_bomb, damaged_file. */
 export async function openXlsxArchive(source: FileSource, limits: FileLimits): Promise<XlsxArchive> {
   assertSignature('xlsx', Buffer.from(await source.readPart(0)).toString('latin1', 0, START_BYTES));
   const zip = await refusing(() =>

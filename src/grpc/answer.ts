@@ -34,7 +34,7 @@ export interface Counted<Message> {
 
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'cancelled'>;
 
-/** @returns the handler of a call that answers with one message. */
+/** @returns the handler of a call that answers with one message (R-J2). */
 export function unaryHandler<Request, Message>(
   services: AnswerServices,
   method: string,
@@ -120,7 +120,10 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
   return metadata.get('authorization')[0]?.toString();
 }
 
-/** @throws {DomainError} invalid_token, insufficient_scope or permission_denied. */
+/**
+ * Finds the caller of a call by its `authorization` metadata (R-J2).
+ * @throws {DomainError} invalid_token, insufficient_scope or permission_denied.
+ */
 export function authenticateCall({ authentication }: AnswerServices, call: AnyCall): Promise<Caller> {
   return authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
 }

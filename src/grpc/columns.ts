@@ -25,6 +25,7 @@ export function toDoubleBytes(values: Float64Array): Buffer {
 }
 
 /**
+ * Dictionary-codes the texts of a column.
  * @param ids dictionary id of each point's text; NO_ID for none.
  * @returns for each point 0 for none or an index into `texts` starting at 1; both empty when no point has a text.
  */

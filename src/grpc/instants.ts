@@ -2,7 +2,10 @@
 import { parseMoment } from '../platform/dates/date-rules.ts';
 import type { Micros } from '../points/point.ts';
 
-/** @throws Error when the text is not an instant, which stored records never contain. */
+/**
+ * Converts an instant of a stored record to microseconds since 1970.
+ * @throws Error when the text is not an instant, which stored records never contain.
+ */
 export function toMicros(text: string): Micros {
   const moment = parseMoment(text);
   if (!moment) throw new Error(`${JSON.stringify(text)} is not an instant`);

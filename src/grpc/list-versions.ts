@@ -29,7 +29,7 @@ const MAX_PAGE = 10_000;
 // Keeps a message below the default 4 MiB limit of clients: a version takes 40 bytes besides its tag.
 const MAX_TEXT_BYTES = 3 << 20;
 
-/** @returns the handler of the call. */
+/** Handles `ListVersions` (R-F8, R-J1). */
 export function listVersionsHandler(services: AnswerServices & { readonly database: Database }) {
   return unaryHandler(services, 'ListVersions', (caller, message: ListVersionsMessage) =>
     answer(services.database, caller, message),

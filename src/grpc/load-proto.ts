@@ -27,7 +27,10 @@ export function loadPublicPackage(): PackageDefinition {
   return fromJSON(loadRoot().toJSON(), OPTIONS);
 }
 
-/** @returns the service with the fixed-width columns of points as `bytes`. */
+/**
+ * @returns the service with the fixed-width columns of points as `bytes`.
+ * @throws {Error} when the proto lacks one of these columns.
+ */
 export function loadServerService(): ServiceDefinition {
   const root = loadRoot();
   for (const type of COLUMNAR.map((name) => root.lookupType(name))) {

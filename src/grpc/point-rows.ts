@@ -16,7 +16,10 @@ export interface PointRowsMessage {
   readonly unitIds: readonly number[];
 }
 
-/** @param unitOf unit of a variable's values; null when it has none. */
+/**
+ * Builds one message from the chunks of several variables (R-J1).
+ * @param unitOf unit of a variable's values; null when it has none.
+ */
 export function pointRows(
   chunks: readonly PointChunk[],
   labels: Labels,

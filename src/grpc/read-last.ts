@@ -25,7 +25,7 @@ interface ReadLastResponse {
 const MAX_POINTS = 50_000;
 const MAX_TEXT_BYTES = 2 << 20;
 
-/** @returns the handler of the call. */
+/** Handles `ReadLast` (R-J1). */
 export function readLastHandler(services: ReadServices) {
   return unaryHandler(services, 'ReadLast', (caller, message: ReadLastMessage, signal) =>
     readLast(services, caller, message, signal),

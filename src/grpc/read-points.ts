@@ -22,7 +22,7 @@ export interface ReadServices extends StreamServices {
   readonly dictionary: Dictionary;
 }
 
-/** @returns the handler of the call. */
+/** Handles `ReadPoints` (R-J1, R-J2). */
 export function readPointsHandler(services: ReadServices) {
   return streamHandler(services, 'ReadPoints', (caller: Caller, message: ReadPointsMessage, signal) =>
     messagesOf(services, caller, message, signal),

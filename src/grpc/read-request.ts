@@ -85,7 +85,7 @@ export function placeInMessage(name: string): InputLocation {
   return { subject: field, path: field };
 }
 
-/** @throws {DomainError} invalid_input naming every invalid field. */
+/** Parses a request for points (R-G1, R-G2, R-J1). @throws {DomainError} invalid_input naming every invalid field. */
 export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketRequest {
   const { selection, paging, buckets, order } = parseMembers({
     selection: () => toSelection(message),
@@ -96,7 +96,10 @@ export function toReadRequest(message: ReadPointsMessage): ReadRequest & BucketR
   return { ...selection, order, ...paging, ...buckets };
 }
 
-/** Parses the variables and the selection of their points. @throws {DomainError} invalid_input naming every invalid field. */
+/**
+ * Parses the variables and the selection of their points (R-G2).
+ * @throws {DomainError} invalid_input naming every invalid field.
+ */
 export function toSelection(message: SelectionMessage) {
   const { version, sourceId, ...members } = parseMembers({
     sourceId: () => toId('sourceId', message.sourceId),
@@ -141,6 +144,7 @@ export interface PagingMessage {
 }
 
 /**
+ * Parses paging fields (§8).
  * @param mostItems maximum of `items_per_page`.
  * @returns the page; `limit` is undefined when `items_per_page` is 0.
  * @throws {DomainError} invalid_input when a field is negative or above its maximum.
@@ -170,14 +174,14 @@ function known<Key extends string, Value>(name: string, values: Readonly<Record<
   throw locationError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
-/** @throws {DomainError} invalid_input when negative or above `most`. */
+/** Requires a count from 0 to `most`. @throws {DomainError} invalid_input when negative or above `most`. */
 export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
   if (count < 0) throw locationError(placeInMessage(name), `must not be negative, got ${count}`);
   if (count <= most) return count;
   throw locationError(placeInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
-/** @throws {DomainError} invalid_input when below 1. */
+/** Requires a positive id. @throws {DomainError} invalid_input when below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
   throw locationError(placeInMessage(name), `must be at least 1, got ${id}`);

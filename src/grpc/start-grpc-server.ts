@@ -31,7 +31,10 @@ const SERVER_OPTIONS = {
   'grpc.keepalive_timeout_ms': 20_000,
 };
 
-/** @param port 0 picks a free port. The server speaks plain HTTP/2; a proxy in front terminates TLS. */
+/**
+ * Starts the server with all its services (R-J1, R-J2).
+ * @param port 0 picks a free port. The server speaks plain HTTP/2; a proxy in front terminates TLS.
+ */
 export async function startGrpcServer(services: DataPointsServices, host: string, port: number): Promise<GrpcServer> {
   const server = new Server({ ...SERVER_OPTIONS, interceptors: [countCalls(services.metrics)] });
   const watching = startWatching(services);

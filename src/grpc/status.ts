@@ -21,7 +21,7 @@ const Status = root.lookupType('google.rpc.Status');
 const ErrorInfo = root.lookupType('google.rpc.ErrorInfo');
 const BadRequest = root.lookupType('google.rpc.BadRequest');
 
-/** @param requestId in ErrorInfo, for support requests. */
+/** Converts an error to a gRPC status (R-J3). @param requestId in ErrorInfo, for support requests. */
 export function toStatus(error: unknown, requestId: string, log: Log): Partial<StatusObject> {
   const { code: word, message, details: problems = [] } = toDomainError(error, requestId, log);
   const code = ERROR_MAPPINGS[word].grpc;

@@ -23,7 +23,7 @@ export const AT_BEGINNING: ChangePosition = {
   dateMicros: Number.POSITIVE_INFINITY,
 };
 
-/** @param positions of the reader, by variable id. */
+/** Encodes the positions of a reader as a cursor (R-J1). @param positions of the reader, by variable id. */
 export function encodeCursor(positions: ReadonlyMap<number, ChangePosition>): Buffer {
   const entries = [...positions].sort(([a], [b]) => a - b);
   let greatest = 0;

@@ -7,7 +7,7 @@ export interface Semaphore {
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-/** @param permits number of runs at the same time. */
+/** Opens a FIFO semaphore. @param permits number of runs at the same time. */
 export function openSemaphore(permits: number): Semaphore {
   const waiting = new Set<() => void>();
   let free = permits;

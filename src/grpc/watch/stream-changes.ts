@@ -16,8 +16,10 @@ export type Change =
   | { readonly kind: 'complete'; readonly changes: readonly ChangedVariable[] };
 
 /**
+ * Streams the points after the positions, variable by variable, from one snapshot (R-J1).
  * @param positions of the reader in the variables that may have changed.
  * @param scales unit conversion by variable id.
+ * @throws the reason of the signal; the error of a cut connection (`streamInSnapshot`).
  */
 export function streamChanges(
   database: Database,

@@ -114,7 +114,7 @@ class WatchRegistry {
   }
 }
 
-/** Starts the subscription, the poll and the access check. */
+/** Starts the subscription, the poll and the access check (R-B5). */
 export function openWatchHub(options: WatchHubOptions): WatchHub {
   const { database, authentication, pollMs, heartbeatMs, maxPerUser, log } = options;
   const registry = new WatchRegistry();

@@ -24,7 +24,7 @@ export interface WatchServices extends AnswerServices {
   readonly maxVariables: number;
 }
 
-/** @returns the handler of the call. */
+/** Handles `WatchPoints` (R-J1, R-J2). */
 export function watchPointsHandler(services: WatchServices) {
   return (call: ServerWritableStream<WatchPointsMessage, WatchMessage>): void => {
     const { signal: leaving } = abortOnCancel(call);

@@ -56,7 +56,7 @@ const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
 /** Paths besides the issuer's that accept a secret without a bearer token. */
 const SECRET_PATHS: ReadonlySet<string> = new Set(['/account/user/register', '/account/invitation']);
 
-/** @returns the app; every route of the service is mounted. */
+/** @returns the app; every route of the service is mounted (R-B6). */
 export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   const { authentication, exchangePassword, issuer, healthChecks, push, api, open, rateLimits, metrics, log } = parts;
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });

@@ -57,7 +57,7 @@ function respondWithPage(c: Context<RequestIdEnv>, { code }: DomainError): Respo
   return c.body(page.html, status, page.headers);
 }
 
-/** Answers 404 `not_found` for a path or method without a route. */
+/** Answers 404 `not_found` for a path or method without a route (R-A5). */
 export const notFoundHandler: NotFoundHandler<RequestIdEnv> = (c) =>
   respond(c, new DomainError('not_found', `no route matches ${c.req.method} ${c.req.path}`));
 

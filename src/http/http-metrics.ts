@@ -19,7 +19,7 @@ export type CountRequest = (request: AnsweredRequest) => { observe(seconds: numb
 /** Route label of requests without a matching route. */
 const NO_ROUTE = 'none';
 
-/** Registers `tidemark_http_request_seconds`. */
+/** Registers `tidemark_http_request_seconds` (R-A9). */
 export function createRequestCounter(metrics: Metrics): CountRequest {
   const durations = metrics.distribution({
     name: 'tidemark_http_request_seconds',
@@ -30,7 +30,7 @@ export function createRequestCounter(metrics: Metrics): CountRequest {
 }
 
 /**
- * Middleware that observes every request.
+ * Middleware that observes every request (R-A9).
  * @param routeOf route label of a path the app does not route by pattern; undefined takes the matched route.
  */
 export function countRequests(count: CountRequest, routeOf: (path: string) => string | undefined): MiddlewareHandler {

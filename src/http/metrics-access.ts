@@ -16,7 +16,10 @@ export interface MetricsHandlers {
 
 const BEARER = /^Bearer +(.+?) *$/i;
 
-/** @param token value of METRICS_TOKEN; undefined disables access by token. */
+/**
+ * Creates the handlers of `/metrics` on the API's port (R-A9).
+ * @param token value of METRICS_TOKEN; undefined disables access by token.
+ */
 export function metricsHandlers(metrics: Metrics, token: string | undefined): MetricsHandlers {
   const answer = async (c: Context): Promise<Response> => {
     const text = await metrics.text();

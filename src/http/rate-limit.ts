@@ -17,7 +17,7 @@ export interface RateLimits {
 }
 
 /**
- * Middleware that limits the caller's requests. It runs after `authenticate`.
+ * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`.
  * @throws {DomainError} rate_limited, with `Retry-After` set.
  */
 export function limitCaller({ limiter, apiPerMinute }: RateLimits): MiddlewareHandler<CallerEnv> {
@@ -28,7 +28,7 @@ export function limitCaller({ limiter, apiPerMinute }: RateLimits): MiddlewareHa
 }
 
 /**
- * Middleware that limits POST requests of a client network. Reads (keys, discovery, pages) are not counted.
+ * Middleware that limits POST requests of a client network (R-B15). Reads (keys, discovery, pages) are not counted.
  * @param applies whether requests to a path are counted.
  * @throws {DomainError} rate_limited, with `Retry-After` set.
  */
@@ -40,7 +40,7 @@ export function limitAddress(limits: RateLimits, applies: (path: string) => bool
 }
 
 /**
- * Counts one attempt to use a secret against the limit of the client's network.
+ * Counts one attempt to use a secret against the limit of the client's network (R-B15).
  * @throws {DomainError} rate_limited, with `Retry-After` set.
  */
 export async function countAddress({ limiter, tokenPerMinute, proxyHops }: RateLimits, c: Context): Promise<void> {

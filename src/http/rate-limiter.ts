@@ -42,7 +42,7 @@ const SCRIPT = `
   redis.call('SET', KEYS[1], string.format('%.3f', after), 'PX', math.ceil(after - now))
   return 0`;
 
-/** Opens a limiter with a Redis connection of its own. `close()` ends the connection. */
+/** Opens a limiter with a Redis connection of its own (R-B15). `close()` ends the connection. */
 export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): RateLimiter {
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'rate limits', log });
   redis.options.commandTimeout = COMMAND_TIMEOUT_MS;

@@ -14,7 +14,7 @@ export interface RateDecision {
 }
 
 /**
- * Meters one request.
+ * Meters one request (R-B15).
  * @param fullAtMs stored state of the key; undefined for a new key.
  * @param perMinute limit, at least 1.
  */

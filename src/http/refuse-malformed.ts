@@ -28,7 +28,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Installs the answers on a server; Node alone would answer with an empty body. */
+/** Installs the answers on a server; Node alone would answer with an empty body (R-A5). */
 export function refuseMalformed(server: Server): void {
   const answering = new WeakSet<Duplex>();
   server.on('request', ({ socket }, outgoing) => {

@@ -29,7 +29,7 @@ interface File {
 }
 
 /**
- * Routes of `/docs`, mounted at the root before authentication. A file is read at its first request and kept.
+ * Routes of `/docs`, mounted at the root before authentication (R-A9). A file is read at its first request and kept.
  * @param findAddresses where "Try it out" may send requests.
  */
 export function docsRoutes(findAddresses: () => Promise<Addresses>): Hono {

@@ -26,7 +26,9 @@ const CHALLENGE = 'Basic realm="tidemark", charset="UTF-8"';
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+) *$/i;
 const MAX_CACHED = 5000;
 
-/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate`. Permission to push is checked later. */
+/**
+ * Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B7). Permission to push is checked later.
+ */
 export function authenticatePush(authentication: PushAuthentication): MiddlewareHandler<CallerEnv> {
   const bearer = authenticate({ ...authentication, scope: 'push-data' });
   const { exchangePassword } = authentication;

@@ -22,8 +22,9 @@ const REALM = 'tidemark';
 export const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 /**
- * Finds the caller of an `Authorization` header.
- * @throws {DomainError} invalid_token (401); insufficient_scope or permission_denied (403); dependency_unavailable (503).
+ * Finds the caller of an `Authorization` header (R-B5, R-B6).
+ * @throws {DomainError} invalid_token (401); insufficient_scope or permission_denied (403); dependency_unavailable
+ *   (503).
  */
 export async function authenticateBearer(
   { verifier, callers }: Authentication,
@@ -39,7 +40,7 @@ export async function authenticateBearer(
   return callers(verified);
 }
 
-/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (RFC 6750). */
+/** Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B5, R-B6, RFC 6750). */
 export function authenticate({ scope, ...authentication }: Authentication & { readonly scope: Scope }) {
   const middleware: MiddlewareHandler<CallerEnv> = async (c, next) => {
     const authorization = c.req.header('authorization');

@@ -29,7 +29,10 @@ export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedTo
 const SCOPE = 'push-data';
 const TIMEOUT_MS = 10_000;
 
-/** @returns the exchange the settings configure; undefined when neither a token endpoint nor the embedded issuer is. */
+/**
+ * @returns the exchange the settings configure; undefined when neither a token endpoint nor the embedded issuer is
+ *   (R-B7).
+ */
 export function passwordExchange(
   config: Config,
   database: Database,
@@ -74,7 +77,7 @@ export interface TokenEndpoint {
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().default(60) });
 const errorAnswer = z.object({ error: z.string() });
 
-/** The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID. */
+/** The password grant at a token endpoint, with the client PUSH_BASIC_CLIENT_ID (R-B7). */
 export function exchangeAtEndpoint({
   url,
   clientId,

@@ -11,7 +11,7 @@ export type ExternalUsers = 'sub' | 'email' | 'businessId';
 
 type Identified = Pick<VerifiedToken, 'issuer' | 'subject' | 'verifiedEmail' | 'businessId'>;
 
-/** @returns the user's id; undefined when no user or more than one matches. */
+/** @returns the user's id; undefined when no user or more than one matches (R-B5). */
 export async function findExternalUser(
   database: Queryable,
   token: Identified,

@@ -30,7 +30,7 @@ interface TokenUserRow {
 
 /**
  * Finds the user and the account of a token: the requested account (membership required, except for an ADMIN), else the
- * active one, else the first one the user is a member of.
+ * active one, else the first one the user is a member of (R-B4).
  * @param now decides whether a lock has ended.
  * @returns undefined when the user does not exist.
  */

@@ -23,7 +23,7 @@ export interface TrustedIssuer {
 
 const FETCH_TIMEOUT_MS = 5000;
 
-/** The issuers of TRUSTED_ISSUERS; only the embedded one when it is not set. */
+/** The issuers of TRUSTED_ISSUERS; only the embedded one when it is not set (R-B1). */
 export function trustedIssuers(config: Config, database: Queryable): readonly TrustedIssuer[] {
   const embedded = issuerUrl(config);
   const stored: KeySource = { kind: 'database', database };
@@ -35,7 +35,10 @@ export function trustedIssuers(config: Config, database: Queryable): readonly Tr
   }));
 }
 
-/** Reads the keys of an issuer. @throws Error when the source does not answer with a key set within 5 seconds. */
+/**
+ * Reads the keys of an issuer (R-B1).
+ * @throws Error when the source does not answer with a key set within 5 seconds.
+ */
 export async function readKeys(source: KeySource, fetchKeys: typeof fetch): Promise<JSONWebKeySet> {
   switch (source.kind) {
     case 'database':

@@ -53,7 +53,7 @@ export interface TokenVerifierOptions {
   readonly clock?: Clock;
 }
 
-/** Creates a verifier for the tokens of `issuers`, each with its own keys and audience. */
+/** Creates a verifier for the tokens of `issuers`, each with its own keys and audience (R-B1). */
 export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
   const { issuers, clock = systemClock } = options;
   const trusted = new Map(

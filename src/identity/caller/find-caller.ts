@@ -66,7 +66,9 @@ interface AccessRow {
   readonly password_fingerprint: string | null;
 }
 
-/** Creates the cache. Concurrent calls for the same user and account share one query. Refusals are not cached. */
+/**
+ * Creates the cache (R-B5). Concurrent calls for the same user and account share one query. Refusals are not cached.
+ */
 export function createCallerCache(options: CallerCacheOptions): CallerCache {
   const { cacheSec, clock = systemClock } = options;
   const cache = new Map<string, Entry>();

@@ -16,12 +16,12 @@ export interface Reach {
 
 const ALL: Reach = { siteIds: null, sourceIds: [], shownSiteIds: null };
 
-/** Sites and sources the caller may read. */
+/** Sites and sources the caller may read (R-B9). */
 export function readReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites);
 }
 
-/** Sites and sources the caller may push to; the permission to push is checked separately. */
+/** Sites and sources the caller may push to; the permission to push is checked separately (R-C3). */
 export function writeReach({ sites }: Pick<Caller, 'sites'>): Reach {
   return sites === 'all' ? ALL : toReach(sites.filter(({ level }) => level !== 'Read'));
 }
@@ -34,15 +34,17 @@ function toReach(grants: readonly SiteGrant[]): Reach {
   };
 }
 
-/** Whether `reach` includes a source of a site. */
+/** Whether `reach` includes a source of a site (R-B9). */
 export function reachesSource({ siteIds, sourceIds }: Reach, siteId: number, sourceId: number): boolean {
   return siteIds === null || siteIds.includes(siteId) || sourceIds.includes(sourceId);
 }
 
 /**
- * SQL condition on a row of a source: true when the reach includes it.
- * @param siteId @param sourceId column expressions.
- * @param siteIds @param sourceIds parameters that hold the lists, such as `$2` and `$3`.
+ * SQL condition on a row of a source: true when the reach includes it (R-B9).
+ * @param siteId
+ * @param sourceId column expressions.
+ * @param siteIds
+ * @param sourceIds parameters that hold the lists, such as `$2` and `$3`.
  */
 export function isReached(siteId: string, sourceId: string, siteIds: string, sourceIds: string): string {
   return `(${siteIds}::int[] is null or ${siteId} = any(${siteIds}::int[]) or ${sourceId} = any(${sourceIds}::int[]))`;

@@ -14,7 +14,10 @@ export const SIGNED_IN_PATH = '/signed-in';
 
 const nothing = async (): Promise<void> => {};
 
-/** @param issuer address of the embedded issuer, the `iss` of its tokens. */
+/**
+ * Creates the user directory of the embedded issuer (R-B2).
+ * @param issuer address of the embedded issuer, the `iss` of its tokens.
+ */
 export function createEmbeddedDirectory(issuer: string): UserDirectory {
   return {
     create: nothing,

@@ -17,7 +17,10 @@ export async function captureResponse(handle: NodeHandler, request: IncomingMess
   return response.toResponse();
 }
 
-/** Makes `captureResponse` throw `error` in place of answering with `response`. */
+/**
+ * Makes `captureResponse` throw `error` in place of answering with `response`.
+ * @throws `error` when `response` does not come from `captureResponse`.
+ */
 export function failCapturedResponse(response: ServerResponse, error: unknown): void {
   if (!(response instanceof CapturedResponse)) throw error;
   response.failure = { error };

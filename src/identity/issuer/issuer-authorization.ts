@@ -10,7 +10,7 @@ import { parseRequestedAccount } from './grants/token-request-rules.ts';
 export const AUTHORIZATION_PARAMETERS = ['account', 'kc_action'] as const;
 
 /**
- * Creates a grant per authorization, because each may name another account.
+ * Creates a grant per authorization, because each may name another account (R-B2, R-B4).
  * @returns undefined before the user is signed in.
  * @throws access_denied when the user has no access to the account; invalid_request when it is malformed.
  */

@@ -49,7 +49,7 @@ const refusal = z
   .object({ error: z.string(), error_description: z.string().optional() })
   .meta({ id: 'TokenError', description: 'RFC 6749 §5.2.' });
 
-/** @param realm name of the embedded issuer. */
+/** Describes the routes of the embedded issuer (R-A9, R-B3). @param realm name of the embedded issuer. */
 export function issuerOperations(realm: string): readonly Operation[] {
   const root = `/realms/${realm}`;
   return [

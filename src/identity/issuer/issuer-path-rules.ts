@@ -23,14 +23,17 @@ export interface IssuerPaths {
   readonly realms: readonly string[];
 }
 
-/** @param issuer the issuer's address, ending in `/realms/{realm}`. */
+/**
+ * Derives base path and realm names from the issuer's address (R-B2).
+ * @param issuer the issuer's address, ending in `/realms/{realm}`.
+ */
 export function issuerPaths(issuer: string, aliases: readonly string[]): IssuerPaths {
   const [, basePath = '', realm = ''] = /^(.*)\/realms\/([^/]+)$/.exec(new URL(issuer).pathname) ?? [];
   return { basePath, realms: [realm, ...aliases] };
 }
 
 /**
- * Finds the path inside the issuer. A proxy may or may not have removed the base path.
+ * Finds the path inside the issuer (R-B2, R-A3). A proxy may or may not have removed the base path.
  * @param path without the query.
  * @returns a path that begins with a slash; undefined when `path` does not belong to the issuer.
  */

@@ -68,7 +68,7 @@ export interface IssuerOptions {
 
 type Context = IssuerContext & ExchangeContext & PageContext;
 
-/** Starts the issuer on a migrated database; the first start makes its keys. */
+/** Starts the issuer on a migrated database; the first start makes its keys (R-B2). */
 export async function createIssuer(options: IssuerOptions): Promise<Issuer> {
   const { config, database, log } = options;
   const context = createContext(options);

@@ -24,7 +24,7 @@ export interface KeycloakDirectoryOptions {
   readonly accountClientId: string;
 }
 
-/** Creates the directory. Its methods throw {DomainError} dependency_unavailable when Keycloak fails. */
+/** Creates the directory (R-B2). Its methods throw {DomainError} dependency_unavailable when Keycloak fails. */
 export function createKeycloakDirectory(options: KeycloakDirectoryOptions): UserDirectory {
   const { admin, issuer, accountClientId } = options;
   const subjectOf = (transaction: Queryable, userId: string) => getSubject(options, transaction, userId);

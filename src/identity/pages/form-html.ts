@@ -57,17 +57,21 @@ function attributesHtml({ name, type, autocomplete, value, hint, isFirst }: Fiel
   ]}`;
 }
 
-/** @param text shown as it is: markup in it is escaped. */
+/** A paragraph. @param text shown as it is: markup in it is escaped. */
 export function paragraphHtml(text: string): Html {
   return html`<p>${text}</p>`;
 }
 
-/** @param text shown below a field; markup in it is escaped. */
+/** A hint. @param text shown below a field; markup in it is escaped. */
 export function hintHtml(text: string): Html {
   return html`<p class="hint">${text}</p>`;
 }
 
-/** @param address of the link, from this service. @param label shown as it is: markup in it is escaped. */
+/**
+ * A paragraph with a link.
+ * @param address of the link, from this service.
+ * @param label shown as it is: markup in it is escaped.
+ */
 export function linkHtml(address: string, label: string): Html {
   return html`<p class="more"><a href="${address}">${label}</a></p>`;
 }

@@ -13,7 +13,7 @@ import { type FormProblem, passwordFormHtml } from './password-form.ts';
 import type { Form } from './read-form.ts';
 import { fillText, PAGE_TEXTS, type PageLanguage } from './texts/page-texts.ts';
 
-/** Shows the form that asks for a user name or mail address. */
+/** Shows the form that asks for a user name or mail address (R-B11). */
 export async function showForgot(_context: PageContext, _provider: Provider, ctx: PageRequest): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
@@ -28,7 +28,7 @@ export async function showForgot(_context: PageContext, _provider: Provider, ctx
 const MAX_RESETS = 3;
 const RESET_PERIOD_SEC = 900;
 
-/** Queues the mail. The answer and its timing do not reveal whether the user exists: the mail is made later. */
+/** Queues the mail (R-B11). The answer and its timing do not reveal whether the user exists: the mail is made later. */
 export async function takeForgot(context: PageContext, ctx: PageRequest, { username = '' }: Form): Promise<void> {
   const language = languageOf(ctx);
   const texts = PAGE_TEXTS[language];
@@ -42,7 +42,7 @@ export async function takeForgot(context: PageContext, ctx: PageRequest, { usern
   sendPage(ctx, { language, title: texts.forgotTitle, body: paragraphHtml(texts.forgotDone) });
 }
 
-/** Shows the form for a new password, or that the link has expired. */
+/** Shows the form for a new password, or that the link has expired (R-B11). */
 export async function showReset(
   context: PageContext,
   ctx: PageRequest,
@@ -64,7 +64,7 @@ function sendExpiredLink({ issuer }: PageContext, ctx: PageRequest, language: Pa
   sendExpired(ctx, language, linkHtml(`${issuer}/forgot-password`, PAGE_TEXTS[language].askAgain));
 }
 
-/** Handles the posted form. The user is not signed in by it. */
+/** Handles the posted form (R-B11). The user is not signed in by it. */
 export async function takeReset(context: PageContext, ctx: PageRequest, token: string, form: Form): Promise<void> {
   const { newPassword: password = '', repeatedPassword: repeated = '' } = form;
   const { passwordMinLength: minLength, issuer } = context;

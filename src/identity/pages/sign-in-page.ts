@@ -16,7 +16,7 @@ interface SignInPage {
   readonly userName?: string;
 }
 
-/** Shows the form, with `problem` after a refused attempt. */
+/** Shows the form, with `problem` after a refused attempt (R-B2). */
 export async function showSignIn(
   { issuer, policy }: PageContext,
   provider: Provider,
@@ -67,7 +67,7 @@ function pauseOf({ maxFailures, lockSec }: SignInPolicy) {
   return { count: maxFailures, minutes: Math.ceil(lockSec / 60) };
 }
 
-/** Handles the posted form: signs the user in and continues the authorization. */
+/** Handles the posted form: signs the user in and continues the authorization (R-B2). */
 export async function takeSignIn(
   context: PageContext,
   provider: Provider,

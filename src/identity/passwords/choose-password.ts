@@ -34,13 +34,16 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const GROUPS = 3;
 const GROUP_LENGTH = 5;
 
-/** @returns three groups of five letters and digits: 86 bits of entropy. */
+/** @returns three groups of five letters and digits: 86 bits of entropy (R-B10). */
 export function makeTemporaryPassword(): string {
   const group = () => Array.from({ length: GROUP_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return Array.from({ length: GROUPS }, group).join('-');
 }
 
-/** Sets the password. @returns why it was refused; `gone` when the user does not exist; undefined when it was set. */
+/**
+ * Sets the password (R-B11, R-B13).
+ * @returns why it was refused; `gone` when the user does not exist; undefined when it was set.
+ */
 export async function choosePassword(
   transaction: Transaction,
   { userId, password, repeated, minLength, kept, sentTo = null }: NewPassword,

@@ -1,7 +1,10 @@
 /** Fingerprints of passwords, to detect a change, and the instant from which tokens of a user are valid. */
 import { createHash } from 'node:crypto';
 
-/** @param hash the stored, salted hash: choosing the same password again changes the fingerprint. */
+/**
+ * Fingerprint of a stored password, to detect a change (R-B5).
+ * @param hash the stored, salted hash: choosing the same password again changes the fingerprint.
+ */
 export function passwordFingerprint(hash: string): string {
   return createHash('sha256').update(hash).digest('hex');
 }

@@ -10,17 +10,17 @@ export interface LinkToken {
   readonly expiresDate: Date;
 }
 
-/** @returns 256 random bits in base64url. */
+/** @returns 256 random bits in base64url (R-B11). */
 export function makeLinkToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** @returns the SHA-256 under which a token is stored. */
+/** @returns the SHA-256 under which a token is stored (R-B11). */
 export function hashLinkToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Creates the token of a user's link; an earlier token stops working. */
+/** Creates the token of a user's link; an earlier token stops working (R-B11). */
 export async function makePasswordReset(database: Queryable, userId: string, sentTo: string): Promise<LinkToken> {
   const token = makeLinkToken();
   const { rows } = await database.query<{ expires_date: string }>(
@@ -34,7 +34,7 @@ export async function makePasswordReset(database: Queryable, userId: string, sen
   return { token, expiresDate: new Date(rows[0]?.expires_date ?? 0) };
 }
 
-/** @returns the name of the user of a valid link; undefined when the token is unknown, used or expired. */
+/** @returns the name of the user of a valid link; undefined when the token is unknown, used or expired (R-B11). */
 export async function findResetUserName(database: Queryable, token: string): Promise<string | undefined> {
   const { rows } = await database.query<{ userName: string }>(FIND_SQL, [hashLinkToken(token)]);
   return rows[0]?.userName;
@@ -46,13 +46,13 @@ export interface PasswordReset {
   readonly sentTo: string | null;
 }
 
-/** Locks a valid link until the transaction ends, so that of two concurrent requests only one uses it. */
+/** Locks a valid link until the transaction ends, so that of two concurrent requests only one uses it (R-B11). */
 export async function lockPasswordReset(transaction: Transaction, token: string): Promise<PasswordReset | undefined> {
   const { rows } = await transaction.query<PasswordReset>(`${FIND_SQL} for update of r`, [hashLinkToken(token)]);
   return rows[0];
 }
 
-/** Deletes the link, which stops working. */
+/** Deletes the link, which stops working (R-B11). */
 export async function deletePasswordReset(transaction: Transaction, userId: string): Promise<void> {
   await transaction.query('delete from password_reset where user_id = $1', [userId]);
 }

@@ -33,7 +33,9 @@ interface SignIn {
   readonly password: string;
 }
 
-/** Checks a user name (ignoring case) and a password. The caller checks whether a manager has locked the user. */
+/**
+ * Checks a user name (ignoring case) and a password (R-B11). The caller checks whether a manager has locked the user.
+ */
 export async function signIn(
   database: Queryable,
   { userName, password }: SignIn,

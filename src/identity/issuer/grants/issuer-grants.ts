@@ -49,7 +49,7 @@ const LOCKED = 'Account disabled';
 const NOT_SET_UP = 'Account is not fully set up';
 
 /**
- * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token.
+ * Handles `grant_type=password`: signs in, decides account and scopes, issues access and refresh token (R-B3).
  * @throws invalid_request, invalid_scope, invalid_grant
  */
 export async function answerPasswordGrant(
@@ -70,8 +70,8 @@ export async function answerPasswordGrant(
 }
 
 /**
- * Finds the user of a token being refreshed. A refresh keeps the account of the sign-in unless it names another. The user
- * must still be a member of the account and must not be locked.
+ * Finds the user of a token being refreshed (R-B4). A refresh keeps the account of the sign-in unless it names another.
+ * The user must still be a member of the account and must not be locked.
  * @throws invalid_grant, invalid_request
  */
 export async function findTokenAccount(
@@ -94,7 +94,10 @@ async function toAccount({ database, clock }: GrantContext, userId: string): Pro
   return profile && { accountId: userId, claims: () => ({ ...profile }) };
 }
 
-/** Claims of an access token in addition to the standard ones (R-B4). Call `getHolder` first in the same request. */
+/**
+ * Claims of an access token in addition to the standard ones (R-B4). Call `getHolder` first in the same request.
+ * @throws {Error} without a preceding `getHolder`.
+ */
 export function tokenClaims(ctx: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
   const holder = ctx.state.tokenHolder as TokenHolder | undefined;
   if (!holder) throw new Error('an access token is being issued without a user and an account');
@@ -143,7 +146,7 @@ export async function answerScopeNames(ctx: KoaContextWithOIDC, next: () => Prom
 }
 
 /**
- * Decides user and account of a token: the requested account, else the kept one, else the active one.
+ * Decides user and account of a token: the requested account, else the kept one, else the active one (R-B4).
  * @param keptAccountId account of the sign-in being refreshed.
  * @throws invalid_grant, invalid_request
  */

@@ -11,13 +11,13 @@ export interface ResourcePolicy {
   readonly accessTokenTtlSec: number;
 }
 
-/** Scopes a client may request. */
+/** Scopes a client may request (R-B6). */
 export function allowedScopes(client: Client): readonly string[] {
   const scopes = (client as { readonly [member: string]: unknown })[ALLOWED_SCOPES_MEMBER];
   return typeof scopes === 'string' ? scopes.split(' ') : [];
 }
 
-/** Scopes, audience, lifetime and format of the access tokens of `client`. */
+/** Scopes, audience, lifetime and format of the access tokens of `client` (R-B6). */
 export function apiResource(client: Client, policy: ResourcePolicy): ResourceServer {
   return {
     scope: allowedScopes(client).join(' '),

@@ -47,10 +47,7 @@ export interface ExchangeContext extends GrantContext {
   readonly onImpersonation: (impersonation: Impersonation) => Promise<void>;
 }
 
-/**
- * Handles `grant_type=…:token-exchange`.
- * @throws invalid_request, invalid_scope, invalid_grant
- */
+/** Handles `grant_type=…:token-exchange` (R-B14). @throws invalid_request, invalid_scope, invalid_grant */
 export async function answerTokenExchange(
   context: ExchangeContext,
   ctx: TokenEndpointGrantContext<ExchangeForm>,

@@ -12,8 +12,9 @@ interface TokenGrant {
 }
 
 /**
- * Stores the account of a grant for the grant's lifetime.
- * @returns false when the password was changed since it was checked: that change has revoked all grants before this one.
+ * Stores the account of a grant for the grant's lifetime (R-B4).
+ * @returns false when the password was changed since it was checked: that change has revoked all grants before this
+ *   one.
  */
 export async function writeTokenGrant(database: Queryable, grant: TokenGrant): Promise<boolean> {
   const { rowCount } = await database.query(
@@ -26,7 +27,7 @@ export async function writeTokenGrant(database: Queryable, grant: TokenGrant): P
   return rowCount === 1;
 }
 
-/** @returns the account of a grant; undefined when the grant expired, was revoked or never existed. */
+/** @returns the account of a grant; undefined when the grant expired, was revoked or never existed (R-B4). */
 export async function findGrantAccount(database: Queryable, grantId: string): Promise<number | undefined> {
   const { rows } = await database.query<{ account_id: number }>(
     'select account_id from token_grant where grant_id = $1 and expires_date > now()',

@@ -37,8 +37,8 @@ export type RequestedAccount =
   | { readonly kind: 'malformed'; readonly field: string };
 
 /**
- * Parses the requested account: the field `account`, else `accountId:<id>` among the space-separated `acr_values`. Empty
- * fields count as absent, because clients send them.
+ * Parses the requested account: the field `account`, else `accountId:<id>` among the space-separated `acr_values`
+ * (R-B4). Empty fields count as absent, because clients send them.
  */
 export function parseRequestedAccount(form: Readonly<Record<string, unknown>>): RequestedAccount {
   if (form.account) return parseAccountId('account', form.account);
@@ -54,8 +54,9 @@ function parseAccountId(field: string, text: unknown): RequestedAccount {
 }
 
 /**
- * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested. A
- * request that names other scopes too (`profile`, `email`, …) succeeds, because clients written for other issuers do so.
+ * Decides the scopes of a token: requested ones the client may have, or all it may have when none is requested (R-B6).
+ * A request that names other scopes too (`profile`, `email`, …) succeeds, because clients written for other issuers do
+ * so.
  */
 export function planScopes(requested: string | undefined, allowed: readonly string[]): PlannedScopes {
   const names = parseScopes(requested);

@@ -37,13 +37,13 @@ const NOTHING_WAITS: Portion = {
   requestId: undefined,
 };
 
-/** As `ingestPortion`. @returns the number of batches written. */
+/** As `ingestPortion` (R-D6). @returns the number of batches written. */
 export async function ingestAccount(database: Database, accountId: number, maxRows: number): Promise<number> {
   return (await ingestPortion(database, accountId, maxRows)).batches;
 }
 
 /**
- * Writes waiting batches of an account in one transaction.
+ * Writes waiting batches of an account in one transaction (R-D6).
  * @param maxRows maximum number of readings; at least one batch is written.
  * @param onTaken called with the ids of the batches before they are written; an error after this call concerns them.
  */

@@ -13,7 +13,7 @@ export interface Progress {
   say(text: string): void;
 }
 
-/** @param output its `isTTY` decides whether a line is rewritten in place. */
+/** Creates the display of phases. @param output its `isTTY` decides whether a line is rewritten in place. */
 export function createProgress(output: NodeJS.WriteStream): Progress {
   return { phase: (label, work) => runPhase(output, label, work), say: (text) => void output.write(`${text}\n`) };
 }

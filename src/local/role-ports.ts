@@ -19,6 +19,7 @@ type PortSetting = `${(typeof SERVERS)[number]['prefix']}_PORT`;
 export type RolePorts = Readonly<Record<PortSetting, string>>;
 
 /**
+ * Chooses the ports of the roles.
  * @param say receives a sentence for each port that was in use and is replaced.
  * @throws {SetupError} when a port set in `environment` cannot be listened on.
  */

@@ -52,7 +52,10 @@ export function containerName(plan: Pick<CheckPlan, 'prefix'>, service: string):
   return `${plan.prefix}-${service}`;
 }
 
-/** @returns host:port of the published port of a service, on its first network that is not internal. */
+/**
+ * @returns host:port of the published port of a service, on its first network that is not internal.
+ * @throws {Error} when the service publishes no port.
+ */
 export function publicAddress({ file, networks }: CheckPlan, name: string): string {
   const service = file.services[name];
   const port = service?.ports[0]?.split(':').at(-1);

@@ -57,7 +57,10 @@ const file = z.object({
 export type ComposeService = z.output<typeof service>;
 export type ComposeFile = z.output<typeof file>;
 
-/** @throws {Error} naming a required variable that is not set, or every invalid or unknown key. */
+/**
+ * Parses compose.yaml and replaces its variables.
+ * @throws {Error} naming a required variable that is not set, or every invalid or unknown key.
+ */
 export function parseCompose(text: string, variables: Variables): ComposeFile {
   const { data, error } = file.safeParse(interpolate(parse(text, { merge: true }), variables));
   if (error)

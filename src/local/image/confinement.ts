@@ -35,7 +35,10 @@ const CONNECT = `
   console.log(open.flat().join(' '));
 `;
 
-/** @throws {SetupError} naming every property that differs from compose.yaml. */
+/**
+ * Checks one running container from inside.
+ * @throws {SetupError} naming every property that differs from compose.yaml.
+ */
 export async function checkConfinement(plan: CheckPlan, name: string, service: ComposeService): Promise<void> {
   const { output } = await podman(['exec', containerName(plan, name), 'sh', '-c', PRINT_CONFINEMENT]);
   const problems = findProblems(plan, service, output.split('\n'));

@@ -11,7 +11,10 @@ const POLL_MS = 250;
 const FIRST_HOST = 10;
 const LOG_LINES = '40';
 
-/** Creates the networks, internal or not as compose.yaml says, and assigns an address to each service. */
+/**
+ * Creates the networks, internal or not as compose.yaml says, and assigns an address to each service.
+ * @throws {SetupError} when podman fails or a network has another size than 256 addresses.
+ */
 export async function prepare(file: ComposeFile, prefix: string, directory: string): Promise<CheckPlan> {
   const networks: Record<string, CheckNetwork> = {};
   for (const [name, { internal }] of Object.entries(file.networks)) {
@@ -74,7 +77,11 @@ async function giveUp(container: string, what: string): Promise<never> {
   throw new SetupError(`${container} ${what}; its log ends:\n${lines.join('\n')}`);
 }
 
-/** Stops the services in reverse start order. @returns the exit code of each. */
+/**
+ * Stops the services in reverse start order.
+ * @returns the exit code of each.
+ * @throws {SetupError} when podman fails.
+ */
 export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string, number>> {
   const codes = new Map<string, number>();
   for (const name of startOrder(plan.file.services).toReversed()) {
@@ -85,7 +92,10 @@ export async function stopServices(plan: CheckPlan): Promise<ReadonlyMap<string,
   return codes;
 }
 
-/** Removes containers, volumes and networks whose names start with `prefix`, also those of an incomplete run. */
+/**
+ * Removes containers, volumes and networks whose names start with `prefix`, also those of an incomplete run.
+ * @throws {SetupError} when podman fails.
+ */
 export async function removeAll(prefix: string): Promise<void> {
   const list = async (args: readonly string[]): Promise<readonly string[]> => {
     const { output } = await podman([...args, '--filter', `name=${prefix}`]);

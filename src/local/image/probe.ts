@@ -28,7 +28,10 @@ export interface ProbedVariables {
   readonly doubledId: number;
 }
 
-/** Creates an account, its manager and a client, as an operator does: by the admin command line in the api container. */
+/**
+ * Creates an account, its manager and a client, as an operator does: by the admin command line in the api container.
+ * @throws {SetupError} when the command fails or prints no client secret.
+ */
 export async function createFirstAccount(plan: CheckPlan): Promise<ProbeSignIn> {
   const password = randomBytes(PASSWORD_BYTES).toString('base64url');
   const { output } = await podman(
@@ -43,7 +46,10 @@ export async function createFirstAccount(plan: CheckPlan): Promise<ProbeSignIn> 
   return { password, clientSecret };
 }
 
-/** Creates a site with a pushed and a calculated variable, and pushes one point. */
+/**
+ * Creates a site with a pushed and a calculated variable, and pushes one point.
+ * @throws {SetupError} when a request fails.
+ */
 export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<ProbedVariables> {
   const token = await signIn(api, secrets);
   const call = createCall(api, token);
@@ -64,12 +70,12 @@ export async function pushOnePoint(api: string, secrets: ProbeSignIn): Promise<P
   return { token, meteredId, doubledId };
 }
 
-/** Waits until the pushed point can be read. */
+/** Waits until the pushed point can be read. @throws {SetupError} when the point does not appear in time. */
 export function readPushed(api: string, { token, meteredId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), meteredId, POINT.value);
 }
 
-/** Waits until the computed point can be read. */
+/** Waits until the computed point can be read. @throws {SetupError} when the point does not appear in time. */
 export function readComputed(api: string, { token, doubledId }: ProbedVariables): Promise<void> {
   return awaitPoint(createCall(api, token), doubledId, POINT.value * 2);
 }

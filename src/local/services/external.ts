@@ -27,7 +27,10 @@ export function readExternalServices(
   throw new SetupError(`${present} is set and ${absent} is not; set both to use your own services, or neither.`);
 }
 
-/** @throws {SetupError} when a service is unreachable or too old, or the database lacks TimescaleDB. */
+/**
+ * Checks the database and Redis of the environment (R-K1).
+ * @throws {SetupError} when a service is unreachable or too old, or the database lacks TimescaleDB.
+ */
 export async function checkExternalServices({ databaseUrl, redisUrl }: ExternalServices): Promise<void> {
   await checkPostgres(databaseUrl);
   await checkRedis(redisUrl);

@@ -18,6 +18,7 @@ export interface Lock extends Disposable {
 /**
  * Takes the lock on `path`, creating the file if need be.
  * @returns undefined when another process still holds it after `waitSec` seconds.
+ * @throws {Error} when `flock` cannot run.
  */
 export function tryLock(path: string, waitSec = 0): Lock | undefined {
   mkdirSync(dirname(path), { recursive: true });

@@ -4,7 +4,10 @@ import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** @returns `wanted` if it is free on loopback, else a port the system chooses. */
+/**
+ * @returns `wanted` if it is free on loopback, else a port the system chooses.
+ * @throws {Error} when the server has no address.
+ */
 export async function findFreePort(wanted = 0): Promise<number> {
   const server = await listen(wanted).catch(() => listen(0));
   const address = server.address();

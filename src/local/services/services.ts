@@ -70,7 +70,10 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   }
 }
 
-/** @throws {SetupError} when another process still holds the lock of `directory` after `waitSec` seconds. */
+/**
+ * Takes the lock of a stack's directory.
+ * @throws {SetupError} when another process still holds the lock of `directory` after `waitSec` seconds.
+ */
 export function takeLock(directory: string, waitSec = LOCK_WAIT_SEC): Lock {
   const lock = tryLock(join(directory, 'lock'), waitSec);
   if (lock) return lock;

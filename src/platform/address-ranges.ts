@@ -25,21 +25,21 @@ export function parseRange(text: string): AddressRange | undefined {
   return range;
 }
 
-/** Whether a receiver at the address may be connected to. */
+/** Whether a receiver at the address may be connected to (R-I4). */
 export function isAllowedAddress(text: string, allowedRanges: readonly AddressRange[]): boolean {
   const family = familyOf(text);
   if (!family) return false;
   return isPublic(text, family) || allowedRanges.some((range) => range.check(text, family));
 }
 
-/** Whether the address belongs to the public internet. */
+/** Whether the address belongs to the public internet (R-I4). */
 export function isPublicAddress(text: string): boolean {
   return isAllowedAddress(text, []);
 }
 
 /**
- * The network a client controls: an IPv4 address itself, without mapping; of IPv6 the /64, any address of which one client
- * may take. Text that is not an address stays as it is.
+ * The network a client controls: an IPv4 address itself, without mapping; of IPv6 the /64, any address of which one
+ * client may take (R-B15). Text that is not an address stays as it is.
  * @param text may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {

@@ -18,7 +18,7 @@ const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_DEPTH = 4;
 
 /**
- * Creates the log of a process; it writes to stdout.
+ * Creates the log of a process; it writes to stdout (R-K4).
  * @param level a level of pino.
  * @param role role of the process, on every line.
  */

@@ -25,7 +25,7 @@ interface Loop {
   lastMs: number;
 }
 
-/** @param nowMs monotonic clock, in milliseconds. */
+/** Creates the register of background loops of a process (R-A9). @param nowMs monotonic clock, in milliseconds. */
 export function createProgress(nowMs: () => number = () => performance.now()): Progress {
   const loops = new Set<Loop>();
   return {

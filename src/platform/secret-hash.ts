@@ -15,7 +15,7 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/** @returns the PHC string of a secret, with a new salt. */
+/** @returns the PHC string of a secret, with a new salt (R-B11). */
 export async function hashSecret(secret: string): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
   const hash = await argon2Async('argon2id', {
@@ -30,8 +30,8 @@ export async function hashSecret(secret: string): Promise<string> {
 }
 
 /**
- * Whether `secret` matches the hash. Without a hash (unknown name, no password) it does the same work and returns false, so
- * that the duration does not reveal whether a name exists.
+ * Whether `secret` matches the hash (R-B11). Without a hash (unknown name, no password) it does the same work and
+ * returns false, so that the duration does not reveal whether a name exists.
  * @throws {Error} when `phc` is not an argon2id PHC string.
  */
 export async function verifySecret(secret: string, phc: string | null | undefined): Promise<boolean> {

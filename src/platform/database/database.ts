@@ -110,6 +110,7 @@ export function openDatabase({ url, poolSize, applicationName, log, readLimits }
 /**
  * Runs `work` in one transaction: commits what it returns, rolls back what it throws. A connection that cannot roll
  * back is closed, not reused.
+ * @throws what `work` throws.
  */
 export async function withTransaction<Result>(
   database: Database,
@@ -119,7 +120,10 @@ export async function withTransaction<Result>(
   return withConnection(database, (connection) => inTransaction(connection, work, options));
 }
 
-/** Lends a connection of the pool to `work`. One that is left inside a transaction is closed, not reused. */
+/**
+ * Lends a connection of the pool to `work`. One that is left inside a transaction is closed, not reused.
+ * @throws what `work` throws.
+ */
 export async function withConnection<Result>(
   database: Database,
   work: (connection: Connection) => Promise<Result>,
@@ -138,7 +142,10 @@ export async function withConnection<Result>(
   }
 }
 
-/** Like `withTransaction`, on a connection that the caller holds for more than one transaction. */
+/**
+ * Like `withTransaction`, on a connection that the caller holds for more than one transaction.
+ * @throws what `work` throws, after the rollback.
+ */
 export async function inTransaction<Result>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<Result>,

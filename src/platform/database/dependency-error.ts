@@ -44,7 +44,7 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[\dA-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** Whether the error means that the database or Redis is unavailable. */
+/** Whether the error means that the database or Redis is unavailable (R-A5). */
 export function isDependencyError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

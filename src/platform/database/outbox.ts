@@ -53,7 +53,7 @@ export interface OutboxRelay {
 
 const EVENTS_PER_PASS = 500;
 
-/** Appends events in the caller's transaction. */
+/** Appends events in the caller's transaction (R-I8). */
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await transaction.query(
@@ -67,7 +67,10 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
   );
 }
 
-/** @param consumers each receives every event, in order of ids within a pass. */
+/**
+ * Creates the relay that passes waiting events to their consumers (R-I8).
+ * @param consumers each receives every event, in order of ids within a pass.
+ */
 export function createOutboxRelay(database: Database, consumers: readonly EventConsumer[], log: Log): OutboxRelay {
   let running: Promise<void> | undefined;
   let isRepeated = false;

@@ -88,7 +88,11 @@ export function parseInstant(text: string): string | undefined {
   return new Date(date.millis).toISOString().replace('Z', `${String(date.subMillis).padStart(3, '0')}Z`);
 }
 
-/** @param month 1 to 12. @returns 0 for a month that does not exist. */
+/**
+ * Number of days of a month.
+ * @param month 1 to 12.
+ * @returns 0 for a month that does not exist.
+ */
 export function daysInMonth(year: number, month: number): number {
   if (month !== 2) return DAYS_IN_MONTH[month - 1] ?? 0;
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;

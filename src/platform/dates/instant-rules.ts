@@ -13,7 +13,7 @@ export const POSTGRES_EPOCH_MICROS: Micros = 946_684_800_000_000;
 export const MIN_DATE_MICROS: Micros = Date.UTC(1700, 0, 1) * MICROS_PER_MILLI;
 export const MAX_DATE_MICROS: Micros = Date.UTC(2200, 0, 1) * MICROS_PER_MILLI;
 
-/** `2026-03-01T00:15:00Z`; a fraction appears only when there is one, without trailing zeros. */
+/** `2026-03-01T00:15:00Z`; a fraction appears only when there is one, without trailing zeros (R-A8). */
 export function formatInstant(micros: Micros): string {
   const millis = Math.floor(micros / MICROS_PER_MILLI);
   const text = new Date(millis).toISOString();
@@ -24,9 +24,9 @@ export function formatInstant(micros: Micros): string {
 }
 
 /**
- * Like `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00`. ISO 8601 has
- * offsets of whole minutes only. An offset of local mean time is therefore rounded to a minute, and the local time by
- * the same amount, so the text still denotes the same instant.
+ * Like `formatInstant`, on the local clock `offsetMicros` ahead of UTC: `2026-03-01T01:15:00+01:00` (R-A8). ISO 8601
+ * has offsets of whole minutes only. An offset of local mean time is therefore rounded to a minute, and the local time
+ * by the same amount, so the text still denotes the same instant.
  */
 export function formatLocalInstant(micros: Micros, offsetMicros: Micros): string {
   const minutes = Math.round(offsetMicros / MICROS_PER_MINUTE);

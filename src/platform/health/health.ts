@@ -11,7 +11,7 @@ export interface HealthCheck {
 
 const CHECK_TIMEOUT_MS = 3000;
 
-/** Routes `/live` and `/ready`. They need no token and reveal only the state of each part. */
+/** Routes `/live` and `/ready` (R-A9). They need no token and reveal only the state of each part. */
 export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hono {
   return new Hono()
     .get('/live', (c) => c.json({ status: 'up' }))
@@ -30,7 +30,7 @@ export function healthRoutes(checks: Readonly<Record<string, HealthCheck>>): Hon
     });
 }
 
-/** Whether the part answers within 3 s. */
+/** Whether the part answers within 3 s (R-A9). */
 export async function isUp({ run }: HealthCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {

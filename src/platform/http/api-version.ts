@@ -4,7 +4,10 @@ import { DomainError } from '../errors.ts';
 
 export const API_VERSION = '1.7';
 
-/** @param requested the request header `Api-Version`; absent means the current version. */
+/**
+ * Whether the service answers requests for this version (R-A2).
+ * @param requested the request header `Api-Version`; absent means the current version.
+ */
 export function isApiVersion(requested: string | undefined): boolean {
   return requested === undefined || requested.trim() === API_VERSION;
 }

@@ -9,8 +9,9 @@ const LETTERS_PER_TYPO = 2;
 
 /**
  * @param known names of the listing's parameters, documented ones first.
- * @returns a function that takes the given names in lower case. @throws {DomainError} invalid_input naming each that ends in
- *   `id` or `ids`, or nearly equals a known name, with the nearest known name.
+ * @returns a function that takes the given names in lower case (R-A12).
+ * @throws {DomainError} invalid_input naming each that ends in `id` or `ids`, or nearly equals a known name, with the
+ *   nearest known name.
  */
 export function filterGuard(known: readonly string[]): (given: Iterable<string>) => void {
   const lower = known.map((name) => name.toLowerCase());

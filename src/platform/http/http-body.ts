@@ -11,7 +11,7 @@ const MAX_BYTES = 1 << 20;
 const MAX_DEPTH = 200;
 
 /**
- * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep.
+ * Reads and parses a JSON body of at most 1 MiB, nested at most 200 levels deep (R-A4).
  * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json (with line and column), invalid_input.
  */
 export async function readJsonBody(request: Request): Promise<unknown> {
@@ -21,8 +21,9 @@ export async function readJsonBody(request: Request): Promise<unknown> {
 }
 
 /**
- * Like `readJsonBody` without a limit on depth, for callers that do not recurse into the value.
+ * Like `readJsonBody` without a limit on depth, for callers that do not recurse into the value (R-A4).
  * @param maxBytes limit on the inflated size.
+ * @throws {DomainError} unsupported_media_type, body_too_large, malformed_json, invalid_input.
  */
 export async function readLargeJsonBody(request: Request, maxBytes: number): Promise<unknown> {
   assertJsonType(request);
@@ -34,7 +35,7 @@ export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType);
 }
 
-/** @throws {DomainError} unsupported_media_type when `Content-Type` is not JSON. */
+/** Requires a JSON body (R-A4). @throws {DomainError} unsupported_media_type when `Content-Type` is not JSON. */
 export function assertJsonType(request: Request): void {
   const contentType = request.headers.get('content-type') ?? '';
   if (isJsonType(contentType)) return;
@@ -64,7 +65,7 @@ function assertDepth(body: unknown): void {
   }
 }
 
-/** Parses JSON. @throws {DomainError} malformed_json with line and column of the first fault. */
+/** Parses JSON (R-A4). @throws {DomainError} malformed_json with line and column of the first fault. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -114,12 +115,12 @@ function spaced(code: string): string {
 }
 
 /**
- * Reads a body, inflated when it is gzip.
+ * Reads a body, inflated when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
  * @param onBytes receives the number of bytes about to be buffered; an error it throws ends the read.
  * @param incoming the same body as a Node stream: a large body of known length is read from it in half the time.
- * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the connection
- *   ends within the body.
+ * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
+ *   connection ends within the body.
  */
 export async function readBytes(
   request: Request,

@@ -8,7 +8,7 @@ export interface InputLocation {
   readonly path: string;
 }
 
-/** The `invalid_input` error for one location: its subject and the message. */
+/** The `invalid_input` error for one location: its subject and the message (R-A5). */
 export function locationError({ subject, path }: InputLocation, message: string): DomainError {
   return new DomainError('invalid_input', `${subject} ${message}`, [{ path, message }]);
 }

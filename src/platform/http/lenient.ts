@@ -10,7 +10,8 @@ const MAX_DETAILS = 100;
 const MAX_INT4 = 2_147_483_647;
 
 /**
- * A zod object whose property names match in any case. When two properties differ only in case, the exact name wins.
+ * A zod object whose property names match in any case (R-A3). When two properties differ only in case, the exact name
+ * wins.
  * @param params error text for a value that is not an object.
  */
 export function lenientObject<Shape extends z.ZodRawShape>(shape: Shape, params?: z.core.$ZodObjectParams) {
@@ -28,7 +29,7 @@ function renameProperties(value: unknown, names: ReadonlyMap<string, string>): u
   return renamed;
 }
 
-/** A 32-bit integer of at least `min`, as a number or a string of digits. */
+/** A 32-bit integer of at least `min`, as a number or a string of digits (R-A3). */
 export function integerFrom(min: number) {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
@@ -64,7 +65,7 @@ export function enumerationSchema<Name extends string>(members: Readonly<Record<
 }
 
 /**
- * Parses an untrusted value.
+ * Parses an untrusted value (R-A3).
  * @param root prefix of paths in the error; default `$`, the body.
  * @throws {DomainError} invalid_input with every problem, at most 100.
  */
@@ -79,7 +80,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   );
 }
 
-/** The `invalid_input` error for these problems, at most 100; its message is that of the first. */
+/** The `invalid_input` error for these problems, at most 100; its message is that of the first (R-A3). */
 export function invalidInput(details: readonly ErrorDetail[]): DomainError {
   const [first] = details;
   const message = first ? `${first.path} ${first.message}` : 'the input is not valid';

@@ -14,12 +14,12 @@ export const PAGING = {
   itemsPerPage: integerParameter('Items per page; without it the whole listing is one page.', { min: 1 }),
 };
 
-/** Limit and offset of the requested page. */
+/** Limit and offset of the requested page (§8). */
 export function toPaging({ pageNumber, itemsPerPage: limit }: QueryValues<typeof PAGING>): Paging {
   return { limit, offset: limit === undefined ? 0 : pageOffset(limit, pageNumber) };
 }
 
-/** One page of a listing held in memory. */
+/** One page of a listing held in memory (§8). */
 export function pageOf<Item>(items: readonly Item[], { limit, offset }: Paging): readonly Item[] {
   return items.slice(offset, limit === undefined ? undefined : offset + limit);
 }

@@ -63,7 +63,7 @@ interface QueryOptions {
 }
 
 /**
- * Declares the query of a route.
+ * Declares the query of a route (R-A9).
  * @param parameters by documented name. A value is returned under the part of its name after the last dot, in lower
  *   camel case: `Paging.PageNumber` as `pageNumber`.
  */

@@ -8,12 +8,15 @@ export interface RequestIdEnv {
 
 const ACCEPTED = /^[\w.:-]{1,128}$/;
 
-/** Whether a client's id is accepted: 1 to 128 of `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line. */
+/** Whether a client's id is accepted: 1 to 128 of `A-Z a-z 0-9 _ . : -`, so that it cannot break a log line (R-A10). */
 export function isRequestId(given: string): boolean {
   return ACCEPTED.test(given);
 }
 
-/** Middleware that sets `c.var.requestId` and the response header. An id that is not accepted is replaced by a new one. */
+/**
+ * Middleware that sets `c.var.requestId` and the response header (R-A10). An id that is not accepted is replaced by a
+ * new one.
+ */
 export function requestId(): MiddlewareHandler<RequestIdEnv> {
   return async (c, next) => {
     const given = c.req.header('x-request-id') ?? '';

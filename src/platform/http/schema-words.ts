@@ -12,7 +12,9 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
 
-/** @returns a predicate to put after a path, such as `must be a number, got null`; undefined keeps zod's text. */
+/**
+ * @returns a predicate to put after a path, such as `must be a number, got null`; undefined keeps zod's text (R-A5).
+ */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'too_small') return describeLimit(issue.origin, 'at least', issue.minimum);
   if (issue.code === 'too_big') return describeLimit(issue.origin, 'at most', issue.maximum);

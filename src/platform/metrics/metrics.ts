@@ -52,7 +52,7 @@ export interface Metrics {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Creates an empty registry. */
+/** Creates an empty registry (R-A9). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const known = new Map<string, unknown>();

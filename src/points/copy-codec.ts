@@ -92,7 +92,7 @@ export interface VersionStamp {
   readonly low: number;
 }
 
-/** @param versionTimestamp microseconds since 1970. */
+/** Splits a VersionTimestamp into the halves that tuples hold. @param versionTimestamp microseconds since 1970. */
 export function toVersionStamp(versionTimestamp: Micros): VersionStamp {
   const bytes = Buffer.alloc(8);
   setMicros(viewOf(bytes), 0, versionTimestamp);

@@ -23,8 +23,8 @@ const [START, VALUE, POINTS] = [1, 2, 3] as const;
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
- * Streams the aggregates of a selection, variable by variable. Paging counts buckets per variable, filled ones included.
- *
+ * Streams the aggregates of a selection, variable by variable (R-G1). Paging counts buckets per variable, filled ones
+ * included.
  * @param transaction a read-only snapshot, as for `readPoints`.
  * @throws {DomainError} invalid_input when a variable has more than `MAX_FILLED` gaps to fill, or a result exceeds the
  *   range of a double.
@@ -47,8 +47,9 @@ export async function* aggregatePoints(
 
 /**
  * Runs `aggregatePoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
- *
  * @param signal ends the read and its statement.
+ * @throws as `aggregatePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
+ *   `signal`.
  */
 export async function* streamAggregates(
   source: SnapshotSource,
@@ -61,10 +62,10 @@ export async function* streamAggregates(
 }
 
 /**
- * Counts the buckets of all variables of a selection, ignoring its paging. Filled buckets are counted in this process,
- * which yields to the event loop between chunks.
- *
+ * Counts the buckets of all variables of a selection, ignoring its paging (R-G1). Filled buckets are counted in this
+ * process, which yields to the event loop between chunks.
  * @param signal ends the count; its reason is thrown.
+ * @throws {DomainError} invalid_input as `aggregatePoints`.
  */
 export async function countBuckets(
   transaction: Transaction,

@@ -19,6 +19,7 @@ const LENGTHS = { minute: MINUTE, hour: 60 * MINUTE } as const;
 const DAYS_AFTER_MONDAY = 3;
 
 /**
+ * Creates the steps between bucket starts of a zone (R-G1).
  * @param timeZoneId IANA zone.
  * @param startOfDay returns the first instant of a civil date of the zone, given as its local midnight.
  * @returns functions from one bucket start to the next, in microseconds.

@@ -45,7 +45,7 @@ export interface Filler {
   finish(): Generator<FilledBucket>;
 }
 
-/** @returns a filler for the buckets of one variable. */
+/** @returns a filler for the buckets of one variable (R-G1). */
 export function createFiller({ fill, order, steps, first, last }: FillOptions): Filler {
   const isAscending = order === 'ASC';
   const [begin, end] = isAscending ? [first, last] : [last, first];

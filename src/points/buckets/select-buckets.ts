@@ -33,9 +33,9 @@ export interface BucketSelection {
 }
 
 /**
- * @returns a statement with the columns variable id, bucket start, value (NaN: none) and number of points. For days and
- *   longer the start is the local midnight read as UTC; the caller converts it, because the tz database of the server
- *   may differ from that of the runtime.
+ * @returns a statement with the columns variable id, bucket start, value (NaN: none) and number of points (R-G1). For
+ *   days and longer the start is the local midnight read as UTC; the caller converts it, because the tz database of the
+ *   server may differ from that of the runtime.
  */
 export function selectBuckets(variableIds: readonly number[], wanted: BucketSelection): string {
   const { selection, labels, buckets, aggregate, page } = wanted;

@@ -17,6 +17,7 @@ const MICROS_PER_MILLI = 1000;
 const wholeSpans = new Map<string, readonly OffsetSpan[]>();
 
 /**
+ * Finds the UTC offsets of a zone in a period (R-G1).
  * @param from first instant to cover, inclusive.
  * @param to last instant to cover, inclusive.
  * @returns at least one span, ascending. Offsets are in microseconds ahead of UTC.

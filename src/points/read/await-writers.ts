@@ -24,8 +24,8 @@ const WRITERS_UNTIL = `${WRITERS} and objid::int8 <= $2::int8`;
 const WRITERS_AMONG = `${WRITERS} and virtualtransaction = any($2::text[])`;
 
 /**
- * Waits for the writers that can still change what an as-of selection reads; returns at once for any other selection.
- *
+ * Waits for the writers that can still change what an as-of selection reads; returns at once for any other selection
+ * (R-F5).
  * @param queryable must not be inside the reader's snapshot.
  * @throws {DomainError} dependency_unavailable as `awaitWriters`.
  */
@@ -44,9 +44,8 @@ export async function awaitWritersOf(
 }
 
 /**
- * Waits for all open writes of an account that began at or before `asOfMicros`. It does not wait for writes that begin
- * later: their VersionTimestamps are later than this call, hence later than an instant in the past.
- *
+ * Waits for all open writes of an account that began at or before `asOfMicros` (R-F5). It does not wait for writes that
+ * begin later: their VersionTimestamps are later than this call, hence later than an instant in the past.
  * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.

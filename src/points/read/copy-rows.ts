@@ -17,8 +17,8 @@ const TRAILER_BYTES = 2;
 /**
  * Yields non-empty blocks of whole rows; decode each before the next is requested, because they share memory. The
  * connection is busy meanwhile. Leaving the iteration early breaks the connection, which ends the statement.
- *
  * @param statement its result has the columns of `layout` and no nulls.
+ * @throws the error of the statement; {Error} when the stream ends within a row.
  */
 export async function* copyRows(
   transaction: Transaction,

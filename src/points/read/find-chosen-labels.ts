@@ -10,12 +10,12 @@ export interface ChosenLabels {
   readonly tagSetIds: string | undefined;
 }
 
-/** Whether no row can match. */
+/** Whether no row can match (R-G2). */
 export function isNothingChosen({ versionTagIds, tagSetIds }: ChosenLabels): boolean {
   return versionTagIds?.length === 0 || tagSetIds === '{}';
 }
 
-/** @param selection all its variables belong to one account. */
+/** Finds the label ids that restrict a selection (R-G2). @param selection all its variables belong to one account. */
 export async function findChosenLabels(
   queryable: Queryable,
   { version, variableIds: [variableId = 0] }: PointSelection,

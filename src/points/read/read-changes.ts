@@ -78,8 +78,7 @@ interface ChangeRow {
 }
 
 /**
- * Finds the variables with versions after a follower's positions.
- *
+ * Finds the variables with versions after a follower's positions (R-J1).
  * @param queryable the snapshot that `readChanges` will use.
  * @param positions by variable id.
  */
@@ -116,7 +115,9 @@ function hullOf(periods: readonly Period[]): Period {
   };
 }
 
-/** Groups variables whose changes lie in the same chunks; each group is one statement that plans no other chunks. */
+/**
+ * Groups variables whose changes lie in the same chunks; each group is one statement that plans no other chunks (R-J1).
+ */
 export function groupChanges(changes: readonly ChangedVariable[]): readonly (readonly ChangedVariable[])[] {
   const groups = new Map<string, ChangedVariable[]>();
   for (const change of changes) {
@@ -130,8 +131,7 @@ export function groupChanges(changes: readonly ChangedVariable[]): readonly (rea
 }
 
 /**
- * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date.
- *
+ * Streams the new versions of a group, variable by variable, ordered by VersionTimestamp and date (R-J1).
  * @param transaction the snapshot `findChanges` used; busy until the stream ends.
  * @param scales unit conversion by variable id.
  */
@@ -148,7 +148,7 @@ export async function* readChanges(
   }
 }
 
-/** The statement of `readChanges`. */
+/** The statement of `readChanges` (R-J1). */
 export function selectChanges(group: readonly ChangedVariable[]): string {
   const periods = group.flatMap((change) => change.periods);
   const hull = hullOf(periods);
@@ -181,7 +181,7 @@ export function selectChanges(group: readonly ChangedVariable[]): string {
   ) wanted`;
 }
 
-/** @returns the last VersionTimestamp by variable id; variables without any write are left out. */
+/** @returns the last VersionTimestamp by variable id; variables without any write are left out (R-J1). */
 export async function findLastVersions(
   queryable: Queryable,
   variableIds: readonly number[],

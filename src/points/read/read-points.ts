@@ -59,8 +59,8 @@ export async function* readPoints(transaction: Transaction, selection: PointSele
 
 /**
  * Runs `readPoints` in a new snapshot, after the writers an as-of selection depends on have ended (R-F5).
- *
  * @param signal ends the read and its statement.
+ * @throws as `readPoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of `signal`.
  */
 export async function* streamPoints(
   source: SnapshotSource,
@@ -96,7 +96,10 @@ export function selectPoints(selection: PointSelection, variableIds: readonly nu
   return selectOfVariables(variableIds, POINT_COLUMNS, page);
 }
 
-/** Decodes rows of `POINT_COLUMNS` into columns; converts values with `scale`. */
+/**
+ * Decodes rows of `POINT_COLUMNS` into columns; converts values with `scale`.
+ * @throws {DomainError} invalid_input when a converted value exceeds the range of a double.
+ */
 export function toPointChunk(block: RowBlock, run: RowRun, scale: LinearScale | undefined): PointChunk {
   const values = readDoubles(block, run, VALUE);
   if (scale) scaleValues(values, scale, run.variableId);

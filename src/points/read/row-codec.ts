@@ -23,7 +23,10 @@ const TWO_32 = 2 ** 32;
 const EPOCH_HIGH = Math.floor(POSTGRES_EPOCH_MICROS / TWO_32);
 const EPOCH_LOW = POSTGRES_EPOCH_MICROS - EPOCH_HIGH * TWO_32;
 
-/** @param widths bytes of each column's content, in the order of the statement; the first is the variable's id. */
+/**
+ * Computes the layout of a statement's rows.
+ * @param widths bytes of each column's content, in the order of the statement; the first is the variable's id.
+ */
 export function rowLayout(widths: readonly number[]): RowLayout {
   const offsets: number[] = [];
   let end = COUNT_BYTES;
@@ -59,7 +62,10 @@ export function* runsOf({ view, rowCount, layout: { rowBytes } }: RowBlock): Gen
   }
 }
 
-/** Decodes a column of `timestamp` or `timestamptz` into microseconds since 1970. */
+/**
+ * Decodes a column of `timestamp` or `timestamptz` into microseconds since 1970.
+ * @throws {Error} when the layout has no such column.
+ */
 export function readInstants(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const micros = new Float64Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -70,7 +76,7 @@ export function readInstants(block: RowBlock, { start, end }: RowRun, column: nu
   return micros;
 }
 
-/** Decodes a column of `float8`. */
+/** Decodes a column of `float8`. @throws {Error} when the layout has no such column. */
 export function readDoubles(block: RowBlock, { start, end }: RowRun, column: number): Float64Array {
   const values = new Float64Array(end - start);
   let offset = columnOffset(block, start, column);
@@ -80,7 +86,7 @@ export function readDoubles(block: RowBlock, { start, end }: RowRun, column: num
   return values;
 }
 
-/** Decodes a column of `int4`. */
+/** Decodes a column of `int4`. @throws {Error} when the layout has no such column. */
 export function readIntegers(block: RowBlock, { start, end }: RowRun, column: number): Int32Array {
   const integers = new Int32Array(end - start);
   let offset = columnOffset(block, start, column);

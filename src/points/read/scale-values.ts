@@ -4,23 +4,21 @@ import type { AggregateFunction } from '../buckets/bucket.ts';
 import type { LinearScale } from '../point.ts';
 
 /**
- * Converts values in place: `value * factor / divisor + shift`. NaN (no value) stays.
- *
+ * Converts values in place: `value * factor / divisor + shift` (R-C8). NaN (no value) stays.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */
 export function scaleValues(values: Float64Array, scale: LinearScale, variableId: number): void {
   convert(values, variableId, (value) => stretch(value, scale) + scale.shift);
 }
 
-/** @returns the function the database must compute: a negative factor swaps min and max. */
+/** @returns the function the database must compute: a negative factor swaps min and max (R-C8). */
 export function unscaledFunction(aggregate: AggregateFunction, scale: LinearScale | undefined): AggregateFunction {
   if (scale === undefined || scale.factor / scale.divisor >= 0) return aggregate;
   return aggregate === 'min' ? 'max' : aggregate === 'max' ? 'min' : aggregate;
 }
 
 /**
- * Converts aggregates of stored values to aggregates of converted values, in place.
- *
+ * Converts aggregates of stored values to aggregates of converted values, in place (R-C8).
  * @param points number of points of each bucket, as long as `values`.
  * @throws {DomainError} invalid_input when a result exceeds the range of a double.
  */

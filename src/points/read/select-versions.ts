@@ -17,10 +17,11 @@ import { instantLiteral, integerArrayLiteral, integerLiteral, intervalLiteral, t
 export const ALL_COLUMNS = 'date, value, version_timestamp, variable_id, version_tag_id, tag_set_id';
 
 /**
+ * Builds the subquery of one variable's rows (R-F5, R-G2).
  * @param variable SQL expression of the variable's id.
  * @param labels ids of the selection's labels (`findChosenLabels`).
- * @param columns columns to read, including `date`. An unused column costs a projection per row, a third of an as-of read
- *   (73 ms against 49).
+ * @param columns columns to read, including `date`. An unused column costs a projection per row, a third of an as-of
+ *   read (73 ms against 49).
  * @returns a subquery with rows in the order of `orderOf`.
  */
 export function selectVersions(

@@ -6,14 +6,14 @@ import pg from 'pg';
 import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Micros } from '../point.ts';
 
-/** @throws {Error} unless the value is a safe integer. */
+/** Writes an integer as an SQL literal. @throws {Error} unless the value is a safe integer. */
 export function integerLiteral(value: number): string {
   if (!Number.isSafeInteger(value)) throw new Error(`must be an integer, got ${value}`);
   // Parentheses: after another minus, its own minus would begin a comment.
   return value < 0 ? `(${value})` : String(value);
 }
 
-/** @throws {Error} unless the value is finite. */
+/** Writes a double as an SQL literal. @throws {Error} unless the value is finite. */
 export function doubleLiteral(value: number): string {
   if (!Number.isFinite(value)) throw new Error(`must be finite, got ${value}`);
   return `float8 '${value}'`;
@@ -40,7 +40,11 @@ export function instantBound(micros: Micros): string {
   return micros > MAX_DATE_MICROS ? 'infinity' : formatInstant(micros);
 }
 
-/** @param micros duration in microseconds. @throws {Error} unless it is a safe integer. */
+/**
+ * Writes a duration as an SQL literal of type interval.
+ * @param micros duration in microseconds.
+ * @throws {Error} unless it is a safe integer.
+ */
 export function intervalLiteral(micros: Micros): string {
   return `interval '${integerLiteral(micros).replace(/[()]/g, '')} microseconds'`;
 }

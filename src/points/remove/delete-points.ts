@@ -21,13 +21,13 @@ const RANGES = `
   select variable_id as "variableId", (extract(epoch from min(date)) * 1000000)::int8 as "fromMicros",
          (extract(epoch from max(date)) * 1000000)::int8 as "toMicros", count(*)::int as count`;
 
-/** Counts the dates of one chunk by variable. @param target quoted name of the chunk. */
+/** Counts the dates of one chunk by variable (R-G5). @param target quoted name of the chunk. */
 export const countDates = (target: string) => `${RANGES} from ${target} where ${IN_REMOVAL} group by variable_id`;
 
-/** Deletes superseded versions from one chunk. */
+/** Deletes superseded versions from one chunk (R-G5). */
 export const deleteHistory = (target: string) => `delete from ${target} where ${IN_REMOVAL}`;
 
-/** Deletes current values from one chunk and returns their dates by variable. */
+/** Deletes current values from one chunk and returns their dates by variable (R-G5). */
 export const deleteCurrent = (target: string) => `
   with removed as (delete from ${target} where ${IN_REMOVAL} returning variable_id, date)
   ${RANGES} from removed group by variable_id`;
@@ -47,8 +47,7 @@ const SAVE_REMOVAL = `
   where series.variable_id = removal.variable_id`;
 
 /**
- * Deletes all versions of all dates of a period.
- *
+ * Deletes all versions of all dates of a period (R-G5).
  * @returns the range removed per variable that had points, by ascending id; `count` counts dates. The caller announces
  *   them in the same transaction.
  */
@@ -65,7 +64,10 @@ export async function deletePoints(transaction: Transaction, removal: Removal): 
   return ranges;
 }
 
-/** Returns what `deletePoints` would return. The variables stay locked against writers until the transaction ends. */
+/**
+ * Returns what `deletePoints` would return (R-G5). The variables stay locked against writers until the transaction
+ * ends.
+ */
 export async function findRemoved(transaction: Transaction, removal: Removal): Promise<readonly WrittenRange[]> {
   await lock(transaction, removal);
   const chunks = await findChunks(transaction, spanOfRemoval(removal));

@@ -15,9 +15,9 @@ const removeFrom = (target: string) =>
   `delete from ${target} where variable_id = $1 and date >= $2::timestamptz and date < $3::timestamptz`;
 
 /**
- * Purges up to 32 chunks of the next deleted variable.
- *
+ * Purges up to 32 chunks of the next deleted variable (R-C7).
  * @returns false when no purge is due; call again while it returns true.
+ * @throws the error of the step, which is retried later.
  */
 export function purgeDeletedVariable(database: Database): Promise<boolean> {
   return attemptPurge(database, 'point_purge', async (transaction, variableId) => {

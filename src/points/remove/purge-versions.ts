@@ -39,7 +39,7 @@ const SAVE_PURGE = `
   set version_bound = least(version_bound, $2), purge_count = purge_count + $3::int
   where variable_id = $1`;
 
-/** @returns the number of versions removed by variable id; variables that do not exist are left out. */
+/** @returns the number of versions removed by variable id; variables that do not exist are left out (R-F7). */
 export async function purgeVersions(
   transaction: Transaction,
   variableIds: readonly number[],
@@ -69,7 +69,7 @@ async function purgeSeries(transaction: Transaction, series: Series): Promise<nu
   return removed;
 }
 
-/** Queues variables for a background purge of their versions. A queued variable is not added again. */
+/** Queues variables for a background purge of their versions (R-F7). A queued variable is not added again. */
 export async function requestVersionPurge(transaction: Transaction, variableIds: readonly number[]): Promise<void> {
   await transaction.query(
     `insert into version_purge (variable_id) select id from unnest($1::int[]) id order by id on conflict do nothing`,
@@ -77,7 +77,11 @@ export async function requestVersionPurge(transaction: Transaction, variableIds:
   );
 }
 
-/** Purges the versions of the next queued variable in one transaction. @returns false when none is due. */
+/**
+ * Purges the versions of the next queued variable in one transaction (R-F7).
+ * @returns false when none is due.
+ * @throws the error of the purge, which is retried later.
+ */
 export function purgeRequestedVersions(database: Database): Promise<boolean> {
   return attemptPurge(database, 'version_purge', async (transaction, variableId) => {
     await purgeVersions(transaction, [variableId]);

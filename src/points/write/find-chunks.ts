@@ -38,7 +38,11 @@ const FIND_CHUNKS = `
 
 const ALL_DATES: Span = { fromMicros: MIN_DATE_MICROS, toMicros: MAX_DATE_MICROS + 1 };
 
-/** @param span may be infinite. @returns the existing chunks of both tables that overlap the span, by table and date. */
+/**
+ * Finds the chunk tables that a statement must cover.
+ * @param span may be infinite.
+ * @returns the existing chunks of both tables that overlap the span, by table and date.
+ */
 export async function findChunks(transaction: Transaction, span = ALL_DATES): Promise<readonly Chunk[]> {
   const fromMicros = Math.max(span.fromMicros, ALL_DATES.fromMicros);
   const toMicros = Math.min(span.toMicros, ALL_DATES.toMicros);

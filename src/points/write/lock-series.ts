@@ -79,8 +79,8 @@ function toSeries(state: State, setting: Settings): Series {
 
 /**
  * Registers the write with readers (await-writers.ts) and assigns its VersionTimestamp. Call it with the series locked.
- *
  * @returns the database clock in microseconds (R-F1).
+ * @throws {Error} when the database returns no row.
  */
 export async function beginWrite(transaction: Transaction, series: Iterable<Series>): Promise<Micros> {
   const accountIds = [...new Set(Array.from(series, ({ accountId }) => accountId))];

@@ -50,7 +50,7 @@ export interface WriteTargets {
   readonly chunkNumbers: ReadonlySet<number>;
 }
 
-/** @param batches COPY tuples. */
+/** Finds the variables and chunks of a write. @param batches COPY tuples. */
 export function targetsOf(batches: readonly Buffer[]): WriteTargets {
   const ids = new Set<number>();
   const chunkNumbers = new Set<number>();

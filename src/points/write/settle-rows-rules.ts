@@ -29,7 +29,10 @@ export interface DateRows {
   readonly earlierTagIds: readonly number[];
 }
 
-/** @param versionTimestamp of the first row of every date, microseconds. */
+/**
+ * Resolves the rows of one variable among themselves (R-F1, R-F2, R-F4).
+ * @param versionTimestamp of the first row of every date, microseconds.
+ */
 export function settleRows(
   { tuples, dates }: VariableRows,
   isVersioned: boolean,

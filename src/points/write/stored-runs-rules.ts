@@ -57,7 +57,7 @@ export interface RunTarget {
   setsFor(versionTagId: number): readonly (keyof ChunkRuns)[];
 }
 
-/** @param chunks receives the runs. */
+/** Opens a writer of runs for one variable. @param chunks receives the runs. */
 export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): RunWriter {
   let chunk: number | undefined;
   let [from, to, step, tag] = [0, 0, 0, 0];
@@ -81,7 +81,7 @@ export function openRunWriter(chunks: ChunkRunsByNumber, target: RunTarget): Run
   return { add, end };
 }
 
-/** @param stepMicros 0 for a run of one date. */
+/** Appends a run to the columns of its sets. @param stepMicros 0 for a run of one date. */
 export function addRun(
   runs: Runs,
   { variableId, versionLimit }: RunTarget,

@@ -23,7 +23,7 @@ export interface PushWarning {
   readonly message: string;
 }
 
-/** @returns the answer for a stored operation. */
+/** @returns the answer for a stored operation (R-D1). */
 export function toAnswer(operation: AnsweredOperation): PushAnswer {
   const { label, acceptedElements, acceptedReadings, rejected, warnings } = operation;
   return { label, accepted: { elements: acceptedElements, readings: acceptedReadings }, rejected, warnings };

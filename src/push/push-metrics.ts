@@ -24,7 +24,7 @@ export interface PushMetrics {
   readonly memoryFull: Count;
 }
 
-/** Registers the metrics of pushes. */
+/** Registers the metrics of pushes (R-A9). */
 export function createPushMetrics(metrics: Metrics): PushMetrics {
   const pushes = metrics.counter({
     name: 'tidemark_pushes_accepted_total',

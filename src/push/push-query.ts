@@ -38,7 +38,7 @@ export const PUSH_QUERY = declareQuery({
 export const OPERATION_QUERY = declareQuery({ all, ...PAGING });
 export const REPLAY_QUERY = declareQuery({ all, operationTimeoutSec });
 
-/** The address with `&` in place of a second `?`. */
+/** The address with `&` in place of a second `?` (R-A3). */
 export function repairAddress(address: string): string {
   const start = address.indexOf('?');
   return start < 0 ? address : `?${address.slice(start + 1).replace(SECOND_QUESTION_MARK, '&')}`;
@@ -50,7 +50,10 @@ export interface PushQuery {
   readonly timeoutSec: number;
 }
 
-/** @throws {DomainError} invalid_input for an operationId that cannot be stored. */
+/**
+ * Parses the query of a push (§4.5, R-D7).
+ * @throws {DomainError} invalid_input for an operationId that cannot be stored.
+ */
 export function parsePushQuery(address: string): PushQuery {
   if (!address.includes('?')) return { operationId: undefined, timeoutSec: DEFAULT_TIMEOUT_SEC };
   const { operationId, operationTimeoutSec: timeoutSec } = PUSH_QUERY.parse(repairAddress(address));

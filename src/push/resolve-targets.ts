@@ -48,7 +48,7 @@ export interface Pusher {
 /** Added whether or not such a variable exists, so that the message does not reveal it. */
 const WITHIN_REACH = ' among those the user may push to (site access Write)';
 
-/** @returns one entry per element, in order: its target, or the reason for having none. */
+/** @returns one entry per element, in order: its target, or the reason for having none (R-D2). */
 export async function resolveTargets(
   queryable: Queryable,
   pusher: Pusher,

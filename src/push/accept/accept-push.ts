@@ -34,7 +34,7 @@ export type AcceptPush = (context: PushContext, bytes: Uint8Array<ArrayBuffer>) 
 // At most one retry after stale targets and one after a re-send whose 24 hours have just passed.
 const MAX_ATTEMPTS = 3;
 
-/** @param parts opened once per process by `openPushService`. */
+/** Creates the function that accepts pushes (R-D1). @param parts opened once per process by `openPushService`. */
 export function createAcceptPush(parts: AcceptServices): AcceptPush {
   // A re-send that arrives while the first push is in progress shares its answer.
   const underWay = new Map<string, Promise<AcceptedPush>>();

@@ -30,7 +30,7 @@ const MAX_GROUPS = 2;
 const MAX_PUSHES = 1000;
 const MAX_BYTES = 8 << 20;
 
-/** Opens the group commit: pushes that arrive during a commit share the next one. */
+/** Opens the group commit: pushes that arrive during a commit share the next one (R-D6). */
 export function openGroupCommit(database: Database, join: FastPaths['toSharedOperation']): GroupCommit {
   let waiting: Waiting[] = [];
   const busy = new Set<string>();

@@ -16,7 +16,10 @@ const MIN_PAUSE_MS = 5;
 const PAUSE_PER_PUSH_MS = 0.2;
 const MAX_PAUSE_MS = 100;
 
-/** @param wakeAll wakes the ingester for accounts; called with at most one call in flight. */
+/**
+ * Opens the background waker of ingesters.
+ * @param wakeAll wakes the ingester for accounts; called with at most one call in flight.
+ */
 export function openWaker(wakeAll: (accountIds: readonly number[]) => Promise<unknown>, log: Log): Waker {
   const wanted = new Set<number>();
   let pushes = 0;

@@ -38,7 +38,7 @@ export interface EncodedPush {
 
 const MAX_WARNINGS = 100;
 
-/** Leaves `given` unchanged, so that it can be encoded again for other targets. */
+/** Leaves `given` unchanged, so that it can be encoded again for other targets (R-D4, R-D5). */
 export function encodePush(given: PushContents, input: EncodeInput): EncodedPush {
   const { dates, warnings } = settleLocalDates(given, input);
   const contents = { ...given, dates };

@@ -46,7 +46,7 @@ interface ElementHead {
   readonly given: GivenLabels;
 }
 
-/** @param body parsed JSON. */
+/** Parses and validates a push body (R-D1). @param body parsed JSON. */
 export function parsePush(body: unknown, { maxElements, maxReadings }: PushLimits): ParsedPush {
   if (!Array.isArray(body)) {
     return { kind: 'invalid', details: [{ path: '$', message: mustBe('an array of push elements', body) }] };

@@ -8,8 +8,20 @@ export const TEXT_RULE = textRule(MAX_TEXT);
 const NUMBER_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
 const SHOWN_CHARACTERS = 60;
 
+/**
+ * @param what the expected kind, such as `an object`.
+ * @returns the message `must be an object, got null`.
+ */
 export const mustBe = (what: string, value: unknown): string => `must be ${what}, got ${kindOf(value)}`;
+/**
+ * @param rule such as `must be a finite number`.
+ * @returns the message `must be a finite number, got "x"`; a long value is cut.
+ */
 export const got = (rule: string, value: unknown): string => `${rule}, got ${show(value)}`;
+/**
+ * @param count number of tags received.
+ * @returns the message for more tags than an element or a reading may have.
+ */
 export const tooManyTags = (count: number): string => `must have at most ${MAX_TAGS} keys, got ${count}`;
 
 /** @returns the rule that an error message states: `must be a string of at most N characters`. */

@@ -41,7 +41,11 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
   };
 }
 
-/** See `FastPaths.throwFailure`. */
+/**
+ * Throws the error that the small-push handler met while storing this request, so that the app answers it.
+ * @param env the bindings of the app's request.
+ * @throws that error; nothing when the handler met none.
+ */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };
   if (incoming?.pushFailure) throw incoming.pushFailure.error;

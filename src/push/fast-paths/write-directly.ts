@@ -35,7 +35,10 @@ const TAKE_TURN = `select ${lockTurnSql('$1')}`;
 const HAS_WAITING = `
   select exists (select from push_batch where account_id = $1 and set_aside_date is null) as "isWaiting"`;
 
-/** @param concurrency maximum number of concurrent writes; each takes a database connection. */
+/**
+ * Opens the direct writer (R-D1, R-D6).
+ * @param concurrency maximum number of concurrent writes; each takes a database connection.
+ */
 export function openDirectWriter(database: Database, concurrency: number, log: Log): FastPaths['tryWrite'] {
   const slots = openSemaphore(concurrency, MAX_WAIT_MS);
   const isNew = async (accountId: number, firstDates: ReadonlyMap<number, number>): Promise<boolean> => {

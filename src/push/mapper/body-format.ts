@@ -8,7 +8,7 @@ const FORMATS: readonly (readonly [BodyFormat, RegExp])[] = [
   ['csv', /^text\/(csv|plain)\b/i],
 ];
 
-/** @throws DomainError unsupported_media_type. */
+/** Finds the format of a body (R-D9). @throws DomainError unsupported_media_type. */
 export function bodyFormat(request: Request): BodyFormat {
   const contentType = request.headers.get('content-type') ?? '';
   const found = FORMATS.find(([, pattern]) => pattern.test(contentType));

@@ -34,7 +34,7 @@ export type MapperFields = z.output<typeof mapperSchema>;
 const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as "isEnabled",
   created_date as "createdDate", modified_date as "modifiedDate"`;
 
-/** @returns the mappers of the account, in the order of their names. */
+/** @returns the mappers of the account, in the order of their names (R-D9). */
 export async function listMappers(queryable: Queryable, accountId: number): Promise<readonly Mapper[]> {
   const { rows } = await queryable.query<Mapper>(
     `select ${COLUMNS} from mapper where account_id = $1 order by name, id`,
@@ -43,7 +43,7 @@ export async function listMappers(queryable: Queryable, accountId: number): Prom
   return rows;
 }
 
-/** @throws {DomainError} not_found, also for a mapper of another account. */
+/** Reads a mapper of the account (R-D9). @throws {DomainError} not_found, also for a mapper of another account. */
 export async function getMapper(queryable: Queryable, accountId: number, id: string): Promise<Mapper> {
   if (!isGuid(id)) throw notFound();
   const { rows } = await queryable.query<Mapper>(`select ${COLUMNS} from mapper where account_id = $1 and id = $2`, [
@@ -53,7 +53,10 @@ export async function getMapper(queryable: Queryable, accountId: number, id: str
   return rows[0] ?? fail();
 }
 
-/** Creates a mapper; its id is the GUID that clients push to. */
+/**
+ * Creates a mapper; its id is the GUID that clients push to (R-D9).
+ * @throws {DomainError} not_found when the insert returns no row.
+ */
 export async function insertMapper(queryable: Queryable, accountId: number, fields: MapperFields): Promise<Mapper> {
   const { rows } = await queryable.query<Mapper>(
     `insert into mapper (account_id, name, expression, has_header, is_enabled) values ($1, $2, $3, $4, $5)
@@ -63,7 +66,7 @@ export async function insertMapper(queryable: Queryable, accountId: number, fiel
   return rows[0] ?? fail();
 }
 
-/** @throws DomainError not_found. */
+/** Replaces the fields of a mapper (R-D9). @throws DomainError not_found. */
 export async function updateMapper(
   queryable: Queryable,
   accountId: number,
@@ -79,7 +82,7 @@ export async function updateMapper(
   if (rowCount === 0) throw notFound();
 }
 
-/** @throws DomainError not_found. */
+/** Deletes a mapper; pushes to its GUID get 404 (R-D9). @throws DomainError not_found. */
 export async function deleteMapper(queryable: Queryable, accountId: number, id: string): Promise<void> {
   const { rowCount } = await queryable.query('delete from mapper where account_id = $1 and id::text = $2', [
     accountId,

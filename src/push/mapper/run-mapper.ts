@@ -35,7 +35,7 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAX_WAIT_MS = 5000;
 const MAX_IDLE_MS = 60_000;
 
-/** Opens a pool of mapper processes; they start when first needed. */
+/** Opens a pool of mapper processes; they start when first needed (R-D9). */
 export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
   const slots = openSemaphore(limits.processes, MAX_WAIT_MS);
   const idle = new Map<string, ChildProcess>();

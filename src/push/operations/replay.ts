@@ -28,7 +28,10 @@ export interface ReplayServices extends Omit<AcceptServices, 'store' | 'fastPath
  */
 export type Replay = (context: PushContext, operationIds: readonly number[]) => Promise<PushAnswer>;
 
-/** @param services shared with the acceptance of pushes, so that a replay has the same limits. */
+/**
+ * Creates the replay of rejected elements (R-D8).
+ * @param services shared with the acceptance of pushes, so that a replay has the same limits.
+ */
 export function createReplay(services: ReplayServices): Replay {
   const { database, readers, limits } = services;
   return async (context, operationIds) => {

@@ -45,7 +45,8 @@ interface NotedBatch {
 }
 
 /**
- * Counts a failed attempt at the first waiting batch of an account; splits or sets aside the batch when due.
+ * Counts a failed attempt at the first waiting batch of an account; splits or sets aside the batch when due (R-K3,
+ * R-A15).
  * @param batchId undefined: the error occurred before a batch was taken, so no batch is at fault.
  * @returns whether the batch was set aside by this call.
  */

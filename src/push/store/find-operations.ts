@@ -38,7 +38,7 @@ const VISIBLE = `
   and case when member_elements is null then label = $2 else cardinality(member_elements) >= ${PLACE} end`;
 
 /**
- * Finds the operations of a label that the caller may see, newest first.
+ * Finds the operations of a label that the caller may see, newest first (R-D7).
  * @throws {DomainError} not_found when there is none.
  */
 export async function getOperations(
@@ -55,7 +55,10 @@ export async function getOperations(
   throw new DomainError('not_found', `operation ${JSON.stringify(label)} does not exist`);
 }
 
-/** @returns the newest operation of a label. @throws {DomainError} not_found. */
+/**
+ * @returns the newest operation of a label (R-D7).
+ * @throws {DomainError} not_found.
+ */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
   const [operation] = await getOperations(queryable, caller, label, { limit: 1, offset: 0 });
   if (!operation) throw new Error('a page of operations that were found is empty');
@@ -66,7 +69,8 @@ export async function getNewestOperation(queryable: Queryable, caller: Caller, l
 export type RejectingOperation = Pick<Operation, 'id' | 'mapperId'>;
 
 /**
- * Finds the operations of a label that a replay may take up, oldest first: those with rejected elements, and Failed ones.
+ * Finds the operations of a label that a replay may take up, oldest first: those with rejected elements, and Failed
+ * ones (R-D7).
  * @throws {DomainError} not_found when the label has no operation.
  */
 export async function getRejectingOperations(
@@ -85,7 +89,7 @@ export async function getRejectingOperations(
   return rows;
 }
 
-/** @returns the number of operations of a label that the caller may see. */
+/** @returns the number of operations of a label that the caller may see (R-D7). */
 export async function countOperations(queryable: Queryable, caller: Caller, label: string): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     `select count(*) as count from push_operation where ${VISIBLE}`,
@@ -99,7 +103,7 @@ function visibleTo({ accountId, role, userId }: Caller, label: string): readonly
   return [accountId, label, role === 'USER' ? userId : null, shared, position];
 }
 
-/** @returns the operation as the API shows it. */
+/** @returns the operation as the API shows it (R-D7). */
 export function toOperationBody({ label, acceptedElements, acceptedReadings, ...operation }: Operation) {
   const { failure, mapperId, startedDate, completedDate, isReplay, ...given } = operation;
   return {

@@ -9,7 +9,7 @@ export interface KeptRejection extends Rejection {
   readonly element: string;
 }
 
-/** @returns one page, ordered by operation and by position in the body. */
+/** @returns one page, ordered by operation and by position in the body (R-D8). */
 export async function findRejections(
   queryable: Queryable,
   operationIds: readonly number[],
@@ -23,7 +23,7 @@ export async function findRejections(
   return rows;
 }
 
-/** @returns the first rejections that fit into one push: at least one if there is any, even a large one. */
+/** @returns the first rejections that fit into one push: at least one if there is any, even a large one (R-D8). */
 export async function findReplayable(
   queryable: Queryable,
   operationIds: readonly number[],
@@ -42,7 +42,7 @@ export async function findReplayable(
   return rows;
 }
 
-/** @returns the number deleted; fewer than given if a concurrent replay has deleted some. */
+/** @returns the number deleted; fewer than given if a concurrent replay has deleted some (R-D8). */
 export async function deleteRejections(queryable: Queryable, rejections: readonly KeptRejection[]): Promise<number> {
   const { rowCount } = await queryable.query(
     `delete from push_rejection using unnest($1::int8[], $2::int[]) taken (operation_id, place)
@@ -61,7 +61,7 @@ export async function countRejections(queryable: Queryable, operationIds: readon
   return rows[0]?.count ?? 0;
 }
 
-/** @returns the rejections as JSON text; each element stays as it was sent. */
+/** @returns the rejections as JSON text; each element stays as it was sent (R-D8). */
 export function toRejectionsBody(rejections: readonly KeptRejection[]): string {
   const items = rejections.map(({ index, code, message, element }) => {
     return `${JSON.stringify({ index, code, message }).slice(0, -1)},"element":${element}}`;

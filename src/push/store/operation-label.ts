@@ -10,7 +10,11 @@ const MEMBER_DIGITS = 4;
 /** Maximum number of pushes in a shared row. */
 const MAX_MEMBERS = 16 ** MEMBER_DIGITS;
 
-/** @param nowMillis milliseconds since the Unix epoch. @returns a new label. */
+/**
+ * Generates the label of a push without one (R-D7).
+ * @param nowMillis milliseconds since the Unix epoch.
+ * @returns a new label.
+ */
 export function makeLabel(nowMillis: number): string {
   return makeStem(nowMillis) + counterText();
 }
@@ -21,6 +25,7 @@ export function makeSharedLabel(nowMillis: number): string {
 }
 
 /**
+ * Label of one push in a shared row.
  * @param position zero-based position of the push in the shared row.
  * @returns its label, as `push_member_label` in the database.
  */

@@ -4,7 +4,10 @@ import { type Database, withTransaction } from '../../platform/database/database
 const BATCHES_PER_PASS = 1000;
 const OPERATIONS_PER_PASS = 5000;
 
-/** Announces operations that did not end within their time-out, once each, in passes. @returns whether to call again. */
+/**
+ * Announces operations that did not end within their time-out, once each, in passes (R-D7).
+ * @returns whether to call again.
+ */
 export async function announceLateOperations(database: Database): Promise<boolean> {
   return withTransaction(database, async (transaction) => {
     const { rows } = await transaction.query<{ count: number }>('select announce_late_push_operations($1) as count', [
@@ -15,7 +18,8 @@ export async function announceLateOperations(database: Database): Promise<boolea
 }
 
 /**
- * Deletes operations that ended and were accepted more than `days` days ago, with their rejected elements, in passes.
+ * Deletes operations that ended and were accepted more than `days` days ago, with their rejected elements, in passes
+ * (R-D8).
  * @returns the number deleted; 0: none is left.
  */
 export async function purgeOldOperations(database: Database, days: number): Promise<number> {

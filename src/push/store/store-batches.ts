@@ -74,7 +74,7 @@ const STORE = `
   )
   select ordinal, operation.id from given left join operation using (id)`;
 
-/** @returns the outcome of each operation, per batch, in order. */
+/** @returns the outcome of each operation, per batch, in order (R-D1). */
 export async function storeBatches(
   queryable: Queryable,
   batches: readonly NewBatch[],

@@ -41,7 +41,7 @@ export interface ReadingServices {
   readonly log: Log;
 }
 
-/** Mount at `/data`. */
+/** `GET /data` and `POST /data` (R-G1–G4). Mount at `/data`. */
 export function dataRoutes(services: ReadingServices): Hono<CallerEnv> {
   return new Hono<CallerEnv>()
     .get('/', (c) => answerRead(services, c, parseReadQuery(c.req.url)))

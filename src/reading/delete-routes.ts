@@ -46,7 +46,7 @@ interface Parts {
   readonly audit: WriteAuditEntry<'PointsDeleted'>;
 }
 
-/** Mount at `/data`. Requires MANAGER or ADMIN, because a deletion cannot be undone. */
+/** `DELETE /data` (R-G5), for MANAGER and ADMIN, because a deletion cannot be undone. Mount at `/data`. */
 export function deleteRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>().delete('/', requireRole('MANAGER'), async (c) => {
     const request = parseInput(deleteSchema, await readJsonBody(c.req.raw));

@@ -17,7 +17,7 @@ const UNIT: Column = { name: 'unitId', kind: 'id' };
 
 /**
  * @returns rows of `variableId, date, rawValue, unitId, version, versionTimestamp, tags`; the first three for the level
- *   `ValueVariableDate`.
+ *   `ValueVariableDate` (R-G3).
  */
 export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictionary, shape: RowShape): Table {
   const isNormal = shape.level === 'Normal';
@@ -37,9 +37,10 @@ export function pointTable(chunks: AsyncIterable<PointChunk>, dictionary: Dictio
 }
 
 /**
+ * Builds the rows of aggregates (R-G3).
  * @param functionOf aggregate function of each variable.
- * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in use
- *   has a column; a row fills the one of its variable.
+ * @returns rows of `variableId, date, <member>, unitId`, where the member is `sumValue`, `avgValue`, … Each function in
+ *   use has a column; a row fills the one of its variable.
  */
 export function aggregateTable(
   chunks: AsyncIterable<AggregateChunk>,

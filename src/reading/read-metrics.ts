@@ -10,7 +10,7 @@ export interface ReadMetrics {
   openStream(): () => void;
 }
 
-/** Registers the metrics of reads. */
+/** Registers the metrics of reads (R-A9). */
 export function createReadMetrics(metrics: Metrics): ReadMetrics {
   const counter = (name: string, help: string) => metrics.counter({ name, help })({});
   let open = 0;
@@ -30,7 +30,7 @@ export function createReadMetrics(metrics: Metrics): ReadMetrics {
   };
 }
 
-/** Passes the pieces of an answer on; counts the open answer and its bytes. */
+/** Passes the pieces of an answer on; counts the open answer and its bytes (R-A9). */
 export async function* countedPieces(
   pieces: AsyncIterable<Uint8Array>,
   metrics: ReadMetrics,
@@ -46,7 +46,7 @@ export async function* countedPieces(
   }
 }
 
-/** Passes chunks on and counts their points. */
+/** Passes chunks on and counts their points (R-A9). */
 export async function* countedChunks<Chunk extends { readonly dates: { readonly length: number } }>(
   chunks: AsyncIterable<Chunk>,
   points: Count,

@@ -19,8 +19,9 @@ interface StreamServices {
 }
 
 /**
- * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which are
- *   answered with the headers alone.
+ * Answers a request with a stream of pieces (R-G4).
+ * @param write creates the pieces; its signal aborts when the client disconnects. Not called for HEAD requests, which
+ *   are answered with the headers alone.
  * @throws the error of the first piece.
  */
 export async function streamAnswer(

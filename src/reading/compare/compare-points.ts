@@ -27,8 +27,10 @@ const PAGE_POINTS = 100_000;
 const CHUNK_ROWS = 10_000;
 
 /**
+ * Streams two versions of a variable, merged by date (R-G6).
  * @param left one variable, without paging; `right` has the same variable, period and order.
  * @param pagePoints maximum points of the left version held at once.
+ * @throws {DomainError} invalid_input as `readPoints`.
  */
 export async function* comparePoints(
   transaction: Transaction,
@@ -54,8 +56,9 @@ export async function* comparePoints(
 
 /**
  * Runs `comparePoints` in a new snapshot, after the writers both sides depend on have ended (R-F5).
- *
  * @param signal ends the read and its statement.
+ * @throws as `comparePoints`; {DomainError} dependency_unavailable when such a writer stays open; the reason of
+ *   `signal`.
  */
 export async function* streamCompared(
   source: SnapshotSource,

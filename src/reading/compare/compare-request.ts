@@ -43,7 +43,10 @@ type Given = ReturnType<typeof COMPARE_QUERY.parse>;
 
 const { locationOf } = COMPARE_QUERY;
 
-/** @throws {DomainError} invalid_input; exactly one variable and a left version are required. */
+/**
+ * Parses the query of a comparison (R-G6).
+ * @throws {DomainError} invalid_input; exactly one variable and a left version are required.
+ */
 export function parseCompareRequest(address: string): CompareRequest {
   const given = COMPARE_QUERY.parse(address);
   const { unitId, pagingOrder: order, timeZoneId } = given;

@@ -19,7 +19,7 @@ export interface CompareCounter {
   summary(): CompareSummary;
 }
 
-/** @returns a counter for one comparison. */
+/** @returns a counter for one comparison (R-G6). */
 export function compareCounter(): CompareCounter {
   let [points, changed, added, removed, absoluteSum] = [0, 0, 0, 0, 0];
   return {

@@ -10,6 +10,7 @@ const RANGE = /^\s*([^\s;/]+)\/([^\s;/]+)\s*((?:;[^;]*)*)$/;
 const QUALITY = /^;\s*q\s*=\s*(\d(?:\.\d*)?)\s*$/i;
 
 /**
+ * Negotiates a media type.
  * @param offered types without parameters; the first is the default.
  * @returns the offered type with the greatest quality; ties go to the type the client named first. The default when the
  *   client accepts none: shipped clients send arbitrary `Accept` headers (R-A3), and `Content-Type` names the format.

@@ -24,7 +24,7 @@ const FORMATS = {
   [XLSX_TYPE]: { contentType: XLSX_TYPE, write: writeXlsx },
 } as const satisfies Record<string, Format>;
 
-/** The format the client's `Accept` prefers; JSON when it accepts none of them. */
+/** The format the client's `Accept` prefers; JSON when it accepts none of them (R-G4). */
 export function chooseFormat(accept: string | undefined): Format {
   return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE])];
 }

@@ -9,7 +9,7 @@ const TEXTS: CellTexts = {
 
 const [COMMA, OPEN_BRACKET] = [0x2c, 0x5b];
 
-/** Yields pieces of the array; small batches share a piece. */
+/** Yields pieces of the array; small batches share a piece (R-G3). */
 export async function* writeJson({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   const writers = instantWriters(columns);
   const rows = new RowBytes();

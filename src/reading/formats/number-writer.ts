@@ -12,7 +12,11 @@ const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
 /** Maximum length, as in -0.0000010067770038988751: exponents start after six zeros. */
 export const NUMBER_BYTES = 25;
 
-/** @param value finite. @returns the offset after the number. */
+/**
+ * Writes a number as ASCII text at an offset.
+ * @param value finite.
+ * @returns the offset after the number.
+ */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   const size = Math.abs(value);
   const decimals = findDecimals(size);

@@ -8,7 +8,7 @@ import { INSTANT_BYTES } from './instant-writer.ts';
 import { instantWriters } from './row-bytes.ts';
 import type { Batch, Cells, InstantWriter, Table } from './table.ts';
 
-/** Pieces of the workbook; its first sheet is `points`. */
+/** Pieces of the workbook; its first sheet is `points`. @throws what reading the rows throws. */
 export function writeXlsx({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
   return writeWorkbook({
     name: 'points',

@@ -46,7 +46,7 @@ const TAGS = {
   Service: 'Health, metrics and this API description.',
 } as const;
 
-/** Describes every route of the installation. Each call builds a new description. */
+/** Describes every route of the installation (R-A9). Each call builds a new description. */
 export function describeApi(config: Config): Description {
   const api = apiUrl(config);
   const issuer = ownIssuer(config);

@@ -9,7 +9,10 @@ export interface CalculatorRole extends Role {
   readonly healthChecks: Readonly<Record<string, HealthCheck>>;
 }
 
-/** @throws {SandboxUnavailableError} when this machine cannot confine R as the settings require (R-H7). */
+/**
+ * Starts R in its sandbox and the worker of runs.
+ * @throws {SandboxUnavailableError} when this machine cannot confine R as the settings require (R-H7).
+ */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
   const { config, log, metrics, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
   const sandbox = await openSandboxPool({ config, metrics, log });

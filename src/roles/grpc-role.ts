@@ -8,7 +8,7 @@ export interface GrpcRole extends Role {
   readonly address: string;
 }
 
-/** @throws {ListenError} when GRPC_HOST and GRPC_PORT cannot be listened on. */
+/** Starts the gRPC server on its port. @throws {ListenError} when GRPC_HOST and GRPC_PORT cannot be listened on. */
 export async function startGrpcRole(parts: Parts): Promise<GrpcRole> {
   const { GRPC_HOST: host, GRPC_PORT: port, SHUTDOWN_TIMEOUT_MS } = parts.config;
   // The gRPC library writes a line of its own to stderr when it cannot listen.

@@ -11,7 +11,10 @@ export interface HealthRole extends Role {
   readonly address: string;
 }
 
-/** @throws {ListenError} when HEALTH_HOST and `port` cannot be listened on. */
+/**
+ * Starts `/health/*` and `/metrics` on a port of their own (R-A9).
+ * @throws {ListenError} when HEALTH_HOST and `port` cannot be listened on.
+ */
 export async function startHealth(
   parts: Parts,
   port: number,

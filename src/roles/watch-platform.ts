@@ -16,7 +16,7 @@ export interface Watched {
   readonly queues: Readonly<Record<string, WakeQueue>>;
 }
 
-/** Registers the gauges of pools, queues and backlogs. */
+/** Registers the gauges of pools, queues and backlogs (R-A9). */
 export function watchPlatform(metrics: Metrics, { database, pools, queues }: Watched): void {
   watchPools(metrics, pools);
   watchQueues(metrics, queues);

@@ -6,6 +6,7 @@ import type { BucketRequest } from './read-request.ts';
 import type { ReadVariable } from './selection.ts';
 
 /**
+ * Resolves the buckets of a request (R-G1, R-C8).
  * @param variables the resolved variables; their aggregate is the default of `aggregate`.
  * @returns undefined for raw points.
  */

@@ -27,9 +27,8 @@ const COUNTED = /^(?:(last)[\s_-]*)?(\d{1,9})?[\s_-]*(hour|day|week|month|year)s
 export const CURRENT = 'current';
 
 /**
- * Parses an ISO 8601 duration. Years count as 12 months and weeks as 7 days; hours, minutes and seconds are clock time.
- * Only the last of these three may have a fraction, which is rounded to microseconds.
- *
+ * Parses an ISO 8601 duration (R-G2). Years count as 12 months and weeks as 7 days; hours, minutes and seconds are
+ * clock time. Only the last of these three may have a fraction, which is rounded to microseconds.
  * @returns undefined for other text, negative durations, and parts of more than 100 years.
  */
 export function parseDuration(text: string): CivilDuration | undefined {
@@ -46,8 +45,8 @@ export function parseDuration(text: string): CivilDuration | undefined {
 }
 
 /**
- * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or an ISO 8601 duration.
- *
+ * Parses a relative version: `Current`, `last 3 days`, `3 days`, `Last3Days`, `last day` (one day), or an ISO 8601
+ * duration (R-G2).
  * @returns undefined for other text.
  */
 export function parseRelative(text: string): CivilDuration | typeof CURRENT | undefined {

@@ -121,8 +121,7 @@ export function parseTimeZone(name: string | undefined, location: InputLocation)
 }
 
 /**
- * Parses a relative version given outside of a query.
- *
+ * Parses a relative version given outside of a query (R-G2).
  * @returns undefined when absent, and for `Current`, which is the default.
  * @throws {DomainError} invalid_input at the location.
  */
@@ -135,7 +134,7 @@ export function durationOf(relative: CivilDuration | typeof CURRENT | undefined)
   return relative === CURRENT ? undefined : relative;
 }
 
-/** Parses a horizon given outside of a query. @throws {DomainError} invalid_input at the location. */
+/** Parses a horizon given outside of a query (R-G2). @throws {DomainError} invalid_input at the location. */
 export function parseHorizon(given: string | undefined, location: InputLocation): CivilDuration | undefined {
   return readText(horizon, given, location);
 }

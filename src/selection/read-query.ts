@@ -19,11 +19,10 @@ const TAGS = 'tags';
 const ROOT = '$';
 
 /**
- * Reads parameters from a JSON body. Names match in any case and with any prefix up to a dot; members of nested objects
- * count under their own name, arrays as repeated values, null as absent. `tags` may be an object of strings.
- *
- * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value is an object
- *   throws it too.
+ * Reads parameters from a JSON body (R-G1). Names match in any case and with any prefix up to a dot; members of nested
+ * objects count under their own name, arrays as repeated values, null as absent. `tags` may be an object of strings.
+ * @throws {DomainError} invalid_input for a tag whose value is not a string; reading a parameter whose value is an
+ *   object throws it too.
  */
 export function sourceOfBody(body: unknown): BodySource {
   const values = new Map<string, Given[]>();

@@ -35,12 +35,12 @@ export interface RestReadRequest extends ReadRequest, BucketRequest {
 
 type Given = ReturnType<typeof READ_QUERY.parse>;
 
-/** Parses `GET /data`. @throws {DomainError} invalid_input naming every parameter that is wrong. */
+/** Parses `GET /data` (R-G1). @throws {DomainError} invalid_input naming every parameter that is wrong. */
 export function parseReadQuery(address: string): RestReadRequest {
   return toReadRequest(READ_QUERY.parse(address), READ_QUERY.locationOf, []);
 }
 
-/** Parses `POST /data`. @throws {DomainError} invalid_input naming every member that is wrong. */
+/** Parses `POST /data` (R-G1). @throws {DomainError} invalid_input naming every member that is wrong. */
 export function parseReadBody(body: unknown): RestReadRequest {
   const source = sourceOfBody(body);
   return toReadRequest(READ_QUERY.read(source), source.locationOf, source.tagPairs);
@@ -83,7 +83,10 @@ function toBuckets(
   return buckets;
 }
 
-/** @throws {DomainError} invalid_input for `fill` or `minCount` without a granularity: raw points have no buckets. */
+/**
+ * Refuses bucket parameters of raw points (R-G1).
+ * @throws {DomainError} invalid_input for `fill` or `minCount` without a granularity: raw points have no buckets.
+ */
 export function assertBuckets(
   { granularity, fill, minCount }: Omit<BucketRequest, 'timeZoneId'>,
   locationOf: LocationOf,
@@ -96,7 +99,7 @@ export function assertBuckets(
   }
 }
 
-/** Converts `from`, `to` and `includeToBoundary` to a period. */
+/** Converts `from`, `to` and `includeToBoundary` to a period (R-G1). */
 export function toPeriod({
   from,
   to,
@@ -110,8 +113,9 @@ export function toPeriod({
 }
 
 /**
- * Converts a moment to an instant. A moment without a zone is local time of `timeZoneId`, or UTC without it; a date alone is
- * the first instant of that day.
+ * Converts a moment to an instant (R-G1). A moment without a zone is local time of `timeZoneId`, or UTC without it; a
+ * date alone is the first instant of that day.
+ * @throws {RangeError} for an unknown zone.
  */
 export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | undefined): Micros | undefined {
   if (!moment?.isLocal || timeZoneId === undefined) return moment?.micros;

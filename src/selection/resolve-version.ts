@@ -20,7 +20,10 @@ export interface VersionRequest {
   readonly timeZoneId?: string | undefined;
 }
 
-/** @param queryable its clock is the reference of a relative version, as it assigns VersionTimestamps. */
+/**
+ * Resolves the version parameters of a request (R-G2).
+ * @param queryable its clock is the reference of a relative version, as it assigns VersionTimestamps.
+ */
 export async function resolveVersion(
   queryable: Queryable,
   { versionTags, tags = [], ...request }: VersionRequest,

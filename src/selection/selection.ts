@@ -54,10 +54,10 @@ export interface ReadVariable {
 }
 
 /**
- * @returns the selection, and its variables in the order of the selection.
+ * @returns the selection, and its variables in the order of the selection (R-G1, R-G2).
  * @throws {DomainError} not_found for a variable or source that does not exist or that the caller may not see.
- * @throws {DomainError} invalid_input when neither variables nor a source are given, the period ends before it begins, or a
- *   unit cannot be converted.
+ * @throws {DomainError} invalid_input when neither variables nor a source are given, the period ends before it begins,
+ *   or a unit cannot be converted.
  */
 export async function resolveSelection(
   queryable: Queryable,

@@ -83,8 +83,10 @@ const asStored: Present = async (_queryable, _accountId, items) => items;
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
 /**
- * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level.
- * @throws {DomainError} invalid_input for a malformed query; not_found when the resource of `pathFilter` is not visible.
+ * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level
+ * (R-A7).
+ * @throws {DomainError} invalid_input for a malformed query; not_found when the resource of `pathFilter` is not
+ *   visible.
  */
 export function listHandler<Level extends string, Filter extends string>(
   database: Database,
@@ -132,7 +134,7 @@ export function itemHandler<Level extends string>(
 }
 
 /**
- * PUT changes the members in the body and keeps the others; PATCH applies RFC 6902. Answers 204.
+ * PUT changes the members in the body and keeps the others; PATCH applies RFC 6902 (R-A6, R-C4). Answers 204.
  * @throws {DomainError} not_found, invalid_input; conflict when a `test` of the patch fails.
  */
 export function changeHandler(database: Database, resource: Resource, options: ChangeOptions = {}): Handler<CallerEnv> {

@@ -98,7 +98,10 @@ export async function listResources(
   };
 }
 
-/** @throws {DomainError} not_found, also for a resource of another account or of a site the caller may not see (R-B9). */
+/**
+ * Reads a resource that the caller may see.
+ * @throws {DomainError} not_found, also for a resource of another account or of a site the caller may not see (R-B9).
+ */
 export async function getResource(
   queryable: Queryable,
   resource: Resource,
@@ -156,7 +159,11 @@ export async function lockResource(
   ]);
 }
 
-/** Inserts a resource and announces it as an event. @returns its id. */
+/**
+ * Inserts a resource and announces it as an event.
+ * @returns its id.
+ * @throws {Error} when the insert returns no row.
+ */
 export async function insertResource(
   transaction: Transaction,
   resource: Resource,

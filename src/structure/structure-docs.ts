@@ -45,7 +45,10 @@ const site = z.object(readShape(SITE, SITE_LEVELS)).meta({ id: 'Site' });
 const source = z.object(readShape(SOURCE, SOURCE_LEVELS)).meta({ id: 'Source' });
 const variable = z.object(readShape(VARIABLE, VARIABLE_LEVELS)).meta({ id: 'Variable' });
 
-/** @param calculated schema of a declaration, from `calculation`; `structure` cannot import it. */
+/**
+ * Describes the routes of sites, sources and variables (R-A9).
+ * @param calculated schema of a declaration, from `calculation`; `structure` cannot import it.
+ */
 export function structureOperations(calculated: z.ZodType): readonly Operation[] {
   const declaration = { calculated: calculated.nullish() };
   const newVariable = lenientObject({ ...writableShape(VARIABLE, []), ...declaration });

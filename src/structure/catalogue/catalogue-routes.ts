@@ -34,7 +34,10 @@ export const UNIT_LIST = declareQuery(
   { isListing: true },
 );
 
-/** Mount these before the variable routes, which would read `/variables/types` and `/variables/periodTypes` as ids. */
+/**
+ * Routes of the catalogues (R-C8). Mount before the variable routes, which would read `/variables/types` and
+ * `/variables/periodTypes` as ids.
+ */
 export function catalogueRoutes(database: Queryable): Hono<CallerEnv> {
   const timeZones = memoize(() => listTimeZones(database));
   const routes = new Hono<CallerEnv>()

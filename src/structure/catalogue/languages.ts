@@ -14,7 +14,7 @@ export interface Language {
   readonly name: string;
 }
 
-/** Lists the languages in the order of their codes. */
+/** Lists the languages in the order of their codes (R-C8). */
 export function listLanguages(): readonly Language[] {
   const names = new Intl.DisplayNames(['en'], { type: 'language' });
   return CODES.map((id) => ({ id, name: names.of(id) ?? id }));

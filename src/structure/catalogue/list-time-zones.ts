@@ -10,8 +10,9 @@ export interface TimeZone {
 }
 
 /**
- * Lists the zones that both the database and the runtime know, UTC first. The runtime alone would list old names, such as
- * Asia/Calcutta, which newer tz databases omit. Slow, since PostgreSQL reads its whole tz directory: cache the result.
+ * Lists the zones that both the database and the runtime know, UTC first (R-C8). The runtime alone would list old
+ * names, such as Asia/Calcutta, which newer tz databases omit. Slow, since PostgreSQL reads its whole tz directory:
+ * cache the result.
  */
 export async function listTimeZones(queryable: Queryable): Promise<readonly TimeZone[]> {
   const { rows } = await queryable.query<{ id: string }>(

@@ -72,7 +72,8 @@ export function findTimeZone(name: string): string | undefined {
 const clocks = new Map<string, LocalClock>();
 
 /**
- * Returns the clock of an IANA zone. An ambiguous local date is the later instant; a skipped one moves forward by the gap.
+ * Returns the clock of an IANA zone (R-D4). An ambiguous local date is the later instant; a skipped one moves forward
+ * by the gap.
  * @throws RangeError for an unknown zone.
  */
 export function localClock(timeZoneId: string): LocalClock {
@@ -141,7 +142,7 @@ export type ZoneOffset = (micros: number) => number;
 
 const zoneOffsets = new Map<string, ZoneOffset>();
 
-/** Returns the cached offset function of an IANA zone. @throws RangeError for an unknown zone. */
+/** Returns the cached offset function of an IANA zone (R-D4). @throws RangeError for an unknown zone. */
 export function zoneOffset(timeZoneId: string): ZoneOffset {
   const known = zoneOffsets.get(timeZoneId);
   if (known) return known;
@@ -167,8 +168,9 @@ export function warmTimeZones(): void {
 
 /**
  * Returns a function to the first instant of a civil date: the first of two midnights, or the end of the gap when
- * midnight is skipped. @param timeZoneId IANA zone. @returns takes the date's midnight as if the zone were UTC, and
- * returns microseconds since 1970-01-01 UTC.
+ * midnight is skipped (R-D4).
+ * @param timeZoneId IANA zone.
+ * @returns takes the date's midnight as if the zone were UTC, and returns microseconds since 1970-01-01 UTC.
  */
 export function startOfDay(timeZoneId: string): (localMidnight: number) => number {
   return (localMidnight) => {

@@ -8,7 +8,7 @@ export interface UnitConversion {
   readonly offset: number;
 }
 
-/** Returns the conversion of a value in `from` to `to`; both must be of one family. */
+/** Returns the conversion of a value in `from` to `to`; both must be of one family (R-C8). */
 export function scaleBetween(from: UnitConversion, to: UnitConversion): LinearScale {
   const ratio = tidy(to.divisor / from.divisor);
   const isGrowing = Math.abs(ratio) >= 1;

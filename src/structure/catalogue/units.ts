@@ -20,7 +20,7 @@ export interface UnitOfFamily extends Unit {
   readonly familyName: string;
 }
 
-/** Lists every unit, by family, the base unit of each first. */
+/** Lists every unit, by family, the base unit of each first (R-C8). */
 export async function listUnits(queryable: Queryable): Promise<readonly Unit[]> {
   const { rows } = await queryable.query<Unit>(
     `select id, name, symbol, unit_family_id as "unitFamilyId", divisor, zero_offset as "offset"
@@ -29,13 +29,13 @@ export async function listUnits(queryable: Queryable): Promise<readonly Unit[]> 
   return rows;
 }
 
-/** Lists the unit families by id. */
+/** Lists the unit families by id (R-C8). */
 export async function listUnitFamilies(queryable: Queryable): Promise<readonly UnitFamily[]> {
   const { rows } = await queryable.query<UnitFamily>('select id, name from unit_family order by id');
   return rows;
 }
 
-/** Returns the units with these ids by id; unknown ids are absent. */
+/** Returns the units with these ids by id; unknown ids are absent (R-C8). */
 export async function findUnits(
   queryable: Queryable,
   ids: readonly number[],

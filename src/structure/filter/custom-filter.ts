@@ -35,7 +35,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 const BOOLEAN = /^(true|false)$/i;
 
 /**
- * Compiles a filter and pushes its parameters to `values`.
+ * Compiles a filter and pushes its parameters to `values` (R-C10).
  * @param site resource that `Site{…}` refers to; the query must join its table.
  * @returns an SQL condition.
  * @throws {DomainError} invalid_input with the position of the first fault.

@@ -59,7 +59,11 @@ class FilterSyntaxError extends Error {
   }
 }
 
-/** Parses a filter. @returns the syntax tree, or the first syntax error with its position. */
+/**
+ * Parses a filter (R-C10).
+ * @returns the syntax tree, or the first syntax error with its position.
+ * @throws {Error} of the parser's own bugs only; a syntax error is returned.
+ */
 export function parseFilter(text: string): ParsedFilter {
   try {
     const reader = new TokenReader(tokenize(text));

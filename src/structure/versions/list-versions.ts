@@ -22,7 +22,8 @@ const LIST = `
   order by max(last) desc, version_tag.tag nulls last`;
 
 /**
- * Brings the version summary of the variable up to date and reads it. The caller has checked access to the variable.
+ * Brings the version summary of the variable up to date and reads it (R-F8). The caller has checked access to the
+ * variable.
  * @returns VersionTags, last written first.
  */
 export function listVersions(database: Database, variableId: number): Promise<readonly VersionInUse[]> {

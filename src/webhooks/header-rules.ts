@@ -21,7 +21,11 @@ export interface HeaderProblem {
   readonly message: string;
 }
 
-/** @param headers as given by a client. @returns every problem; empty when the headers may be sent. */
+/**
+ * Validates the headers of a webhook (R-I1).
+ * @param headers as given by a client.
+ * @returns every problem; empty when the headers may be sent.
+ */
 export function findHeaderProblems(headers: Readonly<Record<string, unknown>>): readonly HeaderProblem[] {
   const entries = Object.entries(headers);
   const problems: HeaderProblem[] = entries.flatMap(([name, value]) => {

@@ -12,7 +12,7 @@ export interface WebhookMetrics {
   disabled(): void;
 }
 
-/** Registers the metrics. */
+/** Registers the metrics of webhooks (R-A9). */
 export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   const attempts = metrics.distribution({
     name: 'tidemark_webhook_attempt_seconds',

@@ -25,7 +25,10 @@ export const TARGET_COLUMNS = `url, http_method as "httpMethod", headers, body_t
 /** Maximum webhooks of an account: fan-out reads all of them for an event. */
 const MAX_WEBHOOKS = 100;
 
-/** @throws {DomainError} not_found, with the same text for a webhook of another account and for a malformed id. */
+/**
+ * Reads a webhook of the account (R-I1).
+ * @throws {DomainError} not_found, with the same text for a webhook of another account and for a malformed id.
+ */
 export async function getWebhook(queryable: Queryable, accountId: number, id: string): Promise<StoredWebhook> {
   const { rows } = await queryable.query<StoredWebhook>(
     `select ${WEBHOOK_COLUMNS} from webhook where account_id = $1 and id = $2 and deleted_date is null`,
@@ -36,7 +39,10 @@ export async function getWebhook(queryable: Queryable, accountId: number, id: st
   return webhook;
 }
 
-/** @returns the data of a webhook that deliveries need. @throws {DomainError} not_found. */
+/**
+ * @returns the data of a webhook that deliveries need (R-I1).
+ * @throws {DomainError} not_found.
+ */
 export async function getTarget(queryable: Queryable, webhookId: string): Promise<WebhookTarget> {
   const { rows } = await queryable.query<WebhookTarget>(
     `select ${TARGET_COLUMNS} from webhook where id = $1 and deleted_date is null`,
@@ -47,7 +53,11 @@ export async function getTarget(queryable: Queryable, webhookId: string): Promis
   return target;
 }
 
-/** @param eventTypes empty: all. @returns webhooks in order of name. */
+/**
+ * Lists the webhooks of the account (R-I1).
+ * @param eventTypes empty: all.
+ * @returns webhooks in order of name.
+ */
 export async function listWebhooks(
   queryable: Queryable,
   accountId: number,
@@ -62,7 +72,7 @@ export async function listWebhooks(
 }
 
 /**
- * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction.
+ * Reads a webhook with its secret and locks it against changes and deletion until the end of the transaction (R-I1).
  * @throws {DomainError} not_found.
  */
 export async function lockWebhook(
@@ -79,7 +89,7 @@ export async function lockWebhook(
   return { webhook: await getWebhook(transaction, accountId, id), secret: row.secret };
 }
 
-/** @throws {DomainError} conflict when the account already has MAX_WEBHOOKS. */
+/** Stores a new webhook (R-I1). @throws {DomainError} conflict when the account already has MAX_WEBHOOKS. */
 export async function insertWebhook(
   transaction: Transaction,
   accountId: number,
@@ -97,9 +107,10 @@ export async function insertWebhook(
 }
 
 /**
- * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours` (R-I3).
- * Enabling the webhook or changing its URL resets its failure period and its pause.
+ * Writes the fields of a locked webhook. After a change of the secret the former one stays valid for `overlapHours`
+ * (R-I3). Enabling the webhook or changing its URL resets its failure period and its pause.
  * @param secret null keeps the current one.
+ * @throws {Error} when the row does not exist.
  */
 export async function updateWebhook(
   transaction: Transaction,
@@ -127,8 +138,9 @@ export async function updateWebhook(
 }
 
 /**
- * Deletes a webhook: hides it and erases its credentials. The row stays as a tombstone until delivery/purge-history.ts has
- * deleted its history: deleting millions of attempts here would block the fan-out of its events for minutes.
+ * Deletes a webhook: hides it and erases its credentials (R-I1). The row stays as a tombstone until
+ * delivery/purge-history.ts has deleted its history: deleting millions of attempts here would block the fan-out of its
+ * events for minutes.
  * @throws {DomainError} not_found.
  * @returns the name of the webhook.
  */

@@ -25,6 +25,7 @@ const MISSING = LISTS.map(
 ).join(' union all');
 
 /**
+ * Checks the fields of a webhook against each other and against the account (R-I1).
  * @param stored the webhook before a change. Its template stays valid, so that what GET returns can be written.
  * @throws {DomainError} invalid_input naming every problem of the template and every id the account does not have.
  */

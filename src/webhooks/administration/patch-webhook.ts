@@ -19,7 +19,7 @@ const FILTER_LISTS = ['siteIds', 'sourceIds', 'variableIds'] as const satisfies 
 const SECRET = 'secret';
 
 /**
- * @returns every field after the patch.
+ * @returns every field after the patch (R-I6).
  * @throws {DomainError} conflict when a `test` fails, otherwise invalid_input.
  */
 export function planPatch(

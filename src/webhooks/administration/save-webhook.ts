@@ -69,7 +69,7 @@ export async function changeWebhook(
   return webhook;
 }
 
-/** @throws {DomainError} not_found. */
+/** Deletes a webhook, with an audit entry (R-I1, R-B14). @throws {DomainError} not_found. */
 export async function removeWebhook(
   { audit }: SaveServices,
   transaction: Transaction,

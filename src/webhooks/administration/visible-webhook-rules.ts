@@ -21,7 +21,7 @@ type Outcome = Pick<StoredWebhook, 'lastExecution' | 'successCount' | 'failureCo
 /** Replaces hidden texts. */
 const HIDDEN = '…';
 
-/** @returns the webhook as the user sees it; undefined when it does not exist for them. */
+/** @returns the webhook as the user sees it; undefined when it does not exist for them (R-B9). */
 export function planVisible(webhook: StoredWebhook, reached: ReachedEntities): VisibleWebhook | undefined {
   const filter = narrow(webhook.filter, reached, reached.shownSites);
   if (isEmpty(filter) && !isEmpty(webhook.filter)) return undefined;

@@ -7,7 +7,11 @@ import type { StoredWebhook } from '../webhook.ts';
 import { getWebhook, listWebhooks, noSuchWebhook } from '../webhooks.ts';
 import { planVisible, type ReachedEntities, type VisibleWebhook } from './visible-webhook-rules.ts';
 
-/** @param eventTypes empty: all. @returns webhooks in order of name. */
+/**
+ * Lists the webhooks that the caller may see (R-B9).
+ * @param eventTypes empty: all.
+ * @returns webhooks in order of name.
+ */
 export async function listVisible(
   queryable: Queryable,
   caller: Caller,
@@ -16,7 +20,10 @@ export async function listVisible(
   return showTo(queryable, caller, await listWebhooks(queryable, caller.accountId, eventTypes));
 }
 
-/** @throws {DomainError} not_found, also when the webhook is hidden from the caller. */
+/**
+ * Reads a webhook as the caller may see it (R-B9).
+ * @throws {DomainError} not_found, also when the webhook is hidden from the caller.
+ */
 export async function getVisible(queryable: Queryable, caller: Caller, id: string): Promise<VisibleWebhook> {
   const [webhook] = await showTo(queryable, caller, [await getWebhook(queryable, caller.accountId, id)]);
   if (!webhook) throw noSuchWebhook();

@@ -53,7 +53,7 @@ export const WEBHOOK_LIST = declareQuery(
   { isListing: true },
 );
 
-/** @returns the routes, relative to `/account`. */
+/** Routes of webhooks (§4.4, R-I1, R-I6). Mount at `/account`. */
 export function webhookRoutes(services: WebhookServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()

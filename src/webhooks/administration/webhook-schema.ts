@@ -82,9 +82,13 @@ export const newWebhookShape = (policy: TargetPolicy) => ({
   secret: secretSchema.nullish().transform((secret) => secret ?? null),
 });
 
+/** Schema of the body of POST (R-I1): defaults apply to absent and null members. */
 export const newWebhookSchema = (policy: TargetPolicy) => lenientObject(newWebhookShape(policy));
 
-/** @param stored the webhook before the change. */
+/**
+ * Schema of the body of PUT and of a patched webhook (R-I1): an absent member keeps its value.
+ * @param stored the webhook before the change.
+ */
 export const webhookChangeSchema = (policy: TargetPolicy, stored: Pick<WebhookFields, 'url'>) =>
   lenientObject({
     name: nameSchema.optional(),

@@ -8,7 +8,7 @@ const GENERATED_BYTES = 32;
 
 export const SECRET_RULE = `must be ${PREFIX} followed by the base64 of ${MIN_BYTES} to ${MAX_BYTES} bytes`;
 
-/** Whether the text is a secret every Standard Webhooks library accepts. */
+/** Whether the text is a secret every Standard Webhooks library accepts (R-I3). */
 export function isSecret(text: string): boolean {
   if (!text.startsWith(PREFIX)) return false;
   const base64 = text.slice(PREFIX.length);
@@ -17,7 +17,7 @@ export function isSecret(text: string): boolean {
   return key.toString('base64') === base64 && key.length >= MIN_BYTES && key.length <= MAX_BYTES;
 }
 
-/** @returns a random secret of 32 bytes. */
+/** @returns a random secret of 32 bytes (R-I3). */
 export function generateSecret(): string {
   return PREFIX + randomBytes(GENERATED_BYTES).toString('base64');
 }

@@ -15,8 +15,9 @@ interface Account {
 }
 
 /**
+ * Opens one semaphore per account.
  * @param permitsPerAccount maximum number of webhooks of one account that are worked on at the same time in this
- * process.
+ *   process.
  */
 export function openAccountSemaphore(permitsPerAccount: number): AccountSemaphore {
   const accounts = new Map<number, Account>();

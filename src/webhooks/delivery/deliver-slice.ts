@@ -39,7 +39,11 @@ export const SLICE_MS = 2000;
 /** Unwritten outcomes of a lane before it waits: back-pressure while the database is unavailable. */
 const MAX_UNWRITTEN = 50;
 
-/** @returns whether due attempts may be left. */
+/**
+ * Sends due attempts of a webhook for one time slice (R-I3).
+ * @returns whether due attempts may be left.
+ * @throws the first error of a lane, after all lanes have ended and unsent claims are released.
+ */
 export async function deliverSlice(
   services: DeliveryServices,
   webhookId: string,

@@ -47,7 +47,7 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts the queue worker, the sweeper and the purge of old history. */
+/** Starts the queue worker, the sweeper and the purge of old history (R-I3). */
 export function startDeliverer(services: DelivererServices): Deliverer {
   const { database, queue, queueOptions, outbox, settings, log } = services;
   let isStopped = false;

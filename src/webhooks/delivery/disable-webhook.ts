@@ -34,7 +34,7 @@ const FIND_MANAGERS = `
     and not (u.is_locked and coalesce(u.locked_until > now(), true))
   order by u.id`;
 
-/** @returns false when the webhook was already disabled or deleted. */
+/** @returns false when the webhook was already disabled or deleted (R-I3). */
 export async function disableWebhook(
   transaction: Transaction,
   webhookId: string,

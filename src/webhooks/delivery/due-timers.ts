@@ -11,7 +11,7 @@ export interface DueTimers {
 /** Longer delays are left to the sweeper. */
 const MAX_DELAY_MS = 60_000;
 
-/** @param wake called when a timer fires. */
+/** Opens the timers of a deliverer. @param wake called when a timer fires. */
 export function openDueTimers(wake: (webhookId: string) => void): DueTimers {
   const timers = new Map<string, NodeJS.Timeout>();
   return {

@@ -27,7 +27,7 @@ interface Waiting {
 const MAX_BATCH = 500;
 const RETRY_PAUSE_MS = 200;
 
-/** @returns a writer; `store` runs in one call at a time. */
+/** @returns a writer; `store` runs in one call at a time (R-I3). */
 export function openOutcomeWriter({ store, patienceMs, log }: OutcomeWriterOptions): OutcomeWriter {
   const waiting: Waiting[] = [];
   let isRunning = false;

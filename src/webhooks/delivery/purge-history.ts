@@ -29,6 +29,7 @@ const PURGE_DELETED = `
   where deleted_date is not null and not exists (select from webhook_event where webhook_id = webhook.id)`;
 
 /**
+ * Deletes old messages, trial sends and deleted webhooks (R-I5, R-I7).
  * @param days age after which messages are deleted.
  * @param isStopped checked between batches.
  */

@@ -32,7 +32,7 @@ const MIN_JITTER_MS = 60_000;
 const JITTER = 0.05;
 
 /**
- * Plans the next step of a message after an attempt.
+ * Plans the next step of a message after an attempt (R-I3).
  * @param attempt number of the attempt, starting at 1.
  * @param isReplay a replay is never retried.
  * @param chance random number from 0 inclusive to 1 exclusive.
@@ -53,7 +53,8 @@ export function planNextStep(
 }
 
 /**
- * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one.
+ * Plans the pause of a webhook: `Retry-After` of a 429 or 503 applies to every message, not only to the refused one
+ * (R-I3).
  * @returns milliseconds in which nothing is sent; 0: no pause.
  */
 export function planPause({ state, status, retryAfterMs }: TryEnd): number {

@@ -44,6 +44,7 @@ const COUNT = `
   ) counted`;
 
 /**
+ * Opens the limit of backlogs (R-I5).
  * @param maxPending maximum waiting messages of a webhook.
  * @param nowMillis monotonic clock.
  */

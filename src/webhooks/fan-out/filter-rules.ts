@@ -23,20 +23,20 @@ export interface Occurrence {
 
 export type Filter = { readonly [Name in keyof Required<WebhookFilter>]: ReadonlySet<number> };
 
-/** @returns undefined for the empty filter, which matches everything. */
+/** @returns undefined for the empty filter, which matches everything (R-I1). */
 export function toFilter({ siteIds, sourceIds, variableIds }: WebhookFilter): Filter | undefined {
   if (!siteIds && !sourceIds && !variableIds) return undefined;
   return { siteIds: new Set(siteIds), sourceIds: new Set(sourceIds), variableIds: new Set(variableIds) };
 }
 
-/** Whether the filter names one of the entities. */
+/** Whether the filter names one of the entities (R-I1). */
 export function isWanted(filter: Filter, { variableId, sourceIds, siteIds }: Concern): boolean {
   if (variableId !== undefined && filter.variableIds.has(variableId)) return true;
   return sourceIds.some((id) => filter.sourceIds.has(id)) || siteIds.some((id) => filter.siteIds.has(id));
 }
 
 /**
- * @returns the messages of an occurrence for one webhook, in order; none when the filter matches nothing.
+ * @returns the messages of an occurrence for one webhook, in order; none when the filter matches nothing (R-I1).
  * @param filter undefined matches everything.
  * @param maxVariables maximum variables of a message.
  */

@@ -34,7 +34,7 @@ export interface Subscribers {
   readonly subscribersOf: (event: Pick<OutboxEvent, 'accountId' | 'type'>) => readonly Subscriber[];
 }
 
-/** @returns undefined when no webhook is subscribed to any of the events. */
+/** @returns undefined when no webhook is subscribed to any of the events (R-I2). */
 export async function findSubscribers(
   transaction: Transaction,
   events: readonly OutboxEvent[],

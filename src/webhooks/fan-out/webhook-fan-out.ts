@@ -21,7 +21,7 @@ export interface FanOutOptions {
   readonly maxPending: number;
 }
 
-/** @returns the consumer for the outbox relay. */
+/** @returns the consumer for the outbox relay (R-I8). */
 export function webhookFanOut({ queue, maxPending }: FanOutOptions): EventConsumer {
   const backlog = openBacklogLimit(maxPending, () => performance.now());
   return async (transaction, events) => {

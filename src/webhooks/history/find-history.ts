@@ -56,7 +56,7 @@ const ENTRY = `
   select ${COLUMNS} from webhook_attempt attempt join webhook_event event on event.id = attempt.event_id
   where attempt.id = $1`;
 
-/** @returns one page, newest first. */
+/** @returns one page, newest first (R-I5). */
 export async function listHistory(
   queryable: Queryable,
   webhookId: string,
@@ -67,13 +67,13 @@ export async function listHistory(
   return rows.map(toHistory);
 }
 
-/** @returns the statement and its second parameter; a single state has an index of its own. */
+/** @returns the statement and its second parameter; a single state has an index of its own (R-I5). */
 export function planPage(states: readonly AttemptState[]): { readonly statement: string; readonly state: unknown } {
   const [state] = states;
   return states.length === 1 ? { statement: PAGE_OF_STATE, state } : { statement: PAGE, state: states };
 }
 
-/** @param states empty: all. */
+/** Counts the attempts of a webhook (R-I5). @param states empty: all. */
 export async function countHistory(
   queryable: Queryable,
   webhookId: string,
@@ -83,7 +83,7 @@ export async function countHistory(
   return rows[0]?.count ?? 0;
 }
 
-/** @throws {Error} when the attempt does not exist. */
+/** Reads one attempt (R-I5). @throws {Error} when the attempt does not exist. */
 export async function getEntry(queryable: Queryable, id: string): Promise<WebhookHistory> {
   const { rows } = await queryable.query<HistoryRow>(ENTRY, [id]);
   const [row] = rows;

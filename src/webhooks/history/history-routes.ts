@@ -37,7 +37,7 @@ export const HISTORY_LIST = declareQuery(
   { isListing: true },
 );
 
-/** @returns the routes, relative to `/account`. */
+/** Routes of the history and of replays (§4.4, R-I5). Mount at `/account`. */
 export function historyRoutes(services: HistoryServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()

@@ -29,11 +29,11 @@ const INSERT = `
   returning id::text`;
 
 /**
- * Plans one more attempt, due at once. The lock on the webhook excludes every writer of its attempts, so no other attempt of
- * the message can become Pending meanwhile.
+ * Plans one more attempt, due at once (R-I5). The lock on the webhook excludes every writer of its attempts, so no
+ * other attempt of the message can become Pending meanwhile.
  * @returns the new entry, Pending.
- * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped messages,
- *   the webhook is disabled or the message is already waiting.
+ * @throws {DomainError} not_found, also for an entry of another webhook; conflict when the entry stands for dropped
+ *   messages, the webhook is disabled or the message is already waiting.
  */
 export async function replayEntry(
   transaction: Transaction,

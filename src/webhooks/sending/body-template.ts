@@ -43,7 +43,11 @@ const STEP = new RegExp(`${NAME}|\\d+`, 'g');
 const OPEN = '{{';
 const CLOSE = '}}';
 
-/** @param isJson whether the body is JSON, which decides how values are escaped. */
+/**
+ * Parses a body template (R-I1).
+ * @param isJson whether the body is JSON, which decides how values are escaped.
+ * @returns its parts, and every syntax error with its position.
+ */
 export function parseTemplate(text: string, isJson: boolean): Template {
   const parts: Part[] = [];
   const problems: TemplateProblem[] = [];
@@ -66,7 +70,8 @@ export function parseTemplate(text: string, isJson: boolean): Template {
 }
 
 /**
- * @returns the template with harmless values for its placeholders and unchanged offsets. If it is JSON, every rendered body is.
+ * @returns the template with harmless values for its placeholders and unchanged offsets (R-I1). If it is JSON, every
+ *   rendered body is.
  */
 export function templateSkeleton({ parts }: Template): string {
   const fill = (part: ValuePart) => (part.position === 'asValue' ? 'null'.padEnd(part.source.length) : '');
@@ -75,7 +80,11 @@ export function templateSkeleton({ parts }: Template): string {
     .join('');
 }
 
-/** @param values the envelope of the message. @returns the body; undefined above MAX_BODY_BYTES. */
+/**
+ * Fills the placeholders of a template (R-I1).
+ * @param values the envelope of the message.
+ * @returns the body; undefined above MAX_BODY_BYTES.
+ */
 export function renderTemplate({ parts }: Template, values: unknown): string | undefined {
   const rendered: string[] = [];
   let length = 0;

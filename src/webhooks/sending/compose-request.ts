@@ -15,7 +15,10 @@ export interface ComposedRequest {
   readonly body: string;
 }
 
-/** @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when that exceeds 1 MiB. */
+/**
+ * @returns `{"type","timestamp","accountId","data"}`, or the rendered template; undefined when that exceeds 1 MiB
+ *   (R-I3).
+ */
 export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: Message): string | undefined {
   const { type, timestamp, accountId, data } = message;
   const envelope = { type, timestamp, accountId, data };
@@ -24,6 +27,7 @@ export function composeBody({ bodyTemplate, headers }: WebhookTarget, message: M
 }
 
 /**
+ * Composes the signed request of a message (R-I3).
  * @param id of the message, the same for every attempt.
  * @param nowMillis instant of this attempt; receivers accept a signature for a few minutes only.
  */

@@ -52,8 +52,8 @@ export function nameResolver(servers?: readonly string[]): Resolve {
 }
 
 /**
- * Opens a connection to an allowed address, without sending anything. A name is refused when any of its addresses is not
- * allowed: no legitimate receiver mixes public and internal addresses.
+ * Opens a connection to an allowed address, without sending anything (R-I4). A name is refused when any of its
+ * addresses is not allowed: no legitimate receiver mixes public and internal addresses.
  * @throws NotPublicError, LookupError, or the error of the connection.
  */
 export function connectGuarded(host: string, port: number, options: ConnectOptions): Promise<Socket> {

@@ -23,6 +23,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Describes the failure of an exchange (R-I4).
  * @param timeoutMs time-out of the attempt, named in the text.
  * @returns the reason; undefined after a complete 2xx response, which is a success.
  */

@@ -12,7 +12,7 @@ const CREDENTIAL = /auth|token|secret|passw|credential|cookie|signature|session|
 export const MASK = '***';
 
 /**
- * Merges the headers of the webhook, without refused ones, and those of the service, which win.
+ * Merges the headers of the webhook, without refused ones, and those of the service, which win (R-I3).
  * @param own headers of the webhook.
  * @param ours headers of the service, in lower case.
  * @returns headers in lower case.
@@ -32,7 +32,9 @@ export function contentTypeOf(own: Readonly<Record<string, string>>): string {
   return given ?? 'application/json';
 }
 
-/** @returns the headers for the history: the webhook's own headers whose name suggests a credential are masked. */
+/**
+ * @returns the headers for the history: the webhook's own headers whose name suggests a credential are masked (R-I5).
+ */
 export function maskCredentials(
   sent: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string>>,

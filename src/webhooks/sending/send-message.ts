@@ -46,7 +46,7 @@ const TOO_LARGE = `the rendered body exceeds ${MAX_BODY_BYTES / 2 ** 20} MiB`;
 const SHOWN_BODY_CHARACTERS = 65_536;
 const SHOWN_HEADER_CHARACTERS = 1024;
 
-/** Opens connection pools, which `close` ends. */
+/** Opens connection pools, which `close` ends (R-I3). */
 export function openSender(options: SenderOptions): Sender {
   const { allowedRanges, timeoutMs, resolve = nameResolver(), ca } = options;
   const agents = openGuardedAgents({ allowedRanges, timeoutMs, resolve }, ca);

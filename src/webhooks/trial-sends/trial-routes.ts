@@ -31,7 +31,7 @@ export interface TrialServices {
   readonly log: Log;
 }
 
-/** @returns the routes, relative to `/account`. */
+/** Routes of trial sends (§4.4, R-I7). Mount at `/account`. */
 export function trialRoutes(services: TrialServices): Hono<Env> {
   const manager = requireRole('MANAGER');
   return new Hono<Env>()

@@ -43,7 +43,7 @@ export function trialKey(accountId: number, id: string): string {
   return `${accountId}/${id}`;
 }
 
-/** Starts the queue worker and the sweeper. */
+/** Starts the queue worker and the sweeper (R-I7). */
 export function startTrialSender(services: TrialSenderServices): TrialSender {
   const { database, queue, queueOptions, settings, log } = services;
   const givingUp = new AbortController();

@@ -34,7 +34,11 @@ const IS_KEPT = `created_date > clock_timestamp() - interval '24 hours'`;
 const IS_WAITING = `state = 'Pending' and (claimed_until is null or claimed_until < clock_timestamp()) and ${IS_KEPT}`;
 const MAX_FOUND = 1000;
 
-/** @returns its id. */
+/**
+ * Stores a trial send, which is due at once (R-I7).
+ * @returns its id.
+ * @throws {Error} when the insert returns no row.
+ */
 export async function insertTrial(
   queryable: Queryable,
   accountId: number,
@@ -50,7 +54,10 @@ export async function insertTrial(
   return row.id;
 }
 
-/** @throws {DomainError} not_found, also for another account and after 24 h. */
+/**
+ * Reads a trial send of the account (R-I7).
+ * @throws {DomainError} not_found, also for another account and after 24 h.
+ */
 export async function getTrial(queryable: Queryable, accountId: number, id: string): Promise<Trial> {
   const { rows } = isGuid(id)
     ? await queryable.query<Trial & { error: string | null }>(
@@ -64,7 +71,7 @@ export async function getTrial(queryable: Queryable, accountId: number, id: stri
   return { ...test, ...(response && { response }), ...(error !== null && { error }) };
 }
 
-/** @returns the secrets of the webhook of the account; undefined unless its URL is `url`. */
+/** @returns the secrets of the webhook of the account; undefined unless its URL is `url` (R-I7). */
 export async function findReusableSecrets(
   queryable: Queryable,
   accountId: number,
@@ -78,7 +85,10 @@ export async function findReusableSecrets(
   return rows[0]?.secrets;
 }
 
-/** Claims a trial send for `leaseMs`. @returns undefined when it has ended or another process holds the lease. */
+/**
+ * Claims a trial send for `leaseMs` (R-I7).
+ * @returns undefined when it has ended or another process holds the lease.
+ */
 export async function claimTrial(queryable: Queryable, id: string, leaseMs: number): Promise<ClaimedTrial | undefined> {
   const { rows } = await queryable.query<Omit<ClaimedTrial, 'message'> & Omit<Message, 'id' | 'type'>>(
     `update webhook_test set claimed_until = clock_timestamp() + $2 * interval '1 millisecond'
@@ -92,7 +102,7 @@ export async function claimTrial(queryable: Queryable, id: string, leaseMs: numb
   return { webhook, claimedUntil, message: { id, type: webhook.eventType, ...message } };
 }
 
-/** Writes the result and deletes the secrets. Writes nothing after the claim was lost. */
+/** Writes the result and deletes the secrets (R-I7). Writes nothing after the claim was lost. */
 export async function finishTrial(
   queryable: Queryable,
   { message, claimedUntil }: ClaimedTrial,
@@ -114,7 +124,7 @@ export async function releaseTrial(queryable: Queryable, { message, claimedUntil
   ]);
 }
 
-/** @returns unclaimed trial sends, oldest first. */
+/** @returns unclaimed trial sends, oldest first (R-I7). */
 export async function findWaitingTrials(
   queryable: Queryable,
 ): Promise<readonly { readonly id: string; readonly accountId: number }[]> {

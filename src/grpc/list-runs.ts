@@ -17,7 +17,7 @@ interface ListRunsMessage extends PagingMessage {
 // A run includes the output of its script, and a page is read as a whole.
 const MAX_PAGE = 1000;
 
-/** @returns the handler of the call. */
+/** Handles `ListRuns` (R-H8, R-J1). */
 export function listRunsHandler(services: StreamServices & { readonly database: Database }) {
   return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage) =>
     runsOf(services.database, caller, message),

@@ -30,6 +30,7 @@ export function columnBytes(item: unknown): number {
 /**
  * Yields the items of `start(signal)` in order, then throws its error, if any.
  * @param start its signal is aborted with `signal`, and when the consumer leaves before the last item.
+ * @throws the error of `start`, after its last item; the reason of `signal`.
  */
 export async function* readAhead<Item>(
   start: (signal: AbortSignal) => AsyncIterable<Item>,

@@ -1,6 +1,9 @@
 /**
  * Calculators that are killed during a run, or are down when a run is requested: each run happens once (R-H5, R-K3).
  */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseExposition, sampleOf } from '../support/answers/exposition.ts';
 import { eventually } from '../support/eventually.ts';
@@ -46,11 +49,12 @@ const read = (variableId: number, query = '') =>
   api.call<{ rawValue: number; version: string }[]>('GET', `/data?variableId=${variableId}${query}`);
 
 describe('calculation: a calculator killed during a run', () => {
-  test('another calculator runs it again, it stores once, and the interrupted attempt is recorded (R-H5, R-K3)', async () => {
+  test('another calculator runs it again, it stores once, the interrupted attempt is recorded and no folder or control group stays (R-H5, R-K3)', async () => {
     const [input, variable] = await createSlowVariable();
     const [victim] = await Promise.all([start('calculator'), start('ingester')]);
     await api.call('POST', '/api/data', [{ variableId: input, data: [{ date: '2026-03-01T00:00:00Z', value: 21 }] }]);
     await eventually('the run', async () => (await runsOf(variable)).some(({ state }) => state === 'Running'));
+    expect(leftoversOf(victim.pid)).not.toEqual([]);
     await victim.kill();
     await forgetJobs(world.environment);
     expect(await read(variable)).toEqual([]);
@@ -65,6 +69,7 @@ describe('calculation: a calculator killed during a run', () => {
       { state: 'Abandoned', attempt: 0 },
     ]);
     expect(await read(variable, '&versions=all')).toHaveLength(1);
+    expect(leftoversOf(victim.pid)).toEqual([]);
   }, 60_000);
 
   test('requests made while no calculator runs are kept and merged into one run (R-H5)', async () => {
@@ -97,6 +102,17 @@ describe('calculation: a calculator killed during a run', () => {
     expect(runs).toHaveLength(1);
   }, 60_000);
 });
+
+/** The folders and control groups of a calculator. */
+function leftoversOf(pid: number): readonly string[] {
+  const groups = ['memory', 'pids', ''].flatMap((controller) => {
+    const line = new RegExp(`^\\d+:${controller}:(.*)$`, 'm').exec(readFileSync('/proc/self/cgroup', 'utf8'));
+    return line ? [join('/sys/fs/cgroup', controller, line[1] ?? '')] : [];
+  });
+  return [tmpdir(), ...groups]
+    .flatMap((parent) => (existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []))
+    .filter((path) => new RegExp(`/tidemark-r-\\d+-${pid}-`).test(path));
+}
 
 /**
  * Creates an input and a versioned variable that doubles it, slowly enough for the calculator to be killed during its

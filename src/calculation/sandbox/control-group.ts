@@ -3,10 +3,10 @@
  * Best effort: rlimits and supervisors bound each run anyway, and the host decides who may create groups (root on version 1;
  * on version 2 only below a delegated group without processes).
  */
-import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { findLeftovers, makeOwnedName } from './leftovers.ts';
 
 /** Limits of all runs of a container together. */
 export interface SharedLimits {
@@ -35,9 +35,10 @@ interface Wanted {
 
 /** @returns undefined when this process may not create one. */
 export async function makeControlGroup(limits: SharedLimits): Promise<ControlGroup | undefined> {
-  const name = `tidemark-r-${randomBytes(6).toString('hex')}`;
-  const wanted = await findDirectories(limits, name);
+  const wanted = await findDirectories(limits, makeOwnedName());
   const directories = [...new Set(wanted.map(({ directory }) => directory))];
+  // Groups of killed calculators; one that still has a process stays.
+  for (const directory of directories) await removeAll(await findLeftovers(dirname(directory)), 1);
   try {
     for (const directory of directories) await mkdir(directory);
     // `r+` does not create the file: a missing one means that the controller is not available.
@@ -76,9 +77,9 @@ async function findDirectories({ memoryBytes, maxProcesses }: SharedLimits, name
 }
 
 /** Retries, because a group stays busy for a moment after its last process. */
-async function removeAll(directories: readonly string[]): Promise<void> {
+async function removeAll(directories: readonly string[], maxTries = REMOVE_TRIES): Promise<void> {
   for (const directory of directories) {
-    for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const error = await rmdir(directory).then(
         () => undefined,
         ({ code }: NodeJS.ErrnoException) => code,

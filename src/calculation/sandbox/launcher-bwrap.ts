@@ -4,7 +4,7 @@
  * namespaces with a private /proc (tried), and R must never run as root on the host.
  */
 import { spawn } from 'node:child_process';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unprivilegedCommand } from '../../platform/unprivileged-command.ts';
@@ -20,6 +20,7 @@ import {
   SOCKET_NAME,
   zygoteCommand,
 } from './launcher.ts';
+import { findLeftovers, makeOwnedName } from './leftovers.ts';
 
 const BOUND_ROOT = '/mnt/root';
 const BOUND_DIRECTORY = '/mnt/socket';
@@ -49,9 +50,11 @@ async function launch(rRoot: string, limits: SharedLimits | undefined): Promise<
   };
 }
 
-/** Creates the directory of the socket; only the sandbox's user and root may enter it. */
+/** Creates the directory of the socket; only the sandbox's user and root may enter it. Removes those of killed calculators. */
 export async function makeSocketDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'tidemark-r-'));
+  for (const left of await findLeftovers(tmpdir())) await rm(left, { recursive: true, force: true }).catch(() => {});
+  const directory = join(tmpdir(), makeOwnedName());
+  await mkdir(directory, { mode: 0o700 });
   if (isRoot()) await chown(directory, SANDBOX_UID, SANDBOX_UID);
   return directory;
 }

@@ -4,7 +4,7 @@
  * SANDBOX_ALLOW_NONE.
  */
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   CONTAINER_ENVIRONMENT,
@@ -17,6 +17,7 @@ import {
   SOCKET_NAME,
   zygoteCommand,
 } from './launcher.ts';
+import { findLeftovers, makeOwnedName } from './leftovers.ts';
 import { SandboxUnavailableError } from './sandbox-types.ts';
 
 /**
@@ -33,7 +34,9 @@ export function createNoneLauncher(rRoot: string): Launcher {
 async function launch(rRoot: string): Promise<Container> {
   const parent = join(rRoot, SOCKET_DIRECTORY);
   await mkdir(parent, { recursive: true });
-  const directory = await mkdtemp(join(parent, 'none-'));
+  for (const left of await findLeftovers(parent)) await rm(left, { recursive: true, force: true }).catch(() => {});
+  const directory = join(parent, makeOwnedName());
+  await mkdir(directory, { mode: 0o700 });
   if (isRoot()) await chown(directory, SANDBOX_UID, SANDBOX_UID);
   await chmod(join(rRoot, 'tmp'), 0o1777);
   const inside = `/${directory.slice(rRoot.length).replace(/^\/+/, '')}/${SOCKET_NAME}`;

@@ -109,7 +109,9 @@ test('zygote: a control group bounds all runs together, on machines that permit 
   const launched: Container[] = [];
   const launcher = createBwrapLauncher(sandboxConfig().R_ROOT ?? '', limits);
   const zygote = await Zygote.open(recording(launched, launcher), metrics, log);
-  const groups = readFileSync(`/proc/${launched[0]?.process.pid}/cgroup`, 'utf8').match(/(?<=:)\/\S*tidemark-r-\w+$/gm);
+  const groups = readFileSync(`/proc/${launched[0]?.process.pid}/cgroup`, 'utf8').match(
+    /(?<=:)\/\S*tidemark-r-[\w-]+$/gm,
+  );
   await zygote.close();
   expect(groups?.length).toBe(probe.directories.length);
   const left = probe.directories.map((directory) => readdirSync(dirname(directory)));

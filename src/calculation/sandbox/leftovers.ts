@@ -1,0 +1,31 @@
+/**
+ * Folders and control groups of killed calculators. Their names contain the PID namespace and the process id of the
+ * calculator, so that the next calculator can tell them from those of a living one, also where containers share a folder.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readlinkSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const PREFIX = 'tidemark-r-';
+
+/** @returns a name that tells which process it belongs to. */
+export function makeOwnedName(): string {
+  return `${PREFIX}${pidNamespace()}-${process.pid}-${randomBytes(6).toString('hex')}`;
+}
+
+/** @returns the paths in `parent` whose process has ended; none when the folder cannot be read. */
+export async function findLeftovers(parent: string): Promise<readonly string[]> {
+  const names = await readdir(parent).catch(() => []);
+  const own = new RegExp(`^${PREFIX}${pidNamespace()}-(\\d+)-`);
+  const isLeft = (name: string): boolean => {
+    const pid = own.exec(name)?.[1];
+    return pid !== undefined && !existsSync(`/proc/${pid}`);
+  };
+  return names.filter(isLeft).map((name) => join(parent, name));
+}
+
+/** Inode of the PID namespace, such as `4026531836`: process ids of others say nothing here. */
+function pidNamespace(): string {
+  return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+}

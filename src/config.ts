@@ -234,7 +234,10 @@ const SETTINGS = {
     integer(100, 600_000).default(2000),
     'Milliseconds between polls for work whose Redis notification was lost.',
   ),
-  CALC_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum concurrent calculations per calculator.'),
+  CALC_CONCURRENCY: setting(
+    integer(1, 64).default(2),
+    'Maximum concurrent calculations and previews per calculator; one account uses half of them while others wait.',
+  ),
   CALC_WALL_TIME_MS: setting(
     integer(100, 3_600_000).default(30_000),
     'Maximum time of the scripts of a run, all its formulas together, in milliseconds.',

@@ -12,7 +12,7 @@ import { PAGING, toPaging } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
-import type { WakeQueue } from '../platform/queue.ts';
+import type { MemberQueue } from '../platform/queue.ts';
 import { getResource, type Resource } from '../structure/resource.ts';
 import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
@@ -21,11 +21,12 @@ import { VARIABLE } from '../structure/variable.ts';
 import { authoringRoutes } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration/declaration.ts';
 import { countRuns, findRun, listRuns } from './run/runs.ts';
-import { forceUpdate } from './schedule/request-calculations.ts';
+import { forceUpdate, toTurn } from './schedule/request-calculations.ts';
+import { wakeTurns } from './turns/turn-wake-ups.ts';
 
 export interface CalculationRouteServices {
   readonly database: Database;
-  readonly queue: WakeQueue;
+  readonly queue: Pick<MemberQueue, 'wakeMembers'>;
   readonly log: Log;
 }
 
@@ -86,12 +87,15 @@ function forceUpdateHandler({ database, queue, log }: CalculationRouteServices, 
     const variableIds = await withTransaction(database, (transaction) =>
       force(transaction, c.var, resource, id, { from: range.from ?? undefined, to: range.to ?? undefined }),
     );
-    await queue.wake(variableIds.map(String)).catch((error: unknown) => {
-      log.warn(
-        { err: error, requestId: c.var.requestId },
-        'the calculators were not woken; their sweeper finds the requests',
-      );
-    });
+    const { accountId } = c.var.caller;
+    const isWoken = await wakeTurns(
+      queue,
+      variableIds.map((variableId) => toTurn({ variableId, accountId, isBackground: true })),
+    );
+    if (!isWoken) {
+      const { requestId } = c.var;
+      log.warn({ requestId }, 'the calculators were not woken; their sweeper finds the requests');
+    }
     return c.json({ variableIds });
   };
 }

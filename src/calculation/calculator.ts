@@ -1,4 +1,7 @@
-/** The calculator role: runs variables when woken; a sweeper finds requests whose wake-up was lost. */
+/**
+ * The calculator role: takes the turns it is woken for, and performs them in the order of the fair queue; a sweeper finds
+ * turns whose wake-up was lost.
+ */
 
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -6,19 +9,23 @@ import type { OutboxRelay } from '../platform/database/outbox.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { Progress } from '../platform/progress.ts';
-import { openWakeWorker, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import { type MemberQueue, openWakeWorker, type QueueOptions } from '../platform/queue.ts';
 import { startSweeper } from '../platform/sweep.ts';
-import { PREVIEW_KEY } from './authoring/ask-calculator.ts';
-import { createPreviewer } from './authoring/previewer.ts';
-import { createCalculationMetrics } from './calculation-metrics.ts';
-import { findDueVariables } from './run/claim-run.ts';
+import { answerPreview, findWaitingPreviews } from './authoring/answer-preview.ts';
+import { type CalculationMetrics, createCalculationMetrics } from './calculation-metrics.ts';
+import { findDueTurns, findTurnsOf } from './run/claim-run.ts';
 import { type RunServices, runCalculation } from './run/run-calculation.ts';
 import { fireSchedules } from './schedule/schedules.ts';
+import { openDispatcher } from './turns/dispatcher.ts';
+import type { Turn } from './turns/fair-queue.ts';
+import { openTurnTaker, wakeTurns } from './turns/turn-wake-ups.ts';
 
-/** Queue whose keys are variable ids. */
+/** Queue whose keys are an account and an urgency, and whose members are ids of variables or previews. */
 export const CALCULATION_QUEUE = 'calculation';
 
 const PURGE_INTERVAL_MS = 600_000;
+/** Keys whose turns are taken at the same time: one query to Redis each. */
+const TAKERS = 4;
 const RUNS_PER_STATEMENT = 5000;
 const MILLIS_PER_DAY = 86_400_000;
 
@@ -27,7 +34,7 @@ const PURGE = `
     select id from calculation_run where finished_date < $1 order by finished_date limit $2)`;
 
 export interface CalculatorServices extends RunServices {
-  readonly queue: WakeQueue;
+  readonly queue: MemberQueue;
   readonly queueOptions: QueueOptions;
   readonly outbox: OutboxRelay;
   readonly settings: {
@@ -51,44 +58,63 @@ function toWholeMs(durations: Readonly<Record<string, number>>): Readonly<Record
   return Object.fromEntries(Object.entries(durations).map(([name, ms]) => [`${name}Ms`, Math.round(ms * 10) / 10]));
 }
 
-/** Starts the worker, the sweeper of requests and schedules, and the purge of old runs. */
+/** Starts the worker, the sweeper of requests, schedules and previews, and the purge of old runs. */
 export function startCalculator(services: CalculatorServices): Calculator {
   const { queue, queueOptions, outbox, settings, log } = services;
   const metrics = createCalculationMetrics(services.metrics);
-  const stopping = new AbortController();
-  // Previews leave one slot to runs, where there is more than one.
-  const previews = createPreviewer(services, Math.max(1, settings.concurrency - 1), stopping.signal);
-  const handle = async (key: string): Promise<void> => {
-    if (key.startsWith(PREVIEW_KEY)) return previews.answer(Number(key.slice(PREVIEW_KEY.length)));
-    const result = await runCalculation(services, Number(key), stopping.signal);
-    if (result.kind !== 'ended') return;
-    const { run, report } = result;
-    metrics.runEnded(report);
-    const { id: runId, requestId, variableId, accountId } = run;
-    const fields = { requestId, runId, variableId, accountId, ...toWholeMs(report.durations) };
-    log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
-    await outbox.relay();
-    // One run per turn: a variable that is requested again by every run must not delay the others, or a stop.
-    await queue.wake([key]);
+  const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
+    await taker.takeMore(turn.accountId);
+    // A turn that was handed back, or requested again meanwhile, waits for its next.
+    dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
+  const dispatcher = openDispatcher({ places: settings.concurrency, perform, log });
+  const taker = openTurnTaker(queue, dispatcher);
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);
-    const previewKeys = await previews.findWaiting();
-    const due = await findDueVariables(services.database);
-    await worker.sweep([...previewKeys, ...due.map(String)]);
+    const turns = [...(await findWaitingPreviews(services.database)), ...(await findDueTurns(services.database))];
+    // While Redis is away, this calculator works on its own.
+    if (!(await wakeTurns(queue, turns))) dispatcher.add(turns);
     await outbox.relay();
   };
-  const worker = openWakeWorker(CALCULATION_QUEUE, queue, settings.concurrency, handle, queueOptions);
+  const worker = openWakeWorker(CALCULATION_QUEUE, queue, TAKERS, taker.take, queueOptions);
   const sweeper = startSweeper(CALCULATION_QUEUE, settings.sweepIntervalMs, sweep, log, services.progress);
   const purge = () => purgeRuns(services.database, services.clock, settings.runRetentionDays);
   const purger = startSweeper('calculation runs', PURGE_INTERVAL_MS, purge, log);
   return {
     stop: async (graceMs) => {
-      const timer = setTimeout(() => stopping.abort(new Error('the calculator stops')), graceMs);
+      const stopped = dispatcher.stop(graceMs);
       await Promise.all([worker.close(), sweeper.stop(), purger.stop()]);
-      clearTimeout(timer);
+      await wakeTurns(queue, await stopped);
     },
   };
+}
+
+/** @returns turns that wait for the same variable or preview afterwards. */
+async function performTurn(
+  services: CalculatorServices,
+  metrics: CalculationMetrics,
+  turn: Turn,
+  signal: AbortSignal,
+): Promise<readonly Turn[]> {
+  const { database, outbox, log } = services;
+  if (turn.urgency === 'preview') {
+    return answerPreview(services, turn.id, signal).then(
+      () => [],
+      (error: unknown) => {
+        if (signal.aborted) return [turn];
+        throw error;
+      },
+    );
+  }
+  const result = await runCalculation(services, turn.id, signal);
+  if (result.kind !== 'ended') return [];
+  const { run, report } = result;
+  metrics.runEnded(report);
+  const { id: runId, requestId, variableId, accountId } = run;
+  const fields = { requestId, runId, variableId, accountId, ...toWholeMs(report.durations) };
+  log.info({ ...fields, outcome: report.outcome, counts: report.counts }, 'calculation ended');
+  await outbox.relay();
+  return findTurnsOf(database, variableId);
 }
 
 /** Deletes runs that ended before the retention period (R-H8), in small batches. */

@@ -25,6 +25,17 @@ export interface WakeQueue {
   close(): Promise<void>;
 }
 
+/** A queue whose keys may carry members: ids to check, kept in Redis until a worker takes them. */
+export interface MemberQueue extends WakeQueue {
+  /**
+   * Adds members to keys and wakes the keys. Never rejects.
+   * @returns false when Redis is unreachable.
+   */
+  wakeMembers(members: ReadonlyMap<string, readonly string[]>): Promise<boolean>;
+  /** Removes up to `limit` members of a key and returns them, in no order; none when Redis is unreachable. */
+  takeMembers(key: string, limit: number): Promise<readonly string[]>;
+}
+
 export interface WakeWorker {
   /**
    * Wakes the keys a sweeper found in the database. While Redis is unavailable this process works on them itself, at
@@ -49,33 +60,54 @@ const AWAY: ReadonlySet<string> = new Set(['close', 'reconnecting', 'end']);
 // next sweep finds unfinished keys.
 const FAREWELL_MS = 1000;
 
+/** Members of one command, and how long untaken members are kept: sweepers find them in the database afterwards. */
+const MEMBERS_PER_COMMAND = 1000;
+const MEMBERS_TTL_SEC = 86_400;
+
 interface WakeJob {
   readonly key: string;
 }
 
 /** Opens the producing end of the queue called `name`. */
-export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): WakeQueue {
+export function openWakeQueue(name: string, { redisUrl, prefix, log }: QueueOptions): MemberQueue {
   const connection = openRedis({ redisUrl, use: 'command', purpose: `queue ${name}`, log });
   const queue = new Queue<WakeJob>(name, { connection, prefix });
   // The connection reports its outages; BullMQ repeats each of them here.
   queue.on('error', () => {});
+  const setOf = (key: string): string => `${prefix}:${name}:members:${key}`;
+  const wake = async (keys: readonly string[]): Promise<boolean> => {
+    if (AWAY.has(connection.status)) return false;
+    return hasSucceeded(
+      queue.addBulk(
+        keys.map((key) => ({
+          name: 'wake',
+          data: { key },
+          opts: {
+            deduplication: { id: key, keepLastIfActive: true },
+            removeOnComplete: true,
+            removeOnFail: true,
+          },
+        })),
+      ),
+      WAKE_TIMEOUT_MS,
+    );
+  };
   return {
-    wake: async (keys) => {
+    wake,
+    wakeMembers: async (members) => {
       if (AWAY.has(connection.status)) return false;
-      return hasSucceeded(
-        queue.addBulk(
-          keys.map((key) => ({
-            name: 'wake',
-            data: { key },
-            opts: {
-              deduplication: { id: key, keepLastIfActive: true },
-              removeOnComplete: true,
-              removeOnFail: true,
-            },
-          })),
-        ),
-        WAKE_TIMEOUT_MS,
-      );
+      const pipeline = connection.pipeline();
+      for (const [key, ids] of members) {
+        for (let from = 0; from < ids.length; from += MEMBERS_PER_COMMAND) {
+          pipeline.sadd(setOf(key), ...ids.slice(from, from + MEMBERS_PER_COMMAND));
+        }
+        pipeline.expire(setOf(key), MEMBERS_TTL_SEC);
+      }
+      return (await hasSucceeded(pipeline.exec(), WAKE_TIMEOUT_MS)) && wake([...members.keys()]);
+    },
+    takeMembers: async (key, limit) => {
+      if (AWAY.has(connection.status)) return [];
+      return connection.spop(setOf(key), limit).catch(() => []);
     },
     ping: async () => {
       await connection.ping();

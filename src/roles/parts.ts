@@ -20,7 +20,7 @@ import type { HealthCheck } from '../platform/health/health.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createProgress, type Progress } from '../platform/progress.ts';
-import { openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import { type MemberQueue, openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';
@@ -40,7 +40,7 @@ export interface Parts {
   readonly dictionary: Dictionary;
   readonly queueOptions: QueueOptions;
   readonly ingestQueue: WakeQueue;
-  readonly calculationQueue: WakeQueue;
+  readonly calculationQueue: MemberQueue;
   readonly fileQueue: WakeQueue;
   readonly webhookQueue: WakeQueue;
   readonly trialQueue: WakeQueue;

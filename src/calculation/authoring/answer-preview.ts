@@ -7,6 +7,8 @@ import { type ComputeRequest, compute } from '../run/compute.ts';
 import { defaultVersion } from '../run/default-version-rules.ts';
 import { readScripts } from '../run/read-scripts.ts';
 import type { RunServices } from '../run/run-calculation.ts';
+import type { Turn } from '../turns/fair-queue.ts';
+import { PATIENCE_MS } from './ask-calculator.ts';
 import { describeComputed, type PreviewedDates } from './describe-preview.ts';
 import type { PreviewDates, PreviewTask } from './preview-task.ts';
 
@@ -15,7 +17,12 @@ const TAKE_TASK = `
   returning variable_id as "variableId", task`;
 const STORE_ANSWER = `update calculation_preview set state = 'Done', answer = $2, file = $3 where id = $1`;
 const PUT_BACK = `update calculation_preview set state = 'Waiting' where id = $1`;
-const FIND_WAITING = `select id from calculation_preview where state = 'Waiting' order by id limit 100`;
+const FIND_WAITING = `
+  select account_id as "accountId", id, 'preview' as urgency from calculation_preview where state = 'Waiting' order by id`;
+const FIND_OPEN = `
+  select from calculation_preview where id = $1 and created_date > clock_timestamp() - $2 * interval '1 millisecond'`;
+/** Interval at which a calculator checks that the client still waits. */
+const CHECK_INTERVAL_MS = 500;
 // The API gave up waiting by then (ask-calculator.ts).
 const FORGET = `delete from calculation_preview where created_date < now() - interval '10 minutes'`;
 
@@ -43,30 +50,44 @@ interface Answer {
 }
 
 /**
- * Answers one task (R-H9).
- * @returns false when the task is gone or another calculator has taken it.
- * @throws the error that kept it from answering; the task then waits again.
+ * Answers one task, unless it is gone or another calculator has taken it. Stops it when its client is gone (R-H9).
+ * @throws the error that kept it from answering, or the signal's reason; the task then waits again.
  */
-export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<boolean> {
+export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
   const { rows } = await services.database.query<{ variableId: number; task: PreviewTask }>(TAKE_TASK, [id]);
   const [row] = rows;
-  if (!row) return false;
-  const { answer, file } = await withConnection(services.database, (connection) =>
-    perform(services, connection, row.variableId, row.task, signal),
-  ).catch(async (error: unknown) => {
+  if (!row) return;
+  const client = watchClient(services.database, id);
+  try {
+    const eitherSignal = AbortSignal.any([signal, client.signal]);
+    const { answer, file } = await withConnection(services.database, (connection) =>
+      perform(services, connection, row.variableId, row.task, eitherSignal),
+    );
+    await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
+  } catch (error) {
+    if (client.signal.aborted) return;
     // Another calculator, or this one on the next sweep, may succeed while the API still waits.
     await services.database.query(PUT_BACK, [id]);
     throw error;
-  });
-  await services.database.query(STORE_ANSWER, [id, answer ? toStorableJson(answer) : null, file ?? null]);
-  return true;
+  } finally {
+    client.stop();
+  }
 }
 
-/** @returns ids of up to 100 waiting tasks, oldest first (R-H9). Deletes tasks older than ten minutes. */
-export async function findWaitingPreviews(database: Database): Promise<readonly number[]> {
+/** @returns the tasks that wait, oldest first (R-H9). Deletes tasks older than ten minutes. */
+export async function findWaitingPreviews(database: Database): Promise<readonly Turn[]> {
   await database.query(FORGET);
-  const { rows } = await database.query<{ id: number }>(FIND_WAITING);
-  return rows.map(({ id }) => id);
+  return (await database.query<Turn>(FIND_WAITING)).rows;
+}
+
+/** The signal is aborted when the API has deleted the task, or no longer waits for it. */
+function watchClient(database: Database, id: number): { readonly signal: AbortSignal; stop(): void } {
+  const gone = new AbortController();
+  const timer = setInterval(async () => {
+    const open = await database.query(FIND_OPEN, [id, PATIENCE_MS]).catch(() => undefined);
+    if (open?.rowCount === 0) gone.abort(new Error('the client of the preview is gone'));
+  }, CHECK_INTERVAL_MS);
+  return { signal: gone.signal, stop: () => clearInterval(timer) };
 }
 
 async function perform(

@@ -2,21 +2,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import type { WakeQueue } from '../../platform/queue.ts';
+import type { MemberQueue } from '../../platform/queue.ts';
+import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { PreviewAnswer, PreviewTask } from './preview-task.ts';
 
-/** Prefix of preview tasks in the calculators' queue; keys without it are variable ids. */
-export const PREVIEW_KEY = 'preview:';
-
 // A script may use its whole wall time, and other previews may come before it.
-const PATIENCE_MS = 90_000;
+export const PATIENCE_MS = 90_000;
+/** Previews of one account that wait or run: each costs the API a query every 200 ms. */
+const MAX_OPEN = 20;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [10, 200];
 
 const TAKE_ANSWER = `delete from calculation_preview where id = $1 and state = 'Done' returning answer, file`;
 
 export interface Asker {
   readonly database: Database;
-  readonly queue: WakeQueue;
+  readonly queue: Pick<MemberQueue, 'wakeMembers'>;
 }
 
 export interface Question {
@@ -27,8 +27,9 @@ export interface Question {
 
 /**
  * Hands a preview task to a calculator and waits for its answer (R-H9).
- * @param signal aborted when the client has gone.
- * @throws {DomainError} dependency_unavailable when no calculator answers within 90 s; the signal's reason.
+ * @param signal aborted when the client has gone; the calculator then stops the preview, whose row is deleted.
+ * @throws {DomainError} dependency_unavailable when no calculator answers within 90 s, queue_full when
+ * the account has MAX_OPEN previews; the signal's reason.
  */
 export async function askCalculator(
   { database, queue }: Asker,
@@ -36,12 +37,18 @@ export async function askCalculator(
   signal: AbortSignal,
 ): Promise<PreviewAnswer> {
   const { rows } = await database.query<{ id: number }>(
-    'insert into calculation_preview (account_id, variable_id, task) values ($1, $2, $3) returning id',
-    [accountId, variableId, JSON.stringify(task)],
+    `insert into calculation_preview (account_id, variable_id, task) select $1, $2, $3
+     where (select count(*) from calculation_preview where account_id = $1) < $4 returning id`,
+    [accountId, variableId, JSON.stringify(task), MAX_OPEN],
   );
-  const id = rows[0]?.id ?? 0;
+  const [row] = rows;
+  if (!row) {
+    const message = `an account may have at most ${MAX_OPEN} previews at the same time; try again when one has ended`;
+    throw new DomainError('queue_full', message);
+  }
+  const { id } = row;
   // The calculators' sweeper finds the task when the wake-up is lost.
-  await queue.wake([`${PREVIEW_KEY}${id}`]).catch(() => undefined);
+  await wakeTurns(queue, [{ accountId, urgency: 'preview', id }]);
   try {
     return await awaitAnswer(database, id, signal);
   } finally {

@@ -4,7 +4,16 @@
  */
 import { type Connection, inTransaction, type Queryable, type Transaction } from '../../platform/database/database.ts';
 import { eventLiteral } from '../../platform/database/outbox.ts';
-import { delayRequests, isDue, MAX_ATTEMPTS, type RunRequest, requestAgain } from '../schedule/request-calculations.ts';
+import {
+  delayRequests,
+  isDue,
+  MAX_ATTEMPTS,
+  type RequestedRun,
+  type RunRequest,
+  requestAgain,
+  toTurn,
+} from '../schedule/request-calculations.ts';
+import type { Turn } from '../turns/fair-queue.ts';
 import { announceEnd } from './announce-end.ts';
 
 export const RUN_LOCK_CLASS = 0x7275;
@@ -18,7 +27,7 @@ export interface ClaimedRun extends RunRequest {
 const micros = (column: string, name: string) => `(extract(epoch from ${column}) * 1000000)::int8 as "${name}"`;
 
 const RUN_COLUMNS = `id, variable_id as "variableId", account_id as "accountId", trigger, wave, attempt, ancestors,
-  request_id as "requestId",
+  request_id as "requestId", is_background as "isBackground",
   ${micros('from_date', 'fromMicros')}, ${micros('to_date', 'toMicros')}, ${micros('trigger_date', 'triggerMicros')},
   (extract(epoch from started_date - requested_date) * 1000)::int8 as "waitMs"`;
 
@@ -58,7 +67,10 @@ const CLAIM = `
         where run.state = 'Running' and run.wave <= mine.wave)
       and not exists (
         select from outbox_event event
-        where event.type = ${eventLiteral('DataPointsWritten')} and (event.payload ->> 'wave')::int8 = mine.wave)
+        cross join jsonb_array_elements(
+          case when event.type = ${eventLiteral('DataPointsWritten')} then event.payload -> 'variables' end) written
+        join upstream on upstream.id = (written ->> 'variableId')::int
+        where (event.payload ->> 'wave')::int8 = mine.wave)
     order by attempt desc limit 1
   ),
   request as (
@@ -67,16 +79,28 @@ const CLAIM = `
     returning mine.*
   )
   insert into calculation_run (variable_id, account_id, state, trigger, from_date, to_date, trigger_date, wave, attempt,
-                               default_version, requested_date, ancestors, request_id)
+                               default_version, requested_date, ancestors, request_id, is_background)
   select variable_id, account_id, 'Running', trigger, from_date, to_date, trigger_date, wave, attempt, $2, requested_date,
-         ancestors, request_id
+         ancestors, request_id, is_background
   from request returning ${RUN_COLUMNS}`;
 
-// Variables with a due request, or with a run whose session is gone.
+const MAX_DUE_PER_ACCOUNT = 1000;
+
+// Variables with a due request, or with a run whose session is gone. A sample of those of each account, because requests that
+// wait for an upstream run are due as well: in a fixed order they could hide the others.
 const FIND_DUE = `
-  select variable_id as id from calculation_request request where ${isDue('request')}
-  union
-  select variable_id from calculation_run run
+  with recursive account (id) as (
+    (select account_id from calculation_request order by account_id limit 1)
+    union all
+    select (select min(account_id) from calculation_request where account_id > account.id)
+    from account where account.id is not null
+  )
+  select due.variable_id as "variableId", account.id as "accountId", due.is_background as "isBackground"
+  from account cross join lateral (
+    select variable_id, is_background from calculation_request request
+    where request.account_id = account.id and ${isDue('request', 'now()')} order by random() limit $1) due
+  union all
+  select variable_id, account_id, is_background from calculation_run run
   where state = 'Running' and not exists (
     select from pg_locks
     where locktype = 'advisory' and objsubid = 2 and classid = ${RUN_LOCK_CLASS} and objid = run.variable_id::oid
@@ -99,10 +123,19 @@ export async function claimRun(
   });
 }
 
-/** @returns ids of variables with a due request or an abandoned run. */
-export async function findDueVariables(queryable: Queryable): Promise<readonly number[]> {
-  const { rows } = await queryable.query<{ id: number }>(FIND_DUE);
-  return rows.map(({ id }) => id);
+/** @returns turns of variables with a due request, up to 1000 of each account, or with an abandoned run. */
+export async function findDueTurns(queryable: Queryable): Promise<readonly Turn[]> {
+  const { rows } = await queryable.query<RequestedRun>(FIND_DUE, [MAX_DUE_PER_ACCOUNT]);
+  return rows.map(toTurn);
+}
+
+/** @returns turns of the waiting requests of a variable. */
+export async function findTurnsOf(queryable: Queryable, variableId: number): Promise<readonly Turn[]> {
+  const text = `
+    select variable_id as "variableId", account_id as "accountId", is_background as "isBackground"
+    from calculation_request request where variable_id = $1 and ${isDue('request')}`;
+  const { rows } = await queryable.query<RequestedRun>({ name: 'calculation-turns', text, values: [variableId] });
+  return rows.map(toTurn);
 }
 
 interface AbandonedRun extends ClaimedRun {

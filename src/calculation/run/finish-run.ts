@@ -110,9 +110,12 @@ async function blameScript(transaction: Transaction, run: ClaimedRun, report: Ru
   return { ...report, outcome: 'breaks_sandbox', message: BREAKS_SANDBOX };
 }
 
-/** Requests a run again that was interrupted by the stop of the calculator; it does not count as an attempt (R-K2). */
-export async function handBackRun(connection: Connection, run: ClaimedRun): Promise<RunReport> {
-  const message = 'the calculator stopped before the run ended; it is repeated';
+/**
+ * Requests a run again that was interrupted, by the stop of the calculator or for another account; it does not count as an
+ * attempt (R-K2).
+ * @param message why, for the record of the run.
+ */
+export async function handBackRun(connection: Connection, run: ClaimedRun, message: string): Promise<RunReport> {
   const none = { formulas: [], inputs: [], notes: {}, counts: {}, durations: { wait: run.waitMs } };
   const report: RunReport = { ...none, outcome: 'stopped', message };
   await inTransaction(connection, async (transaction) => {

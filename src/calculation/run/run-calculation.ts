@@ -4,12 +4,16 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Connection, type Database, withConnection } from '../../platform/database/database.ts';
 import { isTransientError } from '../../platform/database/dependency-error.ts';
 import { withLease } from '../../platform/database/session-lease.ts';
+import { HandBack } from '../turns/hand-back.ts';
 import { type ClaimedRun, claimRun, RUN_LOCK_CLASS } from './claim-run.ts';
 import { type ComputeServices, compute } from './compute.ts';
 import { defaultVersion } from './default-version-rules.ts';
 import { failRun, handBackRun, type RunReport, succeedRun } from './finish-run.ts';
 
 const HAND_BACK_RETRY_MS = 500;
+
+const STOPPED = 'the calculator stopped before the run ended; it is repeated';
+const CONNECTION_LOST = 'the connection to the database was lost before the run ended; it is repeated';
 
 export interface RunServices extends ComputeServices {
   readonly database: Database;
@@ -56,7 +60,7 @@ async function handBackLater({ database }: RunServices, run: ClaimedRun, signal?
   while (!signal?.aborted) {
     try {
       await withConnection(database, (connection) =>
-        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run)),
+        withLease(connection, RUN_LOCK_CLASS, run.variableId, () => handBackRun(connection, run, CONNECTION_LOST)),
       );
       return;
     } catch (error) {
@@ -80,7 +84,8 @@ async function execute(
     if (signal?.aborted) return undefined;
     throw error;
   });
-  if (!computed) return handBackRun(connection, run);
+  if (!computed)
+    return handBackRun(connection, run, signal?.reason instanceof HandBack ? signal.reason.message : STOPPED);
   const { result, formulas, inputs, notes, read } = computed;
   const durations = { wait: run.waitMs, ...computed.durations };
   const parts = { formulas, inputs, notes, durations, counts: { read } };

@@ -1,20 +1,23 @@
 /**
  * Triggers (R-H5): which variables must run over which dates after a change. A variable has at most one waiting request for
- * each number of attempts; a trigger that arrives while one with none waits widens it. A committed write becomes requests in the transaction that removes its
- * event from the outbox, so no change is lost or requested twice.
+ * each number of attempts; a trigger that arrives while one with none waits widens it. A committed write becomes requests in
+ * the transaction that removes its event from the outbox, so no change is lost or requested twice.
  */
 import type { Queryable, Transaction } from '../../platform/database/database.ts';
 import type { EventConsumer, EventName, OutboxEvent } from '../../platform/database/outbox.ts';
-import type { WakeQueue } from '../../platform/queue.ts';
+import type { MemberQueue } from '../../platform/queue.ts';
 import type { PointsWritten } from '../../points/announce-points.ts';
 import type { Micros } from '../../points/point.ts';
 import { announceEnd, type EndedRun } from '../run/announce-end.ts';
+import type { Turn } from '../turns/fair-queue.ts';
+import { wakeTurns } from '../turns/turn-wake-ups.ts';
 import type { DueSchedule } from './schedule.ts';
 
 // Merging two triggers keeps both windows and the older wave. With the newer wave a request would wait for every later
 // upstream request, so an input that changes all the time would starve it. Dates that never failed are not charged with the
 // attempts of others: only requests with equal attempts merge. The pause of one holds for all of its variable (`isDue`):
-// otherwise a run that ends its calculator would be tried without a pause while its input changes.
+// otherwise a run that ends its calculator would be tried without a pause while its input changes. A written input makes the
+// request urgent, whatever else triggers it. Runs that results of background runs trigger are background runs as well.
 const WIDEN = `
   on conflict (variable_id, attempt) do update
   set from_date = least(calculation_request.from_date, excluded.from_date),
@@ -23,18 +26,19 @@ const WIDEN = `
       wave = least(calculation_request.wave, excluded.wave),
       ancestors = array(select distinct unnest(calculation_request.ancestors || excluded.ancestors)),
       trigger = excluded.trigger,
+      is_background = calculation_request.is_background and excluded.is_background,
       not_before_date = greatest(calculation_request.not_before_date, excluded.not_before_date),
       request_id = coalesce(calculation_request.request_id, excluded.request_id)
-  returning variable_id as "variableId"`;
+  returning variable_id as "variableId", account_id as "accountId", is_background as "isBackground"`;
 
 // A request that a result triggers records the variables it came through, so that a loop is detected (R-H11).
 const CHANGES = `
   with change as (
-    select given.*, coalesce(result.way, '{}') as way
+    select given.*, coalesce(result.way, '{}') as way, coalesce(result.is_background, false) as is_background
     from unnest($1::int[], $2::timestamptz[], $3::timestamptz[], $4::int8[], $5::boolean[], $6::text[])
          given (variable_id, from_date, to_date, wave, is_result, request_id)
     left join lateral (
-      select run.ancestors || run.variable_id as way from calculation_run run
+      select run.ancestors || run.variable_id as way, run.is_background from calculation_run run
       where given.is_result and run.variable_id = given.variable_id and run.wave = given.wave
         and run.state = 'Succeeded'
       order by run.id desc limit 1
@@ -42,17 +46,17 @@ const CHANGES = `
   ),
   reached as (
     select edge.variable_id, variable.account_id, change.from_date, change.to_date, change.wave, change.way,
-           change.request_id
+           change.request_id, change.is_background
     from change join variable_input edge on edge.input_variable_id = change.variable_id and edge.is_trigger
     join variable on variable.id = edge.variable_id
   )`;
 
 const REQUEST_DEPENDENTS = `${CHANGES}
   insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, ancestors,
-                                   request_id)
+                                   request_id, is_background)
   select reached.variable_id, account_id, 'Input', min(from_date), max(to_date), max(to_date), max(wave),
          coalesce(array_agg(distinct ancestor) filter (where ancestor is not null), '{}'),
-         (array_agg(request_id order by wave) filter (where request_id is not null))[1]
+         (array_agg(request_id order by wave) filter (where request_id is not null))[1], bool_and(is_background)
   from reached left join lateral unnest(way) ancestor on true
   where reached.variable_id <> all(way)
   group by reached.variable_id, account_id
@@ -71,9 +75,10 @@ const STOP_LOOPS = `${CHANGES}
 
 // Without dates a forced run covers all dates of its inputs. Runs that are forced together are one wave.
 const FORCE = `
-  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id)
+  insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, request_id,
+                                   is_background)
   select variable.id, variable.account_id, 'ForceUpdate', range.from_date, greatest(range.from_date, range.to_date),
-         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), $4
+         coalesce($3::timestamptz, now()), (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), $4, true
   from variable cross join lateral (
     select coalesce($2::timestamptz, min(first.date), now()) as from_date, coalesce($3::timestamptz, now()) as to_date
     from variable_input edge left join lateral (
@@ -85,13 +90,27 @@ const FORCE = `
   order by variable.id
   ${WIDEN}`;
 
+/** A waiting request, as far as its turn is concerned (R-H5). */
+export interface RequestedRun {
+  readonly variableId: number;
+  readonly accountId: number;
+  /** Scheduled or forced, or triggered by a result of such a run. */
+  readonly isBackground: boolean;
+}
+
+/** @returns the turn of a request: runs triggered by inputs precede background runs (R-H5). */
+export function toTurn({ variableId, accountId, isBackground }: RequestedRun): Turn {
+  return { accountId, urgency: isBackground ? 'background' : 'triggered', id: variableId };
+}
+
 /** Requests runs of scheduled variables, in the transaction that advances their schedules (R-H5). */
 export async function requestScheduled(transaction: Transaction, due: readonly DueSchedule[]): Promise<void> {
   const instants = (pick: (schedule: DueSchedule) => number) => due.map((it) => new Date(pick(it)).toISOString());
   await transaction.query(
-    `insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave)
+    `insert into calculation_request (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave,
+                                      is_background)
      select due.variable_id, variable.account_id, 'Schedule', min(first), max(last), max(last),
-            (select nextval(pg_get_serial_sequence('outbox_event', 'id')))
+            (select nextval(pg_get_serial_sequence('outbox_event', 'id'))), true
      from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) due (variable_id, first, last)
      join variable on variable.id = due.variable_id
      group by due.variable_id, variable.account_id order by due.variable_id
@@ -111,20 +130,24 @@ const FIND_WAITING_FOR = `
     union
     select edge.variable_id from downstream join variable_input edge on edge.input_variable_id = downstream.id
   )
-  select request.variable_id as "variableId" from calculation_request request join downstream on id = variable_id`;
+  select request.variable_id as "variableId", account_id as "accountId", is_background as "isBackground"
+  from calculation_request request join downstream on id = variable_id`;
 
 /** Outbox consumer: turns committed writes into requests and wakes the calculators after the commit (R-H5). */
-export function calculationTrigger(queue: WakeQueue): EventConsumer {
+export function calculationTrigger(queue: Pick<MemberQueue, 'wakeMembers'>): EventConsumer {
   return async (transaction, events) => {
     const requested = await requestDependents(transaction, events);
     const waiting = await findWaitingFor(transaction, events);
     await followTimeZones(transaction, events);
-    const wanted = new Set([...requested, ...waiting]);
-    return wanted.size === 0 ? undefined : () => queue.wake([...wanted].map(String));
+    const wanted = [...requested, ...waiting];
+    return wanted.length === 0 ? undefined : () => wakeTurns(queue, wanted.map(toTurn));
   };
 }
 
-async function requestDependents(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+async function requestDependents(
+  transaction: Transaction,
+  events: readonly OutboxEvent[],
+): Promise<readonly RequestedRun[]> {
   const changes = events.filter((event) => event.type === 'DataPointsWritten').flatMap(toChanges);
   if (changes.length === 0) return [];
   const values = [
@@ -135,9 +158,9 @@ async function requestDependents(transaction: Transaction, events: readonly Outb
     changes.map((change) => change.isResult),
     changes.map((change) => change.requestId ?? null),
   ];
-  const { rows } = await transaction.query<{ variableId: number }>(REQUEST_DEPENDENTS, values);
+  const { rows } = await transaction.query<RequestedRun>(REQUEST_DEPENDENTS, values);
   if (changes.some(({ isResult }) => isResult)) await stopLoops(transaction, values);
-  return rows.map(({ variableId }) => variableId);
+  return rows;
 }
 
 /** Stops loops: the graph has no cycle, but editing it while a wave passes through can create one (R-H11). */
@@ -146,12 +169,15 @@ async function stopLoops(transaction: Transaction, values: readonly unknown[]): 
   for (const run of rows) await announceEnd(transaction, run, 'CalculationFailed');
 }
 
-async function findWaitingFor(transaction: Transaction, events: readonly OutboxEvent[]): Promise<readonly number[]> {
+async function findWaitingFor(
+  transaction: Transaction,
+  events: readonly OutboxEvent[],
+): Promise<readonly RequestedRun[]> {
   const ended = events.filter((event) => event.type === 'CalculationCompleted' || event.type === 'CalculationFailed');
   if (ended.length === 0) return [];
   const variableIds = ended.map(({ payload }) => payload.variableId);
-  const { rows } = await transaction.query<{ variableId: number }>(FIND_WAITING_FOR, [variableIds]);
-  return rows.map(({ variableId }) => variableId);
+  const { rows } = await transaction.query<RequestedRun>(FIND_WAITING_FOR, [variableIds]);
+  return rows;
 }
 
 /**
@@ -175,6 +201,7 @@ export interface RunRequest {
   readonly variableId: number;
   readonly accountId: number;
   readonly trigger: string;
+  readonly isBackground: boolean;
   /** Changed dates, both inclusive. */
   readonly fromMicros: Micros;
   readonly toMicros: Micros;
@@ -196,9 +223,9 @@ export interface RequestBack extends RunRequest {
 export const MAX_ATTEMPTS = 5;
 
 /** @returns SQL: whether no request of the variable of the request `alias` is paused (R-H5). */
-export const isDue = (alias: string) => `
+export const isDue = (alias: string, now = 'clock_timestamp()') => `
   not exists (select from calculation_request paused
-              where paused.variable_id = ${alias}.variable_id and paused.not_before_date > clock_timestamp())`;
+              where paused.variable_id = ${alias}.variable_id and paused.not_before_date > ${now})`;
 
 /**
  * Requests a run again that ended without a result of its own: it was abandoned, or the sandbox failed (R-H5). Does
@@ -209,9 +236,9 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
   await transaction.query(
     `insert into calculation_request
        (variable_id, account_id, trigger, from_date, to_date, trigger_date, wave, attempt, not_before_date, ancestors,
-        request_id)
+        request_id, is_background)
      select id, $2, $3, ${instant('$4')}, ${instant('$5')}, ${instant('$6')}, $7, $8,
-            clock_timestamp() + $9 * interval '1 second', $10, $11
+            clock_timestamp() + $9 * interval '1 second', $10, $11, $12
      from variable where id = $1
      ${WIDEN}`,
     [
@@ -226,6 +253,7 @@ export async function requestAgain(transaction: Transaction, request: RequestBac
       request.delaySec,
       request.ancestors,
       request.requestId,
+      request.isBackground,
     ],
   );
 }

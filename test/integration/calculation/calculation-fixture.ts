@@ -25,6 +25,7 @@ export const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };
 
 export const NO_QUEUE = {
   wake: async () => true,
+  wakeMembers: async () => true,
   ping: async () => {},
   count: async () => ({}),
   close: async () => {},

@@ -1,6 +1,6 @@
 /** Outcome of requests and runs with a fake sandbox instead of R: ordering, limits, crashes, unusual output. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { claimRun, findDueVariables } from '../../../src/calculation/run/claim-run.ts';
+import { claimRun, findDueTurns } from '../../../src/calculation/run/claim-run.ts';
 import { type RunServices, runCalculation } from '../../../src/calculation/run/run-calculation.ts';
 import type { SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
 import { calculationTrigger, forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const NO_QUEUE = { wake: async () => true, ping: async () => {}, count: async () => ({}), close: async () => {} };
+const NO_QUEUE = { wakeMembers: async () => true };
 const relay = () =>
   createOutboxRelay(store.database, [calculationTrigger(NO_QUEUE)], createLog('silent', 'test')).relay();
 
@@ -149,6 +149,8 @@ describe('calculation: a run over many points', () => {
   });
 });
 
+const findDue = async () => (await findDueTurns(store.database)).map(({ id }) => id);
+
 describe('calculation: a run that was abandoned', () => {
   const crash = () => Promise.reject(new Error('the process would be gone'));
   const requestsOf = async (variableId: number) => {
@@ -192,7 +194,7 @@ describe('calculation: a run that was abandoned', () => {
       if (order === 'before') await force(variableId, NEW);
       expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
       if (order === 'after') await force(variableId, NEW);
-      expect(await findDueVariables(store.database)).not.toContain(variableId);
+      expect(await findDue()).not.toContain(variableId);
       expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
       expect(await requestsOf(variableId)).toEqual([
         { attempt: 0, from: NEW },
@@ -237,7 +239,7 @@ describe('calculation: a run whose calculator or variable is lost', () => {
       ...Array.from({ length: MAX_ATTEMPTS - 1 }, () => 'Abandoned'),
       'Failed',
     ]);
-    expect(await findDueVariables(store.database)).not.toContain(variableId);
+    expect(await findDue()).not.toContain(variableId);
   });
 
   test('stores nothing when another session took it over (R-H5, R-K3)', async () => {
@@ -257,9 +259,9 @@ describe('calculation: a run whose calculator or variable is lost', () => {
     await forceUpdate(store.database, [variableId], {});
     await expect(runWith(variableId, () => Promise.reject(new Error('gone')))).rejects.toThrow();
     await store.database.query('delete from variable where id = $1', [variableId]);
-    expect(await findDueVariables(store.database)).toContain(variableId);
+    expect(await findDue()).toContain(variableId);
     expect(await runWith(variableId, () => ok([]))).toEqual({ kind: 'idle' });
-    expect(await findDueVariables(store.database)).not.toContain(variableId);
+    expect(await findDue()).not.toContain(variableId);
   });
 });
 

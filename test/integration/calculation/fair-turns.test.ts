@@ -1,18 +1,13 @@
 /** Workers serve keys in turn: a backlog of one account or variable does not delay the others. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CALCULATION_QUEUE, startCalculator } from '../../../src/calculation/calculator.ts';
-import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
 import { INGEST_QUEUE, startIngester } from '../../../src/ingest/ingester.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
 import { createLog } from '../../../src/platform/log.ts';
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
 import { openWakeQueue, type WakeQueue } from '../../../src/platform/queue.ts';
 import { encodeTuples } from '../../../src/points/copy-codec.ts';
-import { openDictionary } from '../../../src/points/dictionary.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addAccount } from '../../support/fixtures/accounts.ts';
 import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
-import { calculated } from '../../support/fixtures/structure.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
 
 const START = Date.UTC(2026, 0, 1) * 1000;
@@ -99,42 +94,3 @@ describe('ingester: a batch that cannot be written', () => {
     ]);
   });
 });
-
-describe('calculator: fairness', () => {
-  test('a variable requested again by every run does not delay another variable (R-H5)', async () => {
-    const [busy = 0, other = 0] = await Promise.all([0, 1].map(() => store.addVariable({ isVersioned: false })));
-    await store.database.query('update variable set calculated = $1 where id = any($2::int[])', [
-      calculated('anything', []),
-      [busy, other],
-    ]);
-    let runs = 0;
-    const parts = openQueue(CALCULATION_QUEUE);
-    const run = async () => {
-      runs += 1;
-      await forceUpdate(store.database, [busy], {});
-      if (runs === 1) {
-        await forceUpdate(store.database, [other], {});
-        await parts.queue.wake([String(other)]);
-      }
-      return { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
-    };
-    const calculator = startCalculator({
-      ...parts,
-      dictionary: openDictionary(store.database),
-      sandbox: { run, checkHealth: async () => {}, close: async () => {} },
-      clock: systemClock,
-      maxInputPoints: 1000,
-      settings: { concurrency: 1, sweepIntervalMs: 600_000, runRetentionDays: 90 },
-    });
-    await forceUpdate(store.database, [busy], {});
-    await parts.queue.wake([String(busy)]);
-    await eventually('the other key', async () => {
-      const { rowCount } = await store.database.query('select from calculation_run where variable_id = $1', [other]);
-      return rowCount === 1;
-    });
-    await calculator.stop(10_000);
-  });
-});
-
-const NOTES = { messages: [], warnings: [], output: '' };
-const TIMING = { waitMs: 0, runMs: 0, cpuMs: 0, maxRssBytes: 0 };

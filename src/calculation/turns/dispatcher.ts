@@ -1,0 +1,74 @@
+/** Gives the places of a calculator to turns in the order of the fair queue, and stops runs that must give a place back. */
+import type { Log } from '../../platform/log.ts';
+import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
+import { HandBack } from './hand-back.ts';
+
+/** Runs that end within this time free a place without being stopped. */
+const TAKE_BACK_AFTER_MS = 25;
+
+const STOPPING = 'the calculator stopped before the run ended; it is repeated';
+const TAKEN_BACK = 'the account had borrowed the place of the run from an account that needed it; the run is repeated';
+
+export interface Dispatcher {
+  add(turns: readonly Turn[]): void;
+  countWaiting(accountId: number, urgency: Urgency): number;
+  /** Starts no more turns and waits up to `graceMs` for those under way, then aborts them. @returns turns not started. */
+  stop(graceMs: number): Promise<readonly Turn[]>;
+}
+
+export interface DispatcherOptions {
+  /** Turns that run at the same time. */
+  readonly places: number;
+  /** Performs a turn. When the signal is aborted, by a `HandBack`, it must end soon. */
+  readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Opens a dispatcher without turns. */
+export function openDispatcher({ places, perform, log }: DispatcherOptions): Dispatcher {
+  const queue = new FairQueue(places, () => performance.now());
+  const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  let isStopping = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const begin = (turn: Turn): void => {
+    const abort = new AbortController();
+    const ended = perform(turn, abort.signal)
+      .catch((error: unknown) => log.error({ err: error, ...turn }, 'a calculation or preview failed'))
+      .finally(() => {
+        underWay.delete(turn);
+        queue.end(turn);
+        fill();
+      });
+    underWay.set(turn, { abort, ended });
+  };
+  const fill = (): void => {
+    if (isStopping) return;
+    for (let turn = queue.start(); turn; turn = queue.start()) begin(turn);
+    if (queue.isSqueezed()) timer ??= setTimeout(takeBack, TAKE_BACK_AFTER_MS);
+  };
+  const takeBack = (): void => {
+    timer = undefined;
+    if (isStopping) return;
+    for (let turn = queue.takeBack(); turn; turn = queue.takeBack()) {
+      underWay.get(turn)?.abort.abort(new HandBack(TAKEN_BACK));
+    }
+  };
+  return {
+    add: (turns) => {
+      for (const turn of turns) queue.add(turn);
+      fill();
+    },
+    countWaiting: (accountId, urgency) => queue.countWaiting(accountId, urgency),
+    stop: async (graceMs) => {
+      isStopping = true;
+      clearTimeout(timer);
+      const graceTimer = setTimeout(() => {
+        for (const { abort } of underWay.values()) abort.abort(new HandBack(STOPPING));
+      }, graceMs);
+      await Promise.all([...underWay.values()].map(({ ended }) => ended));
+      clearTimeout(graceTimer);
+      return queue.waiting();
+    },
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * Deficit round robin over accounts by measured time (R-K3): which run or preview gets the next free place of a calculator.
+ * Pure but for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
+ *
+ * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits.
+ * - While others wait, an account holds at most its share, half of the places. Beyond its share it borrows places, and gives
+ *   them back when another account waits: the newest run is stopped and repeated. A run stopped so does not borrow again soon.
+ * - Within an account, previews and runs alternate, and triggered runs precede background runs (scheduled, forced) nine in ten.
+ */
+
+export const URGENCIES = ['preview', 'triggered', 'background'] as const;
+export type Urgency = (typeof URGENCIES)[number];
+
+/** A variable to run, or a preview to answer. */
+export interface Turn {
+  readonly accountId: number;
+  readonly urgency: Urgency;
+  /** Of the preview, or of the variable. */
+  readonly id: number;
+}
+
+const QUANTUM_MS = 250;
+const TRIGGERED_PER_BACKGROUND = 9;
+const NO_BORROWING_MS = 600_000;
+const MAX_REMEMBERED = 10_000;
+
+interface Account {
+  readonly waiting: Readonly<Record<Urgency, Set<number>>>;
+  /** Newest last. */
+  readonly running: Running[];
+  balanceMs: number;
+  /** Increases with every start; the account served longest ago is first. */
+  servedAt: number;
+  isPreviewLast: boolean;
+  triggeredInRow: number;
+}
+
+interface Running {
+  readonly turn: Turn;
+  /** Its time up to this instant is debited. */
+  debitedMs: number;
+  isReturning: boolean;
+}
+
+export class FairQueue {
+  readonly #places: number;
+  readonly #share: number;
+  readonly #nowMs: () => number;
+  readonly #accounts = new Map<number, Account>();
+  /** Variables whose run gave back a borrowed place → until when they do not borrow. */
+  readonly #returned = new Map<number, number>();
+  readonly #runningVariables = new Set<number>();
+  #used = 0;
+  #starts = 0;
+
+  /** @param places turns that may run at the same time. @param nowMs a monotonic clock. */
+  constructor(places: number, nowMs: () => number) {
+    this.#places = places;
+    this.#share = Math.ceil(places / 2);
+    this.#nowMs = nowMs;
+  }
+
+  /** Accounts that wait, run or are in debt. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
+  /** A turn that waits already keeps its position. */
+  add({ accountId, urgency, id }: Turn): void {
+    const account = this.#accounts.get(accountId) ?? openAccount();
+    this.#accounts.set(accountId, account);
+    account.waiting[urgency].add(id);
+  }
+
+  countWaiting(accountId: number, urgency: Urgency): number {
+    return this.#accounts.get(accountId)?.waiting[urgency].size ?? 0;
+  }
+
+  waiting(): readonly Turn[] {
+    return [...this.#accounts].flatMap(([accountId, { waiting }]) =>
+      URGENCIES.flatMap((urgency) => [...waiting[urgency]].map((id) => ({ accountId, urgency, id }))),
+    );
+  }
+
+  /** @returns the turn that takes a free place; undefined when no place is free or no turn may take it. */
+  start(): Turn | undefined {
+    if (this.#used >= this.#places) return undefined;
+    this.#debit();
+    const turn = this.#startOne(false) ?? this.#startOne(true);
+    if (turn && turn.urgency !== 'preview') this.#runningVariables.add(turn.id);
+    return turn;
+  }
+
+  /** Frees the place of a turn that has ended. */
+  end(turn: Turn): void {
+    this.#debit();
+    const account = this.#accounts.get(turn.accountId);
+    const index = account?.running.findIndex((running) => running.turn === turn) ?? -1;
+    if (!account || index < 0) return;
+    account.running.splice(index, 1);
+    this.#used -= 1;
+    if (turn.urgency !== 'preview') this.#runningVariables.delete(turn.id);
+    this.#forget();
+  }
+
+  /**
+   * A run that must give back a borrowed place, because an account below its share waits and no place is free. Each call
+   * names another; the caller stops it and calls `end`.
+   */
+  takeBack(): Turn | undefined {
+    if (!this.isSqueezed()) return undefined;
+    const borrower = [...this.#accounts.values()]
+      .filter((account) => this.#held(account) > this.#share)
+      .sort((a, b) => this.#held(b) - this.#held(a))[0];
+    const newest = borrower?.running.findLast(({ isReturning }) => !isReturning);
+    if (!newest) return undefined;
+    newest.isReturning = true;
+    if (newest.turn.urgency !== 'preview') this.#forbidBorrowing(newest.turn.id);
+    return newest.turn;
+  }
+
+  /** Whether more accounts below their share wait than places are free or being given back. */
+  isSqueezed(): boolean {
+    let needed = 0;
+    let returning = 0;
+    for (const account of this.#accounts.values()) {
+      returning += account.running.filter(({ isReturning }) => isReturning).length;
+      if (account.running.length < this.#share && this.#pick(account, false)) needed += 1;
+    }
+    return needed > this.#places - this.#used + returning;
+  }
+
+  #startOne(isBorrowing: boolean): Turn | undefined {
+    const candidates = [...this.#accounts].filter(
+      ([, account]) => account.running.length < this.#share !== isBorrowing && this.#pick(account, isBorrowing),
+    );
+    if (candidates.length === 0) return undefined;
+    this.#creditUntilPositive(candidates.map(([, { balanceMs }]) => balanceMs));
+    const solvent = candidates.filter(([, { balanceMs }]) => balanceMs > 0);
+    const [accountId, account] = solvent.reduce((best, next) => (next[1].servedAt < best[1].servedAt ? next : best));
+    const picked = this.#pick(account, isBorrowing);
+    if (!picked) throw new Error('a candidate must have a turn');
+    account.waiting[picked.urgency].delete(picked.id);
+    this.#starts += 1;
+    account.servedAt = this.#starts;
+    account.isPreviewLast = picked.urgency === 'preview';
+    if (picked.urgency === 'background') account.triggeredInRow = 0;
+    if (picked.urgency === 'triggered') account.triggeredInRow += 1;
+    const turn = { accountId, ...picked };
+    account.running.push({ turn, debitedMs: this.#nowMs(), isReturning: false });
+    this.#used += 1;
+    return turn;
+  }
+
+  /** Advances by as many rounds as it takes until one of these balances is positive. */
+  #creditUntilPositive(balances: readonly number[]): void {
+    const best = Math.max(...balances);
+    if (best > 0) return;
+    const rounds = Math.floor(-best / QUANTUM_MS) + 1;
+    for (const account of this.#accounts.values()) {
+      account.balanceMs = Math.min(account.balanceMs + rounds * QUANTUM_MS, QUANTUM_MS);
+    }
+    this.#forget();
+  }
+
+  /** The next turn of an account. A variable that runs waits for the end of its run. */
+  #pick(
+    { waiting, isPreviewLast, triggeredInRow }: Account,
+    isBorrowing: boolean,
+  ): Omit<Turn, 'accountId'> | undefined {
+    const isBackgroundDue = triggeredInRow >= TRIGGERED_PER_BACKGROUND;
+    const [first, second] = isBackgroundDue
+      ? (['background', 'triggered'] as const)
+      : (['triggered', 'background'] as const);
+    const order: readonly Urgency[] = isPreviewLast ? [first, 'preview', second] : ['preview', first, second];
+    for (const urgency of order) {
+      for (const id of waiting[urgency]) {
+        if (urgency === 'preview' || (!this.#runningVariables.has(id) && !(isBorrowing && this.#mayNotBorrow(id)))) {
+          return { urgency, id };
+        }
+      }
+    }
+    return undefined;
+  }
+
+  #held({ running }: Account): number {
+    return running.filter(({ isReturning }) => !isReturning).length;
+  }
+
+  #forbidBorrowing(id: number): void {
+    this.#returned.delete(id);
+    this.#returned.set(id, this.#nowMs() + NO_BORROWING_MS);
+    const [oldest] = this.#returned.keys();
+    if (this.#returned.size > MAX_REMEMBERED && oldest !== undefined) this.#returned.delete(oldest);
+  }
+
+  #mayNotBorrow(id: number): boolean {
+    const untilMs = this.#returned.get(id);
+    if (untilMs !== undefined && untilMs <= this.#nowMs()) this.#returned.delete(id);
+    return this.#returned.has(id);
+  }
+
+  #debit(): void {
+    const nowMs = this.#nowMs();
+    for (const account of this.#accounts.values()) {
+      for (const running of account.running) {
+        account.balanceMs -= nowMs - running.debitedMs;
+        running.debitedMs = nowMs;
+      }
+    }
+  }
+
+  /** Removes accounts without work and debt; when no turn waits, debts have no creditor. */
+  #forget(): void {
+    const isIdle = [...this.#accounts.values()].every((account) => !hasWaiting(account));
+    for (const [id, account] of this.#accounts) {
+      if (account.running.length > 0 || hasWaiting(account)) continue;
+      if (isIdle || account.balanceMs >= 0) this.#accounts.delete(id);
+    }
+  }
+}
+
+function openAccount(): Account {
+  const waiting = { preview: new Set<number>(), triggered: new Set<number>(), background: new Set<number>() };
+  return { waiting, running: [], balanceMs: QUANTUM_MS, servedAt: 0, isPreviewLast: false, triggeredInRow: 0 };
+}
+
+function hasWaiting({ waiting }: Account): boolean {
+  return URGENCIES.some((urgency) => waiting[urgency].size > 0);
+}

@@ -1,0 +1,67 @@
+/**
+ * Wake-ups of calculators: the ids to check are collected in Redis for each account and urgency, and one job for these makes a
+ * calculator take them. So the thousands of ids that one account wakes are one job among those of the other accounts. Ids
+ * that Redis loses are found again by the sweeper.
+ */
+import type { MemberQueue } from '../../platform/queue.ts';
+import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';
+
+/** Turns of one account and urgency that a calculator holds; the others stay in Redis for every calculator. */
+const MAX_HELD = 64;
+
+/**
+ * Asks a calculator to check turns. Never rejects.
+ * @returns false when Redis is unreachable: the sweeper finds the turns in the database.
+ */
+export async function wakeTurns(queue: Pick<MemberQueue, 'wakeMembers'>, turns: readonly Turn[]): Promise<boolean> {
+  const ids = new Map<string, string[]>();
+  for (const { accountId, urgency, id } of turns) {
+    const key = `${accountId}:${urgency}`;
+    const members = ids.get(key) ?? [];
+    ids.set(key, members);
+    members.push(String(id));
+  }
+  return ids.size === 0 || queue.wakeMembers(ids);
+}
+
+export interface TurnTaker {
+  /** Takes the turns of a woken key, as far as the calculator has capacity for them. */
+  take(key: string): Promise<void>;
+  /** Takes further turns of an account that had more than the calculator's capacity. */
+  takeMore(accountId: number): Promise<void>;
+}
+
+/** @param target holds the turns that were taken. */
+export function openTurnTaker(
+  queue: Pick<MemberQueue, 'takeMembers'>,
+  target: {
+    add(turns: readonly Turn[]): void;
+    countWaiting(accountId: number, urgency: Urgency): number;
+  },
+): TurnTaker {
+  /** Keys with further members in Redis. */
+  const unfinished = new Set<string>();
+  const take = async (key: string): Promise<void> => {
+    const [account, urgency] = key.split(':');
+    const accountId = Number(account);
+    if (!isUrgency(urgency) || !Number.isInteger(accountId)) return;
+    unfinished.delete(key);
+    const capacity = MAX_HELD - target.countWaiting(accountId, urgency);
+    const members = capacity > 0 ? await queue.takeMembers(key, capacity) : [];
+    if (members.length >= capacity) unfinished.add(key);
+    target.add(members.map((id) => ({ accountId, urgency, id: Number(id) })));
+  };
+  return {
+    take,
+    takeMore: async (accountId) => {
+      for (const urgency of URGENCIES) {
+        const key = `${accountId}:${urgency}`;
+        if (unfinished.has(key) && target.countWaiting(accountId, urgency) < MAX_HELD / 2) await take(key);
+      }
+    },
+  };
+}
+
+function isUrgency(text: string | undefined): text is Urgency {
+  return (URGENCIES as readonly (string | undefined)[]).includes(text);
+}

@@ -1,0 +1,245 @@
+/** Accounts take turns on the places of a calculator: what one account requests does not delay another (R-K3). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
+import { CALCULATION_QUEUE, type Calculator, startCalculator } from '../../../src/calculation/calculator.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { forceUpdate } from '../../../src/calculation/schedule/request-calculations.ts';
+import type { Urgency } from '../../../src/calculation/turns/fair-queue.ts';
+import { wakeTurns } from '../../../src/calculation/turns/turn-wake-ups.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createLog } from '../../../src/platform/log.ts';
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts';
+import { type MemberQueue, openWakeQueue } from '../../../src/platform/queue.ts';
+import { openDictionary } from '../../../src/points/dictionary.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addAccount } from '../../support/fixtures/accounts.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import { calculated } from '../../support/fixtures/structure.ts';
+import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
+import { NOTES, ok, TIMING } from './calculation-fixture.ts';
+
+const LOG = createLog('silent', 'test');
+/** Noise of a busy machine; the bench compares without it. */
+const NOISE_MS = 150;
+const FAILED = { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
+
+type Script = (signal: AbortSignal) => Promise<SandboxOutcome>;
+
+let store: PointStore;
+let other: number;
+let queue: MemberQueue;
+let calculator: Calculator | undefined;
+const scripts = new Map<number, Script>();
+
+beforeAll(async () => {
+  store = await openPointStore();
+  other = await addAccount(store.database, 'South');
+});
+afterEach(async () => {
+  await calculator?.stop(0);
+  calculator = undefined;
+  await queue.close();
+  scripts.clear();
+  await store.database.query('delete from calculation_request');
+});
+afterAll(() => store.close());
+
+/** Starts a calculator whose sandbox runs `scripts` by the id of their variable. */
+function start(parts: { concurrency?: number; sweepIntervalMs?: number } = {}): void {
+  const { concurrency = 2, sweepIntervalMs = 600_000 } = parts;
+  const queueOptions = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+  queue = openWakeQueue(CALCULATION_QUEUE, queueOptions);
+  const run = async ({ target }: SandboxJob, signal = new AbortController().signal) => {
+    signal.throwIfAborted();
+    return (await scripts.get(target.id)?.(signal)) ?? ok([1]);
+  };
+  calculator = startCalculator({
+    ...{ queue, queueOptions, log: LOG, metrics: createMetrics(), database: store.database, clock: systemClock },
+    ...{ outbox: { relay: async () => {} }, dictionary: openDictionary(store.database), maxInputPoints: 1000 },
+    sandbox: { run, checkHealth: async () => {}, close: async () => {} },
+    settings: { concurrency, sweepIntervalMs, runRetentionDays: 90 },
+  });
+}
+
+async function addVariable(accountId: number, script?: Script): Promise<number> {
+  const id = await store.addVariable({ isVersioned: false });
+  const values = [id, calculated('anything', []), accountId];
+  await store.database.query('update variable set calculated = $2, account_id = $3 where id = $1', values);
+  if (script) scripts.set(id, script);
+  return id;
+}
+
+const addVariables = (count: number, accountId: number, script?: Script) =>
+  Promise.all(Array.from({ length: count }, () => addVariable(accountId, script)));
+
+async function request(accountId: number, ids: readonly number[], urgency: Urgency = 'triggered'): Promise<void> {
+  await forceUpdate(store.database, ids, {});
+  await wakeTurns(
+    queue,
+    ids.map((id) => ({ accountId, urgency, id })),
+  );
+}
+
+const runsOf = async (id: number) =>
+  (await store.database.query('select * from calculation_run where variable_id = $1 order by id', [id])).rows;
+
+/** Sleeps until it is aborted, as a script that sleeps for 30 s. */
+const sleep: Script = (signal) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+/** @returns milliseconds from the request to the end of each of 20 runs. */
+async function timeRuns(accountId: number, id: number): Promise<readonly number[]> {
+  const durations: number[] = [];
+  for (let run = 0; run < 20; run += 1) {
+    const ended = Promise.withResolvers<void>();
+    scripts.set(id, async () => {
+      ended.resolve();
+      return ok([1]);
+    });
+    const startMs = performance.now();
+    await request(accountId, [id]);
+    await ended.promise;
+    durations.push(performance.now() - startMs);
+    await eventually('the end', async () => (await runsOf(id)).every(({ state }) => state !== 'Running'));
+  }
+  return durations.toSorted((a, b) => a - b);
+}
+
+const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
+
+describe('calculator: accounts', () => {
+  test('sleeping scripts and previews of one leave the runs of another within 3 × their quiet p95 (R-K3)', async () => {
+    start();
+    const honest = await addVariable(other);
+    const quiet = p95(await timeRuns(other, honest));
+    const sleepers = await addVariables(6, store.accountId, sleep);
+    const asking = new AbortController();
+    const previews = sleepers.map((variableId) =>
+      askCalculator(
+        { database: store.database, queue },
+        {
+          ...{ accountId: store.accountId, variableId },
+          task: { kind: 'evaluate', dates: {}, pictures: 'svg' },
+        },
+        asking.signal,
+      ).catch(() => undefined),
+    );
+    await request(store.accountId, sleepers);
+    await eventually('two runs that sleep', async () => {
+      const { rows } = await store.database.query(
+        `select (select count(*) from calculation_run where state = 'Running')
+              + (select count(*) from calculation_preview where state = 'Running') as count`,
+      );
+      return rows[0]?.count === 2;
+    });
+    const busy = p95(await timeRuns(other, honest));
+    expect(busy).toBeLessThan(3 * quiet + NOISE_MS);
+    asking.abort();
+    await Promise.all(previews);
+  });
+
+  test('a run that gives its place back is recorded, not counted as an attempt, and repeated (R-K2, R-K3)', async () => {
+    start();
+    let isPatient = false;
+    const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
+    const sleepers = await addVariables(2, store.accountId, script);
+    await request(store.accountId, sleepers);
+    const running = async () => (await Promise.all(sleepers.map(runsOf))).flat();
+    await eventually('two runs that sleep', async () => (await running()).length === 2);
+    const honest = await addVariable(other);
+    await request(other, [honest]);
+    await eventually('the honest run', async () => (await runsOf(honest))[0]?.state === 'Succeeded');
+    expect(await running()).toContainEqual(
+      expect.objectContaining({
+        ...{ state: 'Abandoned', outcome: 'stopped' },
+        message: 'the account had borrowed the place of the run from an account that needed it; the run is repeated',
+      }),
+    );
+    isPatient = true;
+    await calculator?.stop(0);
+    await queue.close();
+    start({ sweepIntervalMs: 50 });
+    await eventually('the repetition', async () => {
+      const runs = await running();
+      return (
+        runs.filter(({ state }) => state === 'Succeeded').length === 2 && runs.every(({ attempt }) => attempt === 0)
+      );
+    });
+  });
+
+  test('forced runs of a whole site wait behind triggered ones of their account (R-H5, R-K3)', async () => {
+    start({ concurrency: 1 });
+    const order: number[] = [];
+    const note = async ({ id, ms }: { id: () => number; ms: number }) => {
+      order.push(id());
+      await pause(ms);
+      return ok([1]);
+    };
+    const forced = await addVariables(30, store.accountId);
+    for (const id of forced) scripts.set(id, () => note({ id: () => id, ms: 20 }));
+    const triggered: number = await addVariable(store.accountId, () => note({ id: () => triggered, ms: 0 }));
+    await request(store.accountId, forced, 'background');
+    await eventually('the beginning', async () => order.length > 0);
+    await request(store.accountId, [triggered]);
+    await eventually('the triggered run', async () => order.includes(triggered));
+    expect(order.indexOf(triggered)).toBeLessThan(15);
+    await eventually('all', async () => order.length === 31);
+  });
+
+  test('a variable requested again by every run does not delay another variable (R-H5)', async () => {
+    start({ concurrency: 1 });
+    const variable = await addVariable(store.accountId);
+    const busy: number = await addVariable(store.accountId, async () => {
+      await forceUpdate(store.database, [busy], {});
+      if ((await runsOf(variable)).length === 0) await request(store.accountId, [variable]);
+      return FAILED;
+    });
+    await request(store.accountId, [busy]);
+    await eventually('the turn of the other', async () => (await runsOf(variable)).length === 1);
+    scripts.set(busy, async () => FAILED);
+  });
+});
+
+describe('calculator: previews', () => {
+  const ask = (variableId: number, signal: AbortSignal) =>
+    askCalculator(
+      { database: store.database, queue },
+      { accountId: store.accountId, variableId, task: { kind: 'evaluate', dates: {}, pictures: 'svg' } },
+      signal,
+    );
+
+  test('one whose client has gone is stopped, and its place is free (R-H9, R-K3)', async () => {
+    start({ concurrency: 1 });
+    const stopped = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const variable = await addVariable(store.accountId, (signal) => {
+      begun.resolve();
+      signal.addEventListener('abort', () => stopped.resolve());
+      return sleep(signal);
+    });
+    const client = new AbortController();
+    const answer = ask(variable, client.signal).catch((error: unknown) => error);
+    await begun.promise;
+    client.abort(new Error('gone'));
+    expect(await answer).toMatchObject({ message: 'The operation was aborted' });
+    await stopped.promise;
+    const next = await addVariable(store.accountId);
+    await request(store.accountId, [next]);
+    await eventually('the next run', async () => (await runsOf(next)).length === 1);
+  });
+
+  test('an account has at most 20 at the same time; further ones are refused with queue_full (R-H9, R-K3)', async () => {
+    start();
+    const variable = await addVariable(store.accountId, sleep);
+    const client = new AbortController();
+    const asked = Array.from({ length: 20 }, () => ask(variable, client.signal).catch(() => undefined));
+    await eventually('20 previews', async () => {
+      const { rows } = await store.database.query('select count(*) as count from calculation_preview');
+      return rows[0]?.count === 20;
+    });
+    await expect(ask(variable, client.signal)).rejects.toMatchObject({ code: 'queue_full' });
+    client.abort();
+    await Promise.all(asked);
+  });
+});

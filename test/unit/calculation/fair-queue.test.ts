@@ -1,0 +1,148 @@
+/** Fair queue: which turn takes a free place of a calculator. */
+import { describe, expect, test } from 'vitest';
+import { FairQueue, type Turn, type Urgency } from '../../../src/calculation/turns/fair-queue.ts';
+
+const [A, B, C] = [1, 2, 3];
+
+function open(places: number) {
+  let nowMs = 0;
+  const queue = new FairQueue(places, () => nowMs);
+  let lastId = 0;
+  const add = (accountId: number, urgency: Urgency = 'triggered', id?: number): number => {
+    lastId += 1;
+    queue.add({ accountId, urgency, id: id ?? lastId });
+    return id ?? lastId;
+  };
+  const startAll = (): Turn[] => {
+    const turns: Turn[] = [];
+    for (let turn = queue.start(); turn; turn = queue.start()) turns.push(turn);
+    return turns;
+  };
+  /** Runs one turn after another. @returns the accounts in the order they were served. */
+  const serve = (durations: Readonly<Record<number, number>>, turns: number): number[] =>
+    Array.from({ length: turns }, () => {
+      const turn = queue.start();
+      if (!turn) throw new Error('a turn must wait');
+      nowMs += durations[turn.accountId] ?? 0;
+      queue.end(turn);
+      return turn.accountId;
+    });
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { queue, add, startAll, serve, pass };
+}
+
+const accounts = (turns: readonly Turn[]) => turns.map(({ accountId }) => accountId);
+
+describe('fair queue: accounts', () => {
+  test('get equal seconds, not equal numbers of turns (R-K3)', () => {
+    const { add, serve } = open(1);
+    for (let turn = 0; turn < 200; turn += 1) for (const account of [A, B]) add(account);
+    const served = serve({ [A]: 1000, [B]: 100 }, 110);
+    const [ofA, ofB] = [A, B].map((account) => served.filter((it) => it === account).length);
+    expect(ofA).toBeLessThan(14);
+    expect(ofB).toBeGreaterThan(90);
+  });
+
+  test('an account that was away has no credit from then (R-K3)', () => {
+    const { add, serve } = open(1);
+    for (let turn = 0; turn < 40; turn += 1) add(A);
+    serve({ [A]: 100 }, 20);
+    for (let turn = 0; turn < 40; turn += 1) add(B);
+    const served = serve({ [A]: 100, [B]: 100 }, 20);
+    expect(served.filter((account) => account === B).length).toBeLessThanOrEqual(14);
+    expect(served.filter((account) => account === A).length).toBeGreaterThanOrEqual(6);
+  });
+
+  test('a thousand of them leave nothing behind once they are idle (R-K3)', () => {
+    const { queue, add, serve } = open(2);
+    for (let account = 1; account <= 1000; account += 1) add(account);
+    serve({}, 999);
+    expect(queue.size).toBe(1);
+    serve({}, 1);
+    expect(queue.size).toBe(0);
+  });
+
+  test('an account in debt is served when no other waits, and its debt ends with the last waiting turn (R-K3)', () => {
+    const { queue, add, serve } = open(1);
+    add(A);
+    add(A);
+    expect(serve({ [A]: 60_000 }, 2)).toEqual([A, A]);
+    expect(queue.size).toBe(0);
+  });
+});
+
+describe('fair queue: places', () => {
+  test('an account alone borrows all of them; it gives back its newest run when another waits (R-K3)', () => {
+    const { queue, add, startAll } = open(4);
+    for (let turn = 0; turn < 5; turn += 1) add(A);
+    const started = startAll();
+    expect(accounts(started)).toEqual([A, A, A, A]);
+    expect(queue.takeBack()).toBeUndefined();
+    add(B);
+    expect(startAll()).toEqual([]);
+    const returned = queue.takeBack();
+    expect(returned).toBe(started[3]);
+    expect(queue.takeBack(), 'one place is enough').toBeUndefined();
+    if (returned) queue.end(returned);
+    expect(accounts(startAll())).toEqual([B]);
+  });
+
+  test('an account within its share gives nothing back (R-K3)', () => {
+    const { queue, add, startAll } = open(2);
+    add(A);
+    add(B);
+    startAll();
+    add(C);
+    expect(queue.takeBack()).toBeUndefined();
+  });
+
+  test('a run that was given back does not borrow again for ten minutes (R-K3)', () => {
+    const { queue, add, startAll, pass } = open(2);
+    const first = add(A);
+    const second = add(A);
+    const [one] = startAll();
+    add(B);
+    const returned = queue.takeBack();
+    expect(returned?.id).toBe(second);
+    if (returned) queue.end(returned);
+    add(A, 'triggered', second);
+    const [ofB] = startAll();
+    if (ofB) queue.end(ofB);
+    expect(startAll(), 'B is idle, yet the place is not lent again').toEqual([]);
+    pass(600_001);
+    expect(startAll()).toMatchObject([{ id: second }]);
+    expect(one?.id).toBe(first);
+  });
+
+  test('a variable does not run twice at the same time (R-H5)', () => {
+    const { queue, add, startAll } = open(2);
+    const id = add(A);
+    const [turn] = startAll();
+    add(A, 'triggered', id);
+    add(A, 'background', id);
+    expect(startAll()).toEqual([]);
+    if (turn) queue.end(turn);
+    expect(startAll()).toMatchObject([{ id, urgency: 'triggered' }]);
+  });
+});
+
+describe('fair queue: turns of an account', () => {
+  test('previews and runs alternate; triggered runs precede background runs nine in ten (R-H5, R-H9)', () => {
+    const { queue, add } = open(1);
+    const order: Urgency[] = [];
+    for (let turn = 0; turn < 20; turn += 1) add(A, 'triggered');
+    for (let turn = 0; turn < 3; turn += 1) add(A, 'background');
+    for (let turn = 0; turn < 2; turn += 1) add(A, 'preview');
+    for (let turn = queue.start(); turn; turn = queue.start()) {
+      order.push(turn.urgency);
+      queue.end(turn);
+    }
+    expect(order.slice(0, 5)).toEqual(['preview', 'triggered', 'preview', 'triggered', 'triggered']);
+    const runs = order.filter((urgency) => urgency !== 'preview');
+    expect(runs.indexOf('background')).toBe(9);
+    expect(runs.slice(10).indexOf('background')).toBe(9);
+    expect(order).toHaveLength(25);
+  });
+});

@@ -27,7 +27,7 @@ export function momentParameter(description: string): QueryParameter<ParsedMomen
   return parsedParameter(
     `${description} A date without a zone is local time of \`timeZoneId\`, or UTC without it. A date without a time is the first instant of that day.`,
     text('2026-03-01', '2026-03-01T00:15:00Z'),
-    (given) => parseMoment(given.replace(/ (\d{2}:?\d{2})$/, '+$1')),
+    (given) => parseMoment(given.replace(/(:\d{2}(?:[.,]\d+)?) (\d{2}:?\d{2})$/, '$1+$2')),
     MOMENT_RULE,
   );
 }

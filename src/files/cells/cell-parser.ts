@@ -3,21 +3,22 @@ import { type ParsedDate, parseDate } from '../../platform/dates/date-rules.ts';
 import type { Tags } from '../../points/label-rules.ts';
 
 /** Start of the message for an invalid date. */
-export const FILE_DATE_RULE = 'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, from 1700 to 2199';
+export const FILE_DATE_RULE =
+  'date must be yyyy-MM-ddTHH:mm:ss, optionally with a zone, or epoch milliseconds, from 1700 to 2199';
 
 const MAX_ID = 2_147_483_647;
 const MAX_SHOWN = 60;
 const MAX_TAGS = 50;
 const MAX_TAG_KEY = 200;
 const MAX_TAG_VALUE = 1000;
-// §2 is stricter than push: it requires `T` and seconds. A fraction or a zone may follow.
-const FILE_DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
-const [COLON, UPPER_T, ZERO, SPACE] = [0x3a, 0x54, 0x30, 0x20];
+const [ZERO, SPACE] = [0x30, 0x20];
 
-/** Parses a date in the form of §2. @returns undefined when the text has another form or is not a date from 1700 to 2199. */
+/**
+ * Parses the date of a row, in any form of a push (R-A11): §2 gives one of them, and spreadsheets and data frames write the
+ * others. @returns undefined for any other text, such as dd/MM/yyyy, and outside 1700 to 2199.
+ */
 export function parseFileDate(text: string): ParsedDate | undefined {
-  const isPlain = text.length === 19 && text.charCodeAt(10) === UPPER_T && text.charCodeAt(16) === COLON;
-  return isPlain || FILE_DATE.test(text) ? parseDate(text) : undefined;
+  return parseDate(text);
 }
 
 /** Parses a finite number with decimal point or exponent (§2). @returns NaN for anything else, such as 1e999 or 1,5. */

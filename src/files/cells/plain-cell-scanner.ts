@@ -4,7 +4,7 @@
  */
 import { daysInMonth } from '../../platform/dates/date-rules.ts';
 
-const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
+const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 const LOCAL_BYTES = 19;
 const MICROS_PER_SECOND = 1_000_000;
 // Integers below 2^53 and powers of ten to 10^22 are exact as doubles, so one division rounds as the text would.
@@ -16,7 +16,7 @@ export function isPlainLocal(start: number, end: number): boolean {
   return end - start === LOCAL_BYTES;
 }
 
-/** Reads `yyyy-MM-ddTHH:mm:ss`, with or without Z. Caches the day, since neighbouring rows mostly share it. */
+/** Reads `yyyy-MM-ddTHH:mm:ss`, also with a space for the T, with or without Z. Caches the day, since neighbouring rows mostly share it. */
 export class PlainDates {
   #day = -1;
   #dayMicros = 0;
@@ -27,7 +27,7 @@ export class PlainDates {
       (end - start === LOCAL_BYTES || (end - start === LOCAL_BYTES + 1 && bytes[end - 1] === UPPER_Z)) &&
       bytes[start + 4] === DASH &&
       bytes[start + 7] === DASH &&
-      bytes[start + 10] === UPPER_T &&
+      (bytes[start + 10] === UPPER_T || bytes[start + 10] === SPACE) &&
       bytes[start + 13] === COLON &&
       bytes[start + 16] === COLON;
     if (!isPlain) return Number.NaN;

@@ -131,7 +131,7 @@ class SheetRows implements RowVisitor {
 
   #textDateOf(cells: SheetCells, column: number): ParsedDate | undefined {
     const kind = cells.kinds[column];
-    if (kind === KIND.number || kind === KIND.serial) return undefined;
+    if (kind === KIND.serial) return undefined;
     return parseFileDate(this.#textOf(cells, column).trim());
   }
 

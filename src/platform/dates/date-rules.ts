@@ -1,15 +1,17 @@
 /**
- * The one parser of dates (R-D4, R-A8): ISO 8601 date and time with `Z`, `+hh:mm`, `+hhmm`, `+hh` or no zone. Push, files,
- * readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (parameters of
+ * The one parser of dates (R-A11, R-D4): an ISO 8601 date, or date and time with `T` or a space between and `Z`, `+hh:mm`,
+ * `+hhmm`, `+hh` or no zone; or epoch milliseconds. Push, files, readers and accounts differ in what they accept around it: `parseDate` (dates of points), `parseMoment` (parameters of
  * readers) and `parseInstant` (instants of accounts). Files read plain dates from bytes first, in `files/cells`.
  */
 import { MAX_DATE_MICROS, MIN_DATE_MICROS, type Micros } from './instant-rules.ts';
 
 /** Rule for a date, for error messages. */
-export const DATE_RULE = 'must be an ISO 8601 date and time such as 2026-03-01T00:15:00Z, from 1700 to 2199';
+export const DATE_RULE =
+  'must be an ISO 8601 date such as 2026-03-01T00:15:00Z, or epoch milliseconds, from 1700 to 2199';
 
 /** Rule for a moment, for error messages. */
-export const MOMENT_RULE = 'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z';
+export const MOMENT_RULE =
+  'must be an ISO 8601 date, or date and time, such as 2026-03-01 or 2026-03-01T00:15:00Z, or epoch milliseconds';
 
 /** Rule for an instant, for error messages. */
 export const INSTANT_RULE = 'must be an instant such as 2026-03-01T12:00:00Z';
@@ -35,15 +37,30 @@ const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MIDNIGHT = 'T00:00:00';
+const EPOCH_MILLIS = /^-?\d{12,13}$/;
+/** A number below is refused as epoch milliseconds, of 1966 to 1973: it is epoch seconds, or `yyyyMMdd`. */
+const MIN_EPOCH_MILLIS = 1e11;
+/** Twelve digits that are a civil date and time: `yyyyMMddHHmm`. */
+const COMPACT = /^(?:1[7-9]|2[01])\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d$/;
 
-// Nearly every client sends `2026-03-01T00:15:00`, with a Z, or with `.000Z`. These are read by character codes: 55 ns
+// Nearly every client sends `2026-03-01T00:15:00`, with a Z, or with `.000Z`; pandas writes a space for the T. These are read by character codes: 55 ns
 // each, where the regular expression takes 600 (measured 2026-11).
 const PLAIN_CHARACTERS = 19;
 const MILLIS_CHARACTERS = 4;
-const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
+const [SPACE, ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x20, 0x30, 0x2d, 0x2e, 0x3a, 0x54, 0x5a];
 
 /**
- * Parses the date of a point. A date without a zone is local to its source and becomes an instant when the target is
+ * Parses epoch milliseconds, as pandas writes dates to JSON.
+ * @returns undefined unless it is an integer of at least twelve digits, not the digits of a civil date, from 1700 to 2199.
+ */
+export function parseEpochMillis(millis: number): ParsedDate | undefined {
+  if (!Number.isInteger(millis) || Math.abs(millis) < MIN_EPOCH_MILLIS || COMPACT.test(`${millis}`)) return undefined;
+  const micros = millis * MICROS_PER_MILLI;
+  return micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS ? { micros, isLocal: false } : undefined;
+}
+
+/**
+ * Parses the date of a point: a date alone is its midnight. A date without a zone is local to its source and becomes an instant when the target is
  * known (R-D4).
  *
  * @returns undefined for any other form, a day or hour that does not exist, digits finer than microseconds unless they
@@ -52,7 +69,8 @@ const [ZERO, DASH, DOT, COLON, UPPER_T, UPPER_Z] = [0x30, 0x2d, 0x2e, 0x3a, 0x54
 export function parseDate(text: string): ParsedDate | undefined {
   const plain = parsePlain(text);
   if (plain) return plain;
-  const date = readIso(text);
+  if (EPOCH_MILLIS.test(text)) return parseEpochMillis(Number(text));
+  const date = readIso(DAY.test(text) ? text + MIDNIGHT : text);
   if (!date || date.isCut) return undefined;
   const micros = date.millis * MICROS_PER_MILLI + date.subMillis;
   return micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS ? { micros, isLocal: date.isLocal } : undefined;
@@ -65,6 +83,10 @@ export function parseDate(text: string): ParsedDate | undefined {
  * @returns undefined for any other form, or a day or hour that does not exist.
  */
 export function parseMoment(text: string): ParsedMoment | undefined {
+  if (EPOCH_MILLIS.test(text)) {
+    const instant = parseEpochMillis(Number(text));
+    return instant && { ...instant, isDay: false };
+  }
   const isDay = DAY.test(text);
   const date = readIso(isDay ? text + MIDNIGHT : text);
   if (!date) return undefined;
@@ -106,7 +128,7 @@ function parsePlain(text: string): ParsedDate | undefined {
   const isMarked =
     text.charCodeAt(4) === DASH &&
     text.charCodeAt(7) === DASH &&
-    text.charCodeAt(10) === UPPER_T &&
+    (text.charCodeAt(10) === UPPER_T || text.charCodeAt(10) === SPACE) &&
     text.charCodeAt(13) === COLON &&
     text.charCodeAt(16) === COLON;
   if (!isMarked) return undefined;

@@ -28,6 +28,7 @@ import {
   mustBe,
   TEXT_RULE,
   textRule,
+  toDate,
   toId,
   toNumber,
   tooManyTags,
@@ -210,10 +211,10 @@ class PushReader {
     return this.#readLabels(version ?? undefined, tags ?? undefined, `${path}[${index}]`);
   }
 
-  #readDate(text: unknown, path: string, index: number): void {
-    const date = typeof text === 'string' ? parseDate(text) : undefined;
+  #readDate(given: unknown, path: string, index: number): void {
+    const date = typeof given === 'string' ? parseDate(given) : toDate(given);
     if (date === undefined) {
-      this.#add(`${path}[${index}].date`, got(DATE_RULE, text));
+      this.#add(`${path}[${index}].date`, got(DATE_RULE, given));
       return;
     }
     this.setDate(date.micros, date.isLocal);

@@ -1,5 +1,6 @@
 /** Error messages of push bodies, `rule, got value`, and the checks of single members that the parser and the schema share. */
 import { isStorableText } from '../../platform/database/storable-text.ts';
+import { type ParsedDate, parseDate, parseEpochMillis } from '../../platform/dates/date-rules.ts';
 import { MAX_TAGS, MAX_TEXT } from './push-element.ts';
 
 export const FORBIDDEN_RULE = 'must not be sent: it is taken from the token';
@@ -32,6 +33,12 @@ export function textRule(maxLength: number): string {
 /** Whether the value satisfies `textRule` for the same length. */
 export function isText(value: unknown, maxLength: number): value is string {
   return typeof value === 'string' && value.length <= maxLength && isStorableText(value);
+}
+
+/** @returns the date of a text or of epoch milliseconds; undefined for any other value. */
+export function toDate(value: unknown): ParsedDate | undefined {
+  if (typeof value === 'number') return parseEpochMillis(value);
+  return typeof value === 'string' ? parseDate(value) : undefined;
 }
 
 /** @returns a number for a number or numeric text; any other value unchanged. */

@@ -3,7 +3,7 @@
  * times slower than `parsePush`, so no pushed body goes through it.
  */
 import { z } from 'zod';
-import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
+import { DATE_RULE } from '../../platform/dates/date-rules.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
 import type { Tags } from '../../points/label-rules.ts';
 import {
@@ -22,6 +22,7 @@ import {
   mustBe,
   TEXT_RULE,
   textRule,
+  toDate,
   toId,
   toNumber,
   tooManyTags,
@@ -95,13 +96,14 @@ const anObject = { error: (issue: { readonly input?: unknown }) => mustBe('an ob
 const reading = lenientObject(
   {
     date: z
-      .custom<string>((text) => typeof text === 'string' && parseDate(text) !== undefined, withRule(DATE_RULE))
+      .custom<string | number>((value) => toDate(value) !== undefined, withRule(DATE_RULE))
       .meta({
-        type: 'string',
-        description: 'ISO 8601, up to microseconds. A date without an offset is local time of the source.',
-        examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00'],
+        type: ['string', 'integer'],
+        description:
+          'ISO 8601, up to microseconds, or epoch milliseconds. A date without an offset is local time of the source.',
+        examples: ['2026-03-01T00:15:00Z', '2026-03-01T00:15:00+01:00', '2026-03-01 00:15:00', 1_772_324_100_000],
       })
-      .transform((text) => parseDate(text)),
+      .transform((value) => toDate(value)),
     value: z
       .custom<number | string>((value) => {
         const number = toNumber(value);

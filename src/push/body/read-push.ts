@@ -34,7 +34,7 @@ export interface ReadPush {
  */
 export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolean): ReadPush {
   assertContainers(bytes, limits);
-  const body = parseJson(decodeText(bytes)) as readonly unknown[];
+  const body = parseBody(decodeText(bytes), limits);
   const contents = parseContents(body, limits);
   const bodyHash = withHash ? createHash('sha256').update(bytes).digest() : undefined;
   return {
@@ -42,6 +42,37 @@ export function readPush(bytes: Uint8Array, limits: PushLimits, withHash: boolea
     encode: (input) => encodePush(contents, input),
     elementTexts: (indexes) => indexes.map((index) => JSON.stringify(body[index])),
   };
+}
+
+/** Bare numbers that JSON does not have and data frames write, or a whole text, in which they count as letters. */
+const NON_FINITE = /"(?:[^"\\]|\\.)*"|(-?)\b(?:NaN|Infinity)\b/g;
+/** Sources of numbers that JSON reads as infinite; the reviver tells them apart. */
+const NON_FINITE_SOURCES: Readonly<Record<string, string>> = {
+  NaN: '1e9999',
+  Infinity: '1e999',
+  '-Infinity': '-1e999',
+};
+
+/** @throws {DomainError} malformed_json; invalid_input naming the places of NaN and Infinity (R-D1). */
+function parseBody(text: string, limits: PushLimits): readonly unknown[] {
+  try {
+    return parseJson(text) as readonly unknown[];
+  } catch (error) {
+    const repaired = text.replace(NON_FINITE, (found) => NON_FINITE_SOURCES[found] ?? found);
+    if (repaired !== text) parseContents(parseNonFinite(repaired, error), limits);
+    throw error;
+  }
+}
+
+/** @throws `fault` when the text is not JSON for another reason too. */
+function parseNonFinite(text: string, fault: unknown): unknown {
+  try {
+    return JSON.parse(text, (_name, value: unknown, { source }: { readonly source?: string } = {}) =>
+      source === NON_FINITE_SOURCES.NaN ? Number.NaN : value,
+    );
+  } catch {
+    throw fault;
+  }
 }
 
 /** @throws {DomainError} invalid_input, body_too_large. */

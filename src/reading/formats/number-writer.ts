@@ -1,10 +1,11 @@
 /**
- * Writes numbers as ASCII bytes, with the text of `String(value)`. Numbers of up to six decimals and 15 digits, as most
+ * Writes numbers as ASCII bytes, with the text of `String(value)`, except -0.0. Numbers of up to six decimals and 15 digits, as most
  * measurements are, are written digit by digit: a string for each of 5 million values would grow the heap.
  */
 
 const MAX_DECIMALS = 6;
 const BEYOND_DIGITS = 1e15;
+const NEGATIVE_ZERO = '-0.0';
 const LOW_DIGITS = 9;
 const BEYOND_LOW = 1e9;
 const [ZERO, MINUS, DOT] = [0x30, 0x2d, 0x2e];
@@ -18,6 +19,8 @@ export const NUMBER_BYTES = 25;
  * @returns the offset after the number.
  */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
+  // Readers of JSON take -0 for the integer 0; -0.0 keeps its sign.
+  if (value === 0 && Object.is(value, -0)) return writeAscii(bytes, at, NEGATIVE_ZERO);
   const size = Math.abs(value);
   const decimals = findDecimals(size);
   if (decimals === undefined) return writeAscii(bytes, at, `${value}`);

@@ -65,6 +65,17 @@ describe('read formats: rows', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
+  test('of -0.0 keep the sign in JSON and CSV (R-G3, §2)', async () => {
+    const { variableId } = await createStructure(api.manager);
+    const raw = `[{"variableId":${variableId},"data":[{"date":1774742400000,"value":-0.0}]}]`;
+    await api.manager.send('POST', '/api/data', undefined, { raw });
+    await api.ingest();
+    const read = async (accept: string) =>
+      (await fetchRaw(api, `/data?variableId=${variableId}&from=2026-03-29`, accept)).bytes.toString();
+    expect(await read('application/json')).toContain('"rawValue":-0.0,');
+    expect(await read('text/csv')).toContain(',-0.0,');
+  });
+
   test('of Arrow have typed columns and dates in UTC to the microsecond (R-G4)', async () => {
     const { headers, bytes } = await fetchRaw(api, `/data?variableId=${versioned}`, ARROW);
     expect(headers.get('content-type')).toBe(ARROW);

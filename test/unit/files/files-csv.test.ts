@@ -119,12 +119,27 @@ describe('files: CSV', () => {
   });
 });
 
+describe('files: dates as data frames write them (R-A11)', () => {
+  it.each([
+    ['2026-03-29 00:00:00', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-29', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-29 00:00:00+02:00', '2026-03-28T22:00:00.000Z'],
+    ['2026-03-29 00:00:00.250', '2026-03-28T23:00:00.250Z'],
+    ['2026-03-29T00:00', '2026-03-28T23:00:00.000Z'],
+    ['1774742400000', '2026-03-29T00:00:00.000Z'],
+  ])('%s is %s in Brussels', async (date, instant) => {
+    const { points, errors } = await read(`${HEADER}\n1,${date},1\n`, { timeZoneId: 'Europe/Brussels' });
+    expect(errors).toEqual([]);
+    expect(points.map((point) => point.date)).toEqual([instant]);
+  });
+});
+
 describe('files: an invalid CSV row is reported with its number and reason, other rows are ingested (R-E3)', () => {
   const good = `5,${DATE},42`;
   it.each([
     ['01/03/2026', '1', 'invalid_date', /"01\/03\/2026"/],
-    ['2026-03-01 00:15:00', '1', 'invalid_date', /yyyy-MM-dd/],
-    ['2026-03-01T00:15', '1', 'invalid_date', /got/],
+    ['01/03/2026 00:15:00', '1', 'invalid_date', /yyyy-MM-dd/],
+    ['1772324100', '1', 'invalid_date', /got/],
     ['2026-02-30T00:00:00', '1', 'invalid_date', /got/],
     ['', '1', 'invalid_date', /got nothing/],
     ['x', 'y', 'invalid_date', /date.*; value/],

@@ -58,13 +58,15 @@ describe('files: workbook', () => {
       <row r="2" spans="1:4" x14ac:dyDescent="0.25"><c r="A2"><v>7</v></c><c r="B2" s="1"><v>46082.010416666664</v></c><c r="C2"><v>1.0000000000000001E-3</v></c><c r="D2" t="s"><v>3</v></c></row>
       <row r="3" spans="1:4" x14ac:dyDescent="0.25"><c r="A3"><v>7</v></c><c r="B3" s="1"><v>46082.020833333336</v></c><c r="C3" t="str"><f>TEXT(2,"0")</f><v>2</v></c></row>
       <row r="4" spans="1:4" x14ac:dyDescent="0.25"><c r="A4"><v>7</v></c><c r="B4" s="2"><v>46082</v></c><c r="C4" t="e"><f>1/0</f><v>#DIV/0!</v></c></row>
-      <row r="5" spans="1:4" x14ac:dyDescent="0.25"><c r="A5"><v>7</v></c><c r="B5"><v>46082</v></c><c r="C5"><v>5</v></c></row></sheetData></worksheet>`;
+      <row r="5" spans="1:4" x14ac:dyDescent="0.25"><c r="A5"><v>7</v></c><c r="B5"><v>46082</v></c><c r="C5"><v>5</v></c></row>
+      <row r="6" spans="1:4"><c r="A6"><v>7</v></c><c r="B6"><v>1.7724258E12</v></c><c r="C6"><v>6</v></c></row></sheetData></worksheet>`;
     const sharedStrings = `<sst count="5" uniqueCount="5"><si><t>variable_id</t></si><si><t xml:space="preserve"> date </t></si><si><r><t>val</t></r><r><rPr><b/></rPr><t>ue</t></r><rPh sb="0" eb="1"><t>ignored</t></rPh></si><si><t>a &amp; b_x000D_\u00e9 &#x20AC;</t></si><si><t>version</t></si></sst>`;
     const styles = `<styleSheet><numFmts count="1"><numFmt numFmtId="164" formatCode="[$-409]d\\-mmm\\ yyyy;@"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/><xf numFmtId="164"/></cellXfs></styleSheet>`;
     const { points, errors } = await readParts({ sheet, sharedStrings, styles });
     expect(points.map(({ date, value, labels }) => [date, value, labels.version])).toEqual([
       ['2026-03-01T00:15:00.000Z', 0.001, 'a & b\ré €'],
       ['2026-03-01T00:30:00.000Z', 2, undefined],
+      ['2026-03-02T04:30:00.000Z', 6, undefined],
     ]);
     expect(errors).toMatchObject([
       { row: 4, code: 'invalid_value', message: expect.stringContaining('#DIV/0!') },

@@ -282,7 +282,8 @@ describe('push: the bytes of a body', () => {
         const parsed = tryParse(text);
         const read = readBytes(Buffer.from(text));
         if (!parsed) {
-          expect(read).toBe('malformed_json');
+          const isNonFinite = /\b(NaN|Infinity)\b/.test(text);
+          expect(['malformed_json', ...(isNonFinite ? ['invalid_input'] : [])]).toContain(read);
           return;
         }
         const expected = bySchema(parsed.json);
@@ -325,6 +326,48 @@ describe('push: the bytes of a body', () => {
     ],
   ])('are refused if they are %s (R-D1, R-D10)', (_, bytes, code) => {
     expect(readBytes(bytes)).toBe(code);
+  });
+
+  it('name each bare NaN and Infinity with its place (R-D1, §2)', () => {
+    const reading = '{"date":"2026-01-01T00:00:00Z","value":';
+    const data = [
+      `${reading}1}`,
+      `${reading}NaN}`,
+      `${reading}-Infinity, "tags":{"NaN":"a \\" NaN"}}`,
+      `${reading}1e999}`,
+    ];
+    const detailsOf = (text: string) => {
+      try {
+        return readPush(Buffer.from(text), LIMITS, false);
+      } catch (error) {
+        const { code, details } = error as DomainError;
+        return { code, details };
+      }
+    };
+    const rule = 'must be a finite number, got';
+    expect(detailsOf(`[{"data":[]},{"data":[${data.join()}]}]`)).toEqual({
+      code: 'invalid_input',
+      details: [
+        { path: '$[1].data[1].value', message: `${rule} NaN` },
+        { path: '$[1].data[2].value', message: `${rule} -Infinity` },
+        { path: '$[1].data[3].value', message: `${rule} Infinity` },
+      ],
+    });
+    expect(detailsOf('[{"data":[],"x":NaN}]')).toMatchObject({ code: 'malformed_json' });
+    expect(detailsOf('[{"data":[{"value":NaN,}]}]')).toMatchObject({ code: 'malformed_json' });
+  });
+
+  it('may give dates as epoch milliseconds, or as data frames write them (R-A11)', () => {
+    const dates = [1_774_742_400_000, '1774742400000', '2026-03-29 00:00:00', '2026-03-29'];
+    const json = [{ data: dates.map((date) => ({ date, value: -0 })) }];
+    const micros = Date.UTC(2026, 2, 29) * 1000;
+    expect(byHand(json)).toEqual(bySchema(json));
+    expect(byHand(json)).toMatchObject([
+      { readings: [false, false, true, true].map((isLocal) => ({ micros, isLocal, value: -0 })) },
+    ]);
+    expect(byHand([{ data: [{ date: 1_774_742_400, value: 1 }] }])).toMatchObject({
+      details: [{ path: '$[0].data[0].date', message: expect.stringMatching(/epoch milliseconds.*got 1774742400$/) }],
+    });
   });
 
   it('may begin with a byte order mark (R-A3)', () => {

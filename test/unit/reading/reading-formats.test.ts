@@ -148,8 +148,8 @@ describe('reading: number writer (R-G3):', () => {
     ...[999_999_999_999_999, 1e15, -1e15, 2 ** 53, 1e21, 1e20, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308],
     ...[-0.0000010067770038988751, -2.2250738585072014e-308, -123456789012345680000],
     ...[100_000_000.5, 999_999_999.999999, 99_999_999.9999999, 0.999999, 0.9999999, 1.005, 1000000000.000001],
-  ])('writes %d as String does', (value) => {
-    expect(textOf(value)).toBe(String(value));
+  ])('writes %d as String does, and -0 with its sign', (value) => {
+    expect(textOf(value)).toBe(Object.is(value, -0) ? '-0.0' : String(value));
   });
 
   test('writes any number as String does', () => {
@@ -159,7 +159,7 @@ describe('reading: number writer (R-G3):', () => {
     const any = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(fc.oneof(decimal, any, fc.maxSafeInteger()), (value) => {
-        expect(textOf(value)).toBe(String(value));
+        expect(textOf(value)).toBe(Object.is(value, -0) ? '-0.0' : String(value));
       }),
       { numRuns: 2000 },
     );

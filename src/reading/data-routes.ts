@@ -22,7 +22,8 @@ import type { PointSelection } from '../points/point.ts';
 import { awaitWritersOf } from '../points/read/await-writers.ts';
 import { countPoints, streamPoints } from '../points/read/read-points.ts';
 import { findBuckets } from '../selection/buckets.ts';
-import { parseReadBody, parseReadQuery, type RestReadRequest } from '../selection/read-request.ts';
+import { setDateZone, settleDates } from '../selection/date-zone.ts';
+import { parseReadBody, parseReadQuery, type RestReadRequest, type Zoned } from '../selection/read-request.ts';
 import { resolveSelection } from '../selection/selection.ts';
 import { chooseFormat } from './formats/formats.ts';
 import type { Table } from './formats/table.ts';
@@ -51,9 +52,11 @@ export function dataRoutes(services: ReadingServices): Hono<CallerEnv> {
 async function answerRead(
   services: ReadingServices,
   c: Context<CallerEnv>,
-  request: RestReadRequest,
+  given: Zoned<RestReadRequest>,
 ): Promise<Response> {
+  const { request, dateZone } = await settleDates(services.database, c.var.caller, given);
   const { selection, variables } = await resolveSelection(services.database, c.var.caller, request);
+  setDateZone(c, dateZone);
   const buckets = findBuckets(request, variables);
   const source = services.reads.of(c.var.caller.accountId);
   if (isTotalWanted(c)) {

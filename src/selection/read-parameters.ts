@@ -25,7 +25,7 @@ const text = (...examples: string[]) => z.string().meta({ examples });
 /** An instant, a civil date and time, or a date alone. An unescaped `+` of an offset arrives as a space. */
 export function momentParameter(description: string): QueryParameter<ParsedMoment | undefined> {
   return parsedParameter(
-    `${description} A date without a zone is local time of \`timeZoneId\`, or UTC without it. A date without a time is the first instant of that day.`,
+    `${description} A date without a zone is local time of \`timeZoneId\`, else of the source when one source is read, else UTC; the header \`Time-Zone\` of the answer says which. A date without a time is the first instant of that day.`,
     text('2026-03-01', '2026-03-01T00:15:00Z'),
     (given) => parseMoment(given.replace(/(:\d{2}(?:[.,]\d+)?) (\d{2}:?\d{2})$/, '$1+$2')),
     MOMENT_RULE,

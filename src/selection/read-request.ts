@@ -36,37 +36,68 @@ export interface RestReadRequest extends ReadRequest, BucketRequest {
 type Given = ReturnType<typeof READ_QUERY.parse>;
 
 /** Parses `GET /data` (R-G1). @throws {DomainError} invalid_input naming every parameter that is wrong. */
-export function parseReadQuery(address: string): RestReadRequest {
-  return toReadRequest(READ_QUERY.parse(address), READ_QUERY.locationOf, []);
+export function parseReadQuery(address: string): Zoned<RestReadRequest> {
+  const given = READ_QUERY.parse(address);
+  return inDateZone(given, (zone) => toReadRequest(given, READ_QUERY.locationOf, [], zone));
 }
 
 /** Parses `POST /data` (R-G1). @throws {DomainError} invalid_input naming every member that is wrong. */
-export function parseReadBody(body: unknown): RestReadRequest {
+export function parseReadBody(body: unknown): Zoned<RestReadRequest> {
   const source = sourceOfBody(body);
-  return toReadRequest(READ_QUERY.read(source), source.locationOf, source.tagPairs);
+  const given = READ_QUERY.read(source);
+  return inDateZone(given, (zone) => toReadRequest(given, source.locationOf, source.tagPairs, zone));
+}
+
+/** A request whose dates without a zone wait for one (R-A11). */
+export interface Zoned<Request> {
+  /** `timeZoneId`; undefined when it is not given. */
+  readonly zone: string | undefined;
+  /** Whether a date without a zone was given. */
+  readonly hasLocalDates: boolean;
+  readonly sourceIds: readonly number[];
+  readonly variableIds: readonly number[];
+  /** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
+  readonly in: (zone: string | undefined) => Request;
+}
+
+/** @param given all parameters of the read; dates among them are `ParsedMoment`s. */
+export function inDateZone<Request>(
+  given: Readonly<Record<string, unknown>> & { readonly timeZoneId: string | undefined },
+  request: (zone: string | undefined) => Request,
+): Zoned<Request> {
+  const { timeZoneId: zone, variableIds, variableId = variableIds, sourceIds = [] } = given;
+  const hasLocalDates = Object.values(given).some((value) => (value as Partial<ParsedMoment> | undefined)?.isLocal);
+  const ids = { variableIds: variableId as readonly number[], sourceIds: sourceIds as readonly number[] };
+  return { zone, hasLocalDates, ...ids, in: request };
 }
 
 /** @throws {DomainError} invalid_input naming both of two parameters that contradict each other. */
-function toReadRequest(given: Given, locationOf: LocationOf, tagPairs: readonly TagPair[]): RestReadRequest {
+function toReadRequest(
+  given: Given,
+  locationOf: LocationOf,
+  tagPairs: readonly TagPair[],
+  zone: string | undefined,
+): RestReadRequest {
   const { sourceIds, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
   const { version, buckets } = parseMembers({
-    version: () => toVersion(given, locationOf, tagPairs),
+    version: () => toVersion(given, locationOf, tagPairs, zone),
     buckets: () => toBuckets(given, locationOf),
   });
   const variableIds = [...new Set(given.variableIds)];
   const members = { variableIds, sourceIds, unitId, order, level, timeZoneId };
-  return { ...members, ...toPeriod(given), ...version, ...toPaging(given), ...buckets, locationOf: locationOf };
+  return { ...members, ...toPeriod(given, zone), ...version, ...toPaging(given), ...buckets, locationOf: locationOf };
 }
 
 function toVersion(
-  { version, asOf, relativeVersion, horizon, versions, tags, timeZoneId }: Given,
+  { version, asOf, relativeVersion, horizon, versions, tags }: Given,
   locationOf: LocationOf,
   tagPairs: readonly TagPair[],
+  zone: string | undefined,
 ): Omit<VersionRequest, 'timeZoneId'> {
   if (asOf !== undefined && relativeVersion !== undefined) throw twoStates(locationOf);
   return {
     versionTags: version,
-    asOfMicros: toMicros(asOf, timeZoneId),
+    asOfMicros: toMicros(asOf, zone),
     relative: durationOf(relativeVersion),
     horizon,
     tags: [...tags, ...tagPairs],
@@ -100,27 +131,22 @@ export function assertBuckets(
 }
 
 /** Converts `from`, `to` and `includeToBoundary` to a period (R-G1). */
-export function toPeriod({
-  from,
-  to,
-  includeToBoundary: isToIncluded,
-  timeZoneId,
-}: QueryValues<typeof PERIOD> & { readonly timeZoneId: string | undefined }): Pick<
-  ReadRequest,
-  'fromMicros' | 'toMicros' | 'isToIncluded'
-> {
-  return { fromMicros: toMicros(from, timeZoneId), toMicros: toMicros(to, timeZoneId), isToIncluded };
+export function toPeriod(
+  { from, to, includeToBoundary: isToIncluded }: QueryValues<typeof PERIOD>,
+  zone: string | undefined,
+): Pick<ReadRequest, 'fromMicros' | 'toMicros' | 'isToIncluded'> {
+  return { fromMicros: toMicros(from, zone), toMicros: toMicros(to, zone), isToIncluded };
 }
 
 /**
- * Converts a moment to an instant (R-G1). A moment without a zone is local time of `timeZoneId`, or UTC without it; a
+ * Converts a moment to an instant (R-A11, R-G1). A moment without a zone is local time of `zone`, or UTC without it; a
  * date alone is the first instant of that day.
  * @throws {RangeError} for an unknown zone.
  */
-export function toMicros(moment: ParsedMoment | undefined, timeZoneId: string | undefined): Micros | undefined {
-  if (!moment?.isLocal || timeZoneId === undefined) return moment?.micros;
+export function toMicros(moment: ParsedMoment | undefined, zone: string | undefined): Micros | undefined {
+  if (!moment?.isLocal || zone === undefined) return moment?.micros;
   const { micros, isDay } = moment;
-  return isDay ? startOfDay(timeZoneId)(micros) : localClock(timeZoneId)(micros).micros;
+  return isDay ? startOfDay(zone)(micros) : localClock(zone)(micros).micros;
 }
 
 /** @returns the error for `asOf` together with `relativeVersion`: invalid_input. */

@@ -7,7 +7,7 @@ import { declareQuery, locationInAddress } from '../../platform/http/query.ts';
 import { idsParameter, named, textsParameter } from '../../platform/http/query-parameters.ts';
 import { idSchema } from '../../platform/openapi/operation.ts';
 import { momentParameter, PERIOD, SHAPE } from '../../selection/read-parameters.ts';
-import { toMicros, toPeriod } from '../../selection/read-request.ts';
+import { inDateZone, toMicros, toPeriod, type Zoned } from '../../selection/read-request.ts';
 import type { VersionRequest } from '../../selection/resolve-version.ts';
 import type { ReadRequest } from '../../selection/selection.ts';
 
@@ -47,13 +47,20 @@ const { locationOf } = COMPARE_QUERY;
  * Parses the query of a comparison (R-G6).
  * @throws {DomainError} invalid_input; exactly one variable and a left version are required.
  */
-export function parseCompareRequest(address: string): CompareRequest {
+export function parseCompareRequest(address: string): Zoned<CompareRequest> {
   const given = COMPARE_QUERY.parse(address);
+  return inDateZone(given, (zone) => toCompareRequest(given, zone));
+}
+
+function toCompareRequest(given: Given, zone: string | undefined): CompareRequest {
   const { unitId, pagingOrder: order, timeZoneId } = given;
-  const { variableIds, left } = parseMembers({ variableIds: () => toVariableId(given), left: () => toLeft(given) });
-  const right = toSide(given.rightVersion, given.rightAsOf, timeZoneId);
+  const { variableIds, left } = parseMembers({
+    variableIds: () => toVariableId(given),
+    left: () => toLeft(given, zone),
+  });
+  const right = toSide(given.rightVersion, given.rightAsOf, zone);
   return {
-    left: { variableIds, ...toPeriod(given), ...left, unitId, order, offset: 0, locationOf: locationInAddress },
+    left: { variableIds, ...toPeriod(given, zone), ...left, unitId, order, offset: 0, locationOf: locationInAddress },
     ...{ right, ...toPaging(given), timeZoneId },
   };
 }
@@ -64,8 +71,8 @@ function toVariableId(given: Given): readonly number[] {
   throw locationError(locationOf('variableId'), `must name exactly one variable to compare, got ${variableIds.length}`);
 }
 
-function toLeft({ leftVersion, leftAsOf, timeZoneId }: Given): VersionRequest {
-  if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, timeZoneId);
+function toLeft({ leftVersion, leftAsOf }: Given, zone: string | undefined): VersionRequest {
+  if (leftVersion.length > 0 || leftAsOf) return toSide(leftVersion, leftAsOf, zone);
   const { subject } = locationOf('leftAsOf');
   throw locationError(
     locationOf('leftVersion'),
@@ -76,7 +83,7 @@ function toLeft({ leftVersion, leftAsOf, timeZoneId }: Given): VersionRequest {
 function toSide(
   versionTags: readonly string[],
   asOf: ParsedMoment | undefined,
-  timeZoneId: string | undefined,
+  zone: string | undefined,
 ): VersionRequest {
-  return { versionTags, asOfMicros: toMicros(asOf, timeZoneId) };
+  return { versionTags, asOfMicros: toMicros(asOf, zone) };
 }

@@ -5,6 +5,7 @@ import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import type { SnapshotSource } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import type { PointSelection } from '../../points/point.ts';
+import { setDateZone, settleDates } from '../../selection/date-zone.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
 import { resolveSelection } from '../../selection/selection.ts';
 import type { ReadingServices } from '../data-routes.ts';
@@ -25,8 +26,9 @@ export function compareRoutes(services: ReadingServices): Hono<CallerEnv> {
 async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): Promise<Response> {
   const { database, readMetrics } = services;
   const source = services.reads.of(c.var.caller.accountId);
-  const request = parseCompareRequest(c.req.url);
+  const { request, dateZone } = await settleDates(database, c.var.caller, parseCompareRequest(c.req.url));
   const { selection, variables } = await resolveSelection(database, c.var.caller, request.left);
+  setDateZone(c, dateZone);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
   if (isTotalWanted(c)) setTotalCount(c, await countCompared(source, selection, right, c.req.raw.signal));
   const format = chooseFormat(c.req.header('accept'));

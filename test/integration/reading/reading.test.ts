@@ -5,7 +5,7 @@ import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Row, toRows } from '../../support/answers/point-rows.ts';
 import { createGrpcReader, type GrpcReader } from '../../support/clients/grpc-client.ts';
-import { createStructure, createVariable } from '../../support/fixtures/structure.ts';
+import { createSite, createSource, createStructure, createVariable } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
@@ -196,6 +196,39 @@ describe('reading: rows', () => {
     expect(await rows(`variableId=${variableId}&from=${from}`)).toHaveLength(1);
     expect(await rows(`variableId=${variableId}&from=2026-10-25T02:30:00%2B0100`.replace('%2B', '+'))).toHaveLength(1);
     expect(await rows(`variableId=${variableId}&from=2026-07-01T02:00:00&timeZoneId=Europe/Brussels`)).toHaveLength(3);
+  });
+
+  it('takes dates without a zone as local time of the one source it reads, else as UTC, and says which (R-A11)', async () => {
+    const siteId = await createSite(api.manager, { timeZoneId: 'Europe/Brussels' });
+    const inLisbon = await createSource(api.manager, siteId, { timeZoneId: 'Europe/Lisbon' });
+    const inBrussels = await createSource(api.manager, siteId);
+    const [lisbon, brussels] = [
+      await createVariable(api.manager, inLisbon),
+      await createVariable(api.manager, inBrussels),
+    ];
+    const data = [0, 1, 2].map((hour) => ({ date: Date.UTC(2026, 6, 1) + hour * 3_600_000, value: hour }));
+    await api.manager.post(
+      '/api/data',
+      [lisbon, brussels].map((variableId) => ({ variableId, data })),
+    );
+    await api.ingest();
+    const read = async (query: string, path = '/data') => {
+      const { headers, body } = await api.manager.get<unknown>(`${path}?${query}`);
+      const list = (Array.isArray(body) ? body : (body as { rows: unknown[] }).rows) as { date: string }[];
+      return [headers.get('time-zone'), list.map(({ date }) => date.slice(11, 13)).join()];
+    };
+    const from = 'from=2026-07-01 01:00:00';
+    expect(await read(`variableId=${lisbon}&${from}`)).toEqual(['Europe/Lisbon', '00,01,02']);
+    expect(await read(`sourceId=${inLisbon}&${from}&to=2026-07-01T02:00`)).toEqual(['Europe/Lisbon', '00']);
+    expect(await read(`variableId=${brussels}&from=2026-07-01T03:00`)).toEqual(['Europe/Brussels', '01,02']);
+    expect(await read(`variableIds=${lisbon},${brussels}&${from}`)).toEqual(['UTC', '01,02,01,02']);
+    expect(await read(`variableId=${lisbon}&${from}&timeZoneId=UTC`)).toEqual(['UTC', '01,02']);
+    expect(await read(`variableId=${lisbon}&${from}Z`)).toEqual([null, '01,02']);
+    expect(await read(`variableId=${lisbon}&from=${Date.UTC(2026, 6, 1, 2)}`)).toEqual([null, '02']);
+    const compared = `variableId=${lisbon}&${from}&leftAsOf=2100-01-01`;
+    expect(await read(compared, '/data/compare')).toEqual(['Europe/Lisbon', '00,01,02']);
+    const body = { variableIds: [lisbon], from: '2026-07-01 02:00:00' };
+    expect((await api.manager.post('/data', body)).headers.get('time-zone')).toBe('Europe/Lisbon');
   });
 
   it('of all pages are counted in x-total-count (R-A7)', async () => {

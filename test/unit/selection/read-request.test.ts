@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { parseDate } from '../../../src/platform/dates/date-rules.ts';
 import { MAX_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import { DomainError } from '../../../src/platform/errors.ts';
-import { parseReadBody, parseReadQuery } from '../../../src/selection/read-request.ts';
+import { parseReadBody, parseReadQuery, type Zoned } from '../../../src/selection/read-request.ts';
 
-const fromQuery = (text: string) => parseReadQuery(`http://h/data?${text}`);
-const fromBody = (body: unknown) => parseReadBody(body);
+const settled = <Request>(given: Zoned<Request>): Request => given.in(given.zone);
+const fromQuery = (text: string) => settled(parseReadQuery(`http://h/data?${text}`));
+const fromBody = (body: unknown) => settled(parseReadBody(body));
 
 function refusalOf(work: () => unknown): DomainError {
   try {

@@ -31,20 +31,15 @@ collect_files <- function() {
 
 #' Saves the objects that a script needs in an author's own R (R-H9).
 #'
-#' Saves the five globals; the toolbox functions the script uses; and the state of the random number generator when the
-#' script draws random numbers, so that it draws the same as here.
-#' @param script text; @param path of the `.rdata` file; @param envir holds the globals.
+#' Saves the five globals, the toolbox and the state of the random number generator, whatever the script reads: a script can
+#' call a function by its name as text, and functions of packages draw random numbers.
+#' @param path of the `.rdata` file; @param envir holds the globals and `.Random.seed`.
 #' @noRd
-save_sample <- function(script, path, envir = globalenv()) {
-  # A script with a syntax error gets sample data too.
-  used <- tryCatch(all.names(parse_script(script)), tidemark_syntax_error = function(condition) character())
-  called <- intersect(used, toolbox_names)
+save_sample <- function(path, envir = globalenv()) {
   home <- portable_toolbox()
-  for (name in called) assign(name, get(name, home), envir = envir)
-  drawing <- c("sample", "sample.int", grep("^r", intersect(used, getNamespaceExports("stats")), value = TRUE))
-  seed <- if (any(used %in% drawing) && exists(".Random.seed", globalenv(), inherits = FALSE)) ".Random.seed"
+  for (name in toolbox_names) assign(name, get(name, home), envir = envir)
   globals <- c("inputVariables", "inputForms", "inputConstants", "targetVariable", "triggerDate")
-  save(list = c(globals, called, seed), file = path, envir = envir)
+  save(list = c(globals, toolbox_names, ".Random.seed"), file = path, envir = envir)
 }
 
 # Copies of the toolbox functions that work without this package: the author's R does not have it.

@@ -1,8 +1,8 @@
 # Codec of the columnar frames that enter and leave the sandbox: little-endian, without R serialisation (R-H7). Byte layouts:
 # ../FRAMES.md; the other end is src/calculation/sandbox/frame.ts.
 
-request_magic <- 0x31514d54L # "TMQ1"
-result_magic <- 0x31524d54L # "TMR1"
+request_magic <- 0x32514d54L # "TMQ2"
+result_magic <- 0x32524d54L # "TMR2"
 
 # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -66,9 +66,11 @@ read_aliased <- function(con, read_one) {
 
 read_series <- function(con) {
   n <- read_int(con)
+  # Dates are integers, or doubles when one is after 2038-01-19.
+  read_dates <- if (read_int(con) == 8L) read_doubles else read_ints
   # A list made into a data.frame: data.frame() takes 0.2 ms and repeats checks of the frame.
   columns <- list(
-    Dates = read_ints(con, n), Values = read_doubles(con, n),
+    Dates = read_dates(con, n), Values = read_doubles(con, n),
     Version = read_coded(con, n), Tags = read_coded(con, n)
   )
   attr(columns, "row.names") <- .set_row_names(n)
@@ -77,7 +79,9 @@ read_series <- function(con) {
 }
 
 read_input <- function(con) {
-  list(Variable = read_named(con, variable_fields, read_scalar), TimeSeries = read_series(con))
+  variable <- read_named(con, variable_fields, read_scalar)
+  window <- read_named(con, c("From", "To"), read_scalar)
+  c(list(Variable = variable, TimeSeries = read_series(con)), window)
 }
 
 # Reads a request: the script, the five globals (R-H2), the wanted file format and the seed.
@@ -86,8 +90,8 @@ read_request <- function(con) {
   list(
     script = read_text(con),
     globals = list(
-      triggerDate = read_int(con),
-      targetVariable = read_named(con, variable_fields, read_scalar),
+      triggerDate = read_scalar(con),
+      targetVariable = read_named(con, c(variable_fields, "ChangedFrom", "ChangedTo"), read_scalar),
       inputVariables = read_aliased(con, read_input),
       inputForms = read_aliased(con, read_scalar),
       inputConstants = read_aliased(con, read_scalar)
@@ -152,7 +156,7 @@ result_parts <- function(result) {
       coded_bytes(series$Version), coded_bytes(series$Tags)
     )
   } else {
-    list(text_bytes(result$message), text_bytes(result$call), int_bytes(result$line))
+    list(text_bytes(result$message), text_bytes(result$call), int_bytes(result$line), counted_texts_bytes(result$errors))
   }
   c(head, body, files_parts(result$files))
 }

@@ -22,29 +22,42 @@ hint_value <- function(value) {
 }
 
 hint_series <- function(series) {
-  if (inherits(series, "zoo")) "; return data.frame(Dates = as.integer(zoo::index(x)), Values = as.numeric(x))"
-  else if (is.matrix(series)) "; return as.data.frame(x)"
+  if (is.matrix(series)) "; return as.data.frame(x)"
   else if (all(c("dates", "values") %in% tolower(names(series)))) "; names are case-sensitive: write Dates and Values"
 }
 
 expected_text <- "the last expression must be list(TimeSeries = data.frame(Dates, Values, ...), Errors = ...)"
 
 #' Splits a script's value into series and errors (R-H3).
-#' @param value value of the script's last expression.
-#' @param max_points most rows accepted.
-#' @return list(series = list(Dates, Values, Version, Tags), errors = character()); Version and Tags NULL when absent.
+#' @param value value of the script's last expression; a zoo, xts or ts object is a TimeSeries.
+#' @param max_points maximum rows.
+#' @return list(series = list(Dates, Values, Version, Tags), errors, warnings); Version and Tags NULL when absent.
 #' @noRd
 as_output <- function(value, max_points) {
+  if (is_indexed(value)) value <- list(TimeSeries = value)
   if (!is.list(value)) stop(output_error(expected_text, ", got ", describe_value(value)))
   errors <- as_errors(value[["Errors"]])
   series <- value[["TimeSeries"]]
   if (is.null(series)) {
-    if (length(errors) > 0L) {
-      stop(output_error(paste(errors, collapse = "\n"), class = c("tidemark_reported_error", "tidemark_output_error")))
-    }
+    if (length(errors) > 0L) stop(reported_error(errors))
     stop(output_error(expected_text, ", got ", describe_value(value), hint_value(value)))
   }
-  list(series = as_series(series, max_points), errors = errors)
+  list(series = as_series(series, max_points), errors = errors, warnings = describe_unknown(names(value)))
+}
+
+reported_error <- function(errors) {
+  condition <- output_error(paste(errors, collapse = "\n"), class = c("tidemark_reported_error", "tidemark_output_error"))
+  condition$errors <- errors
+  condition
+}
+
+describe_unknown <- function(members) {
+  unknown <- setdiff(members, c("TimeSeries", "Errors", ""))
+  if (length(unknown) == 0L) return(character())
+  paste0(
+    "the result has unknown members, which are ignored: ", paste0("`", unknown, "`", collapse = ", "),
+    "; known are TimeSeries and Errors"
+  )
 }
 
 as_errors <- function(errors) {
@@ -53,6 +66,7 @@ as_errors <- function(errors) {
 }
 
 as_series <- function(series, max_points) {
+  if (is_indexed(series)) series <- index_columns(series)
   if (!is.list(series)) {
     stop(output_error("TimeSeries must be a data.frame or a list of columns, got ", describe_value(series), hint_series(series)))
   }
@@ -86,18 +100,88 @@ in_date_order <- function(columns) {
 as_unix_seconds <- function(dates) {
   if (is.integer(dates) && !is.object(dates) && !anyNA(dates)) return(as.double(dates))
   if (inherits(dates, "POSIXlt")) dates <- as.POSIXct(dates)
+  if (is.factor(dates)) dates <- as.character(dates)
+  if (is.character(dates)) dates <- parse_instants(dates)
   if (inherits(dates, "Date")) seconds <- as.double(unclass(dates)) * 86400
   else if (inherits(dates, "POSIXct") || (is.numeric(dates) && !is.factor(dates))) seconds <- as.double(unclass(dates))
   else if (is.logical(dates) && all(is.na(dates))) seconds <- as.double(dates)
-  else stop(output_error("TimeSeries$Dates must be integer UNIX seconds or POSIXct, got ", describe_value(dates)))
+  else stop(output_error("TimeSeries$Dates must be UNIX seconds, POSIXct or ISO 8601 texts, got ", describe_value(dates)))
   seconds[!is.finite(seconds)] <- NaN
   whole <- round(seconds)
   # Rounding errors of POSIXct arithmetic are far below 0.1 ms; a larger fraction is a date between two seconds.
   fractional <- which(abs(seconds - whole) > 1e-4)
   if (length(fractional) > 0L) {
-    stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[fractional[1]], digits = 15), " in row ", fractional[1]))
+    odd <- fractional[1]
+    stop(output_error("TimeSeries$Dates must be whole seconds, got ", format(seconds[odd], digits = 15), " in row ", odd))
   }
   whole
+}
+
+instant_pattern <- paste0(
+  "^\\s*([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2}(?:[.,][0-9]+)?)?)?",
+  "\\s*(?:Z|([+-])([0-9]{2}):?([0-9]{2})?)?\\s*$"
+)
+
+# Parses ISO 8601 texts. A text without a zone is in UTC, as a Date is.
+parse_instants <- function(texts) {
+  seconds <- rep(NaN, length(texts))
+  given <- which(!is.na(texts))
+  part <- regmatches(texts[given], regexec(instant_pattern, texts[given], perl = TRUE))
+  bad <- which(lengths(part) == 0L)
+  if (length(bad) > 0L) stop(date_text_error(texts, given[bad[1]]))
+  if (length(part) == 0L) return(seconds)
+  part <- do.call(rbind, part)
+  time <- ifelse(nzchar(part[, 3]), part[, 3], "00:00")
+  fraction <- ifelse(nzchar(part[, 4]), sub(",", ".", part[, 4], fixed = TRUE), ":00")
+  instants <- as.POSIXct(strptime(paste0(part[, 2], " ", time, fraction), "%Y-%m-%d %H:%M:%OS", tz = "UTC"))
+  if (anyNA(instants)) stop(date_text_error(texts, given[which(is.na(instants))[1]]))
+  minutes <- ifelse(nzchar(part[, 7]), part[, 7], "0")
+  offset <- ifelse(nzchar(part[, 6]), as.numeric(part[, 6]) * 3600 + as.numeric(minutes) * 60, 0)
+  seconds[given] <- as.numeric(instants) - ifelse(part[, 5] == "-", -offset, offset)
+  seconds
+}
+
+date_text_error <- function(texts, row) {
+  remedy <- if (grepl("^ *-?[0-9]+ *$", texts[row])) "; write as.numeric(...) around UNIX seconds"
+  output_error(
+    "TimeSeries$Dates must be ISO 8601 texts, such as 2026-03-01T00:15:00Z, got \"", substr(texts[row], 1L, 50L),
+    "\" in row ", row, remedy
+  )
+}
+
+is_indexed <- function(value) inherits(value, c("zoo", "ts"))
+
+# Columns of a zoo, xts or ts object: the index is the date. A ts is indexed by years (monthly ones by their first day), or by
+# UNIX seconds.
+index_columns <- function(series) {
+  values <- as.matrix(if (inherits(series, "zoo")) zoo::coredata(series) else unclass(series))
+  column <- if (ncol(values) == 1L) 1L else match("Values", colnames(values))
+  if (is.na(column)) {
+    stop(output_error(
+      "TimeSeries must have one column, or one named Values, got a value of class ", class(series)[1], " with ", ncol(values),
+      " columns"
+    ))
+  }
+  list(Dates = if (inherits(series, "zoo")) zoo_dates(zoo::index(series)) else ts_dates(series), Values = as.vector(values[, column]))
+}
+
+zoo_dates <- function(index) {
+  if (inherits(index, c("yearmon", "yearqtr"))) zoo::as.Date(index) else index
+}
+
+ts_dates <- function(series) {
+  time <- as.numeric(stats::time(series))
+  if (all(time > 1e5)) return(round(time))
+  if (any(time < 1700 | time >= 2200)) {
+    stop(output_error("the index of the ts must be years or UNIX seconds, got ", format(time[1]), "; set the start of ts()"))
+  }
+  year <- floor(time + 1e-6)
+  if (12 %% stats::frequency(series) == 0) {
+    return(as.Date(sprintf("%d-%02d-01", year, as.integer(round((time - year) * 12)) + 1L)))
+  }
+  begin <- as.numeric(ISOdatetime(year, 1, 1, 0, 0, 0, tz = "UTC"))
+  end <- as.numeric(ISOdatetime(year + 1, 1, 1, 0, 0, 0, tz = "UTC"))
+  round(begin + (time - year) * (end - begin))
 }
 
 as_numeric_values <- function(values) {

@@ -3,9 +3,10 @@
 #' Evaluates a script against its globals.
 #' @param script text; @param globals named list put into `envir`; @param limits list(max_points, max_text_bytes).
 #' @param envir where the script runs: the global environment, because scripts use `<<-` and get().
-#' @return list(status, notes, and series + errors or message + call + line): what `result_parts` writes.
+#' @param report_line called with the line of each expression of the script before it is evaluated.
+#' @return list(status, notes, and series + errors, or message + call + line + errors): what `result_parts` writes.
 #' @noRd
-run_script <- function(script, globals, limits, envir = globalenv()) {
+run_script <- function(script, globals, limits, envir = globalenv(), report_line = function(line) NULL) {
   notes <- new_notes(limits$max_text_bytes - remark_bytes)
   # Keeps the names of NULL values.
   list2env(globals, envir)
@@ -13,47 +14,93 @@ run_script <- function(script, globals, limits, envir = globalenv()) {
     {
       expressions <- parse_script(script)
       if (length(expressions) == 0L) stop(output_error(expected_text, ", got NULL: the script is empty"))
-      output <- as_output(evaluate(expressions, envir, notes), limits$max_points)
+      output <- as_output(evaluate(expressions, envir, notes, report_line), limits$max_points)
+      for (text in output$warnings) keep_note(notes, "warnings", text)
       list(status = "ok", series = output$series, errors = output$errors)
     },
+    # The supervisor interrupts a run at its limit of time and kills it soon after (../src/supervise.c).
+    interrupt = function(condition) describe_error(simpleError("interrupted"), notes),
+    tidemark_quit = function(condition) describe_error(condition, notes),
     # The calls of a stack overflow cannot be inspected: its error has the line of the top-level expression.
     error = function(condition) describe_error(condition, notes)
   )
-  if (outcome$status == "script_error") for (hint in find_unset_names(script, globals)) keep_note(notes, "warnings", hint)
+  for (hint in find_hints(script, globals, outcome$status)) keep_note(notes, "warnings", hint)
   outcome$notes <- list(messages = kept_notes(notes, "messages"), warnings = kept_notes(notes, "warnings"))
   outcome
+}
+
+# In place of quit(), which would lose the notes. No error, so that try() in the script does not catch it.
+refuse_quit <- function(...) {
+  message <- "the script called quit(), which ends R before the last expression; use stop() to fail, or an if around the rest"
+  stop(structure(class = c("tidemark_quit", "condition"), list(message = message, call = NULL)))
 }
 
 parse_script <- function(script) {
   script <- gsub("\r\n?", "\n", script)
   tryCatch(
     parse(text = script, keep.source = TRUE, srcfile = srcfilecopy("script", strsplit(script, "\n", fixed = TRUE)[[1]])),
-    error = function(condition) stop(syntax_error(condition))
+    error = function(condition) stop(syntax_error(condition, script))
   )
 }
 
-# The message of R is "<file>:LINE:COLUMN: text\nsource lines".
-syntax_error <- function(condition) {
+# The message of R is \"<file>:LINE:COLUMN: text\nsource lines\". Names an opening bracket that is not closed.
+syntax_error <- function(condition, script) {
   text <- conditionMessage(condition)
-  line <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
-  structure(
-    class = c("tidemark_syntax_error", "error", "condition"),
-    list(
-      message = sub("^[^\n]*?:[0-9]+:[0-9]+: ", "", text), call = NULL,
-      line = if (length(line) == 3L) as.integer(line[2]) else NA_integer_
-    )
-  )
+  place <- regmatches(text, regexec("^[^\n]*?:([0-9]+):([0-9]+): ", text))[[1]]
+  line <- if (length(place) == 3L) as.integer(place[2]) else NA_integer_
+  message <- sub("^[^\n]*?:[0-9]+:[0-9]+: ", "", text)
+  is_at_end <- grepl("^unexpected end of input", message)
+  open <- find_open_bracket(script, if (is_at_end) Inf else line)
+  if (grepl("^unexpected INCOMPLETE_STRING", message)) message <- "the text that begins in this line has no closing quote"
+  else if (is_at_end && !is.null(open)) {
+    message <- paste0("unexpected end of the script: the `", open$bracket, "` of this line is not closed")
+    line <- open$line
+  } else if (!is.null(open) && open$line < line) {
+    message <- paste0(message, "\nThe `", open$bracket, "` of line ", open$line, " is not closed before line ", line, ".")
+  }
+  structure(class = c("tidemark_syntax_error", "error", "condition"), list(message = message, call = NULL, line = line))
+}
+
+# Comments, raw texts, texts, names in backticks and brackets.
+token_pattern <- paste(
+  "#[^\n]*", "(?s:[rR]([\"'])(-*)(?:\\(.*?\\)|\\[.*?\\]|\\{.*?\\})\\2\\1)", "(?s:\"(?:[^\"\\\\]++|\\\\.)*+\")",
+  "(?s:'(?:[^'\\\\]++|\\\\.)*+')", "`[^`]*`", "[][(){}]",
+  sep = "|"
+)
+closing <- c("(" = ")", "[" = "]", "{" = "}")
+
+# @return list(bracket, line) of the innermost bracket that is open before `line`, or NULL.
+find_open_bracket <- function(script, line) {
+  if (is.na(line)) return(NULL)
+  lines <- strsplit(script, "\n", fixed = TRUE)[[1]]
+  text <- paste(lines[seq_len(min(length(lines), line - 1))], collapse = "\n")
+  found <- gregexpr(token_pattern, text, perl = TRUE)[[1]]
+  tokens <- substring(text, found, found + attr(found, "match.length") - 1L)
+  open <- integer()
+  for (i in which(nchar(tokens) == 1L)) {
+    if (tokens[i] %in% names(closing)) open <- c(open, i)
+    else if (length(open) > 0L && identical(closing[[tokens[open[length(open)]]]], tokens[i])) open <- open[-length(open)]
+  }
+  if (length(open) == 0L) return(NULL)
+  last <- open[length(open)]
+  list(bracket = tokens[last], line = line_of(text, found[last]))
+}
+
+# Line of a character of a text.
+line_of <- function(text, position) {
+  1L + sum(utf8ToInt(substr(text, 1L, position - 1L)) == 10L)
 }
 
 # The call that R reports for a stop() or warning() at top level.
 own_call <- quote(eval(expressions[[i]], envir))
 
-evaluate <- function(expressions, envir, notes) {
+evaluate <- function(expressions, envir, notes, report_line) {
   references <- attr(expressions, "srcref")
   value <- NULL
   withCallingHandlers(
     for (i in seq_along(expressions)) {
       notes$top_line <- if (is.null(references)) NA_integer_ else references[[i]][1]
+      report_line(notes$top_line)
       value <- eval(expressions[[i]], envir)
     },
     warning = function(condition) {
@@ -65,7 +112,9 @@ evaluate <- function(expressions, envir, notes) {
       invokeRestart("muffleMessage")
     },
     # A calling handler runs on the stack of the error, which holds the innermost line of the script.
-    error = function(condition) notes$line <- script_line(sys.calls(), notes$top_line)
+    error = function(condition) notes$line <- script_line(sys.calls(), notes$top_line),
+    interrupt = function(condition) notes$line <- script_line(sys.calls(), notes$top_line),
+    tidemark_quit = function(condition) notes$line <- script_line(sys.calls(), notes$top_line)
   )
   value
 }
@@ -137,7 +186,7 @@ describe_error <- function(condition, notes) {
   is_of_output <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points"))
   line <- if (is_of_output || is.na(notes$line)) notes$top_line else notes$line
   message <- clean_text(conditionMessage(condition))
-  is_ours <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points", "tidemark_syntax_error"))
+  is_ours <- inherits(condition, c("tidemark_output_error", "tidemark_too_many_points", "tidemark_syntax_error", "tidemark_quit"))
   status <- if (inherits(condition, "tidemark_too_many_points")) "output_size"
     else if (!is_ours && grepl(memory_pattern, message[1], ignore.case = TRUE)) "memory"
     else if (!is_ours && grepl(processes_pattern, message[1])) "processes"
@@ -145,46 +194,14 @@ describe_error <- function(condition, notes) {
   if (inherits(condition, "tidemark_syntax_error")) line <- condition$line
   # An error returned in `Errors` has no line.
   if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
-  if (inherits(condition, "packageNotFoundError")) message <- paste0(message, "; available packages: ", paste(offered_packages, collapse = ", "))
+  if (inherits(condition, "packageNotFoundError")) {
+    message <- paste0(message, "; available packages: ", paste(offered_packages, collapse = ", "))
+  }
   call <- conditionCall(condition)
   if (identical(call, own_call)) call <- NULL
   list(
     status = status, message = substr(paste(message, collapse = "\n"), 1L, 10000L),
-    call = if (is.null(call) || is_ours) "" else call_text(call), line = if (is.na(line)) 0L else line
+    call = if (is.null(call) || is_ours) "" else call_text(call), line = if (is.na(line)) 0L else line,
+    errors = if (inherits(condition, "tidemark_reported_error")) condition$errors else character()
   )
-}
-
-global_lists <- c("inputVariables", "inputForms", "inputConstants")
-
-#' Names that a script reads from the three lists, by `inputVariables$a` or `inputVariables[["a"]]`.
-#' @param expression result of `parse_script`, or a part of it.
-#' @return character vector such as "inputVariables$a", with repetitions.
-#' @noRd
-names_read <- function(expression) {
-  if (is.call(expression)) return(c(name_read(expression), unlist(lapply(as.list(expression), names_read))))
-  if (is.expression(expression) || is.pairlist(expression)) unlist(lapply(as.list(expression), names_read))
-}
-
-name_read <- function(call) {
-  is_dollar <- identical(call[[1]], quote(`$`))
-  if (length(call) != 3L || !(is_dollar || identical(call[[1]], quote(`[[`))) || !is.name(call[[2]])) return(NULL)
-  list <- as.character(call[[2]])
-  name <- call[[3]]
-  if (list %in% global_lists && (is.character(name) || (is_dollar && is.name(name)))) paste0(list, "$", as.character(name))
-}
-
-#' Hints about names that a script reads and that are NULL: not declared, or a form without a value.
-#' @return character vector of hints, or NULL.
-#' @noRd
-find_unset_names <- function(script, globals) {
-  read <- tryCatch(unique(names_read(parse_script(script))), error = function(condition) NULL)
-  unlist(lapply(strsplit(as.character(read), "$", fixed = TRUE), function(parts) {
-    declared <- globals[[parts[1]]]
-    position <- pmatch(parts[2], names(declared))
-    read <- paste(parts, collapse = "$")
-    if (is.na(position)) {
-      list <- if (length(declared) == 0L) "none" else paste(names(declared), collapse = ", ")
-      paste0(read, " is NULL: `", parts[2], "` is not declared; this formula declares ", list)
-    } else if (is.null(declared[[position]])) paste0(read, " is NULL: the form has no value at its path")
-  }))
 }

@@ -2,16 +2,22 @@
 
 toolbox_names <- c("GetInputAxis", "GetRegularAxis", "SetDataOnCommonAxis", "FilterNaOutput", "FilterDuplicateOutput")
 # Internal functions of the toolbox; sample data need them too (files.R).
-toolbox_parts <- c("regular_step", "step_start", "interpolate", "distribute")
+toolbox_parts <- c("as_seconds", "regular_step", "step_start", "interpolate", "distribute")
 
 #' Union of the dates of all inputs
 #'
 #' @param inputs list shaped like `inputVariables`.
-#' @return integer vector of UNIX seconds, ascending, without duplicates; empty when no input has points.
+#' @return UNIX seconds (integers, or doubles when one is after 2038-01-19), ascending, without duplicates; empty when no input
+#'   has points.
 #' @export
 GetInputAxis <- function(inputs = inputVariables) {
   dates <- unlist(lapply(inputs, function(input) input$TimeSeries$Dates), use.names = FALSE)
-  sort(unique(as.integer(dates)))
+  as_seconds(sort(unique(as.numeric(dates))))
+}
+
+# Integers end at 2038-01-19T03:14:07Z.
+as_seconds <- function(dates) {
+  if (is.integer(dates) || any(abs(dates) > .Machine$integer.max, na.rm = TRUE)) dates else as.integer(dates)
 }
 
 #' Regular axis of a variable
@@ -21,7 +27,7 @@ GetInputAxis <- function(inputs = inputVariables) {
 #'
 #' @param from,to UNIX seconds, both inclusive; default: first and last date of the inputs.
 #' @param target variable whose `Granularity`, `GranularityTimeBase` and `SourceTimeZoneId` give the step.
-#' @return integer vector of UNIX seconds, ascending; empty when `from` is after `to` or there are no inputs.
+#' @return UNIX seconds as those of `GetInputAxis`; empty when `from` is after `to` or there are no inputs.
 #' @export
 GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   if (is.null(from) || is.null(to)) {
@@ -43,7 +49,7 @@ GetRegularAxis <- function(from = NULL, to = NULL, target = targetVariable) {
   } else {
     seq(as.numeric(start), to, by = step$seconds)
   }
-  as.integer(axis[axis >= from & axis <= to])
+  as_seconds(axis[axis >= from & axis <= to])
 }
 
 regular_step <- function(target) {
@@ -84,7 +90,7 @@ SetDataOnCommonAxis <- function(inputs = inputVariables, axis = GetInputAxis(inp
     align <- if (identical(input$Variable$QuantityType, "Integrated")) distribute else interpolate
     align(input$TimeSeries$Dates, input$TimeSeries$Values, axis)
   })
-  data.frame(Dates = as.integer(axis), columns, check.names = FALSE, stringsAsFactors = FALSE)
+  data.frame(Dates = as_seconds(axis), columns, check.names = FALSE, stringsAsFactors = FALSE)
 }
 
 interpolate <- function(dates, values, axis) {
@@ -128,7 +134,7 @@ FilterNaOutput <- function(output) {
 #' @return the rows that are new or differ by more than `threshold` from the stored value.
 #' @export
 FilterDuplicateOutput <- function(output, stored, threshold = 1e-09) {
-  before <- stored$Values[match(as.integer(output$Dates), stored$Dates)]
+  before <- stored$Values[match(as.numeric(output$Dates), as.numeric(stored$Dates))]
   keep <- is.na(before) | is.na(output$Values) | abs(output$Values - before) > threshold
   output[keep, , drop = FALSE]
 }

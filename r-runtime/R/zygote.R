@@ -12,6 +12,7 @@ runtime_home <- "/opt/tidemark/r-runtime"
 zygote_main <- function(socket_path, mode) {
   prepare_session()
   for (package in warm_packages) loadNamespace(package)
+  watch_zones()
   data.table::setDTthreads(1L)
   attach(toolbox(), name = "tidemark:toolbox", warn.conflicts = FALSE)
   rehearse()
@@ -56,9 +57,44 @@ prepare_session <- function() {
   invisible()
 }
 
-#' The functions of the toolbox; attached behind the global environment, so that a script's own definition wins (R-H4).
+#' The functions of the toolbox, and quit(), which would lose the notes; attached behind the global environment, so that a script's own definition wins (R-H4).
 #' @noRd
-toolbox <- function() mget(toolbox_names, envir = environment(toolbox))
+toolbox <- function() c(mget(toolbox_names, envir = environment(toolbox)), quit = refuse_quit, q = refuse_quit)
+
+#' Makes base R warn about an unknown time zone, for which it silently uses UTC.
+#' @noRd
+watch_zones <- function() {
+  zones <- c(OlsonNames(), "UTC", "GMT")
+  list2env(stats::setNames(as.list(rep(TRUE, length(zones))), zones), envir = known_zones)
+  for (name in c("as.POSIXlt.POSIXct", "as.POSIXct.POSIXlt", "strptime")) {
+    watched <- get(name, baseenv())
+    body(watched) <- call("{", as.call(list(check_zone, quote(tz))), body(watched))
+    replace_in_base(name, compiler::cmpfun(watched))
+  }
+}
+
+replace_in_base <- function(name, value) {
+  for (home in list(baseenv(), get(".__S3MethodsTable__.", baseenv()))) {
+    if (!exists(name, home, inherits = FALSE)) next
+    is_locked <- bindingIsLocked(name, home)
+    if (is_locked) get("unlockBinding", baseenv())(name, home)
+    assign(name, value, envir = home)
+    if (is_locked) lockBinding(name, home)
+  }
+}
+
+known_zones <- new.env(parent = emptyenv())
+# POSIX rules such as CET-1CEST are no names of zones.
+zone_rule_pattern <- "^(:|<|[A-Za-z]{3,}[+-]?[0-9])"
+
+# Warns once a run for each unknown zone.
+check_zone <- function(tz) {
+  if (!is.character(tz) || length(tz) == 0L) return(invisible())
+  zone <- tz[[1L]]
+  if (is.na(zone) || !nzchar(zone) || !is.null(known_zones[[zone]]) || grepl(zone_rule_pattern, zone)) return(invisible())
+  assign(zone, TRUE, envir = known_zones)
+  warning("the time zone \"", zone, "\" does not exist: R uses UTC in its place", call. = FALSE)
+}
 
 # Runs in the runner. Never returns, so that neither exit handlers of R nor finalizers of the script run.
 runner_main <- function(result_fd, limits) {
@@ -70,7 +106,8 @@ runner_main <- function(result_fd, limits) {
   # The seed is a checksum of the inputs: a retry and a preview on the same inputs draw the same numbers.
   set.seed(request$seed)
   if (request$files != "none") draw_into_files(request$files)
-  result <- run_script(request$script, request$globals, limits)
+  report_line <- function(line) .C("tm_reach_line", line, PACKAGE = "sandbox")
+  result <- run_script(request$script, request$globals, limits, report_line = report_line)
   if (request$files != "none") result$files <- collect_files()
   for (part in join_small(result_parts(result))) {
     sent <- .C("tm_write", as.integer(result_fd), part, as.double(length(part)), ok = 0L, PACKAGE = "sandbox")
@@ -120,11 +157,12 @@ plain_request <- function(rows = 96L) {
     int_bytes(c(4L, 1L)), scalar_text("plain"), int_bytes(c(4L, 1L)), int_bytes(c(4L, 15L)), scalar_text("Minute"),
     scalar_text("Integrated"), scalar_text("SUM"), scalar_text("UTC")
   )
+  window <- int_bytes(c(4L, 0L, 4L, rows * 900L))
   no_texts <- c(counted_texts_bytes(""), int_bytes(integer(rows)))
-  series <- c(int_bytes(c(rows, seq_len(rows) * 900L)), double_bytes(seq_len(rows)), no_texts, no_texts)
+  series <- c(int_bytes(c(rows, 4L, seq_len(rows) * 900L)), double_bytes(seq_len(rows)), no_texts, no_texts)
   c(
-    int_bytes(request_magic), text_bytes(script), int_bytes(0L), variable,
-    int_bytes(1L), text_bytes("a"), variable, series, int_bytes(c(0L, 0L, 0L, 1L))
+    int_bytes(request_magic), text_bytes(script), int_bytes(c(4L, 0L)), variable, window,
+    int_bytes(1L), text_bytes("a"), variable, window, series, int_bytes(c(0L, 0L, 0L, 1L))
   )
 }
 

@@ -49,7 +49,7 @@ struct run_header {
 };
 _Static_assert(sizeof(struct run_header) == 64, "run header layout");
 
-/* Last chunk of an answer, 56 bytes. Only the supervisor can write it. */
+/* Last chunk of an answer, 64 bytes. Only the supervisor can write it. */
 struct trailer {
   uint32_t magic;
   int32_t end;
@@ -61,8 +61,10 @@ struct trailer {
   uint64_t cpu_us;
   uint64_t max_rss_bytes;
   uint64_t text_bytes;
+  int32_t line; /* of the script, last reached; 0 when none. The script can write any number. */
+  int32_t reserved;
 };
-_Static_assert(sizeof(struct trailer) == 56, "trailer layout");
+_Static_assert(sizeof(struct trailer) == 64, "trailer layout");
 
 struct chunk_header {
   uint32_t kind;
@@ -126,7 +128,9 @@ uint64_t read_peak_bytes(int proc_fd, pid_t pid);
 void drop_foreign_pages(void);
 void touch_pages(void);
 
-/* supervise.c: returns only in the runner, with the limits of its run. */
+/* supervise.c. Called in a runner: the line is reported even when the runner is killed. */
+void reach_line(int32_t line);
+/* Returns only in the runner, with the limits of its run. */
 void supervise(const struct zygote *z, struct run_header *header);
 
 /* io.c */

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -24,6 +25,8 @@
 #define BUFFER_BYTES 65536
 #define SCAN_INTERVAL_US 100000u
 #define CLIENT_TIMEOUT_MS 30000
+/* Time between the interrupt at a limit of time, in which R reports line and notes, and the kill. */
+#define INTERRUPT_GRACE_US 300000u
 
 struct run {
   const struct zygote *zygote;
@@ -39,14 +42,28 @@ struct run {
   size_t out_from, out_to;
   char *captured;
   size_t captured_bytes;
-  uint64_t text_bytes, result_bytes, started_us, deadline_us, next_scan_us;
+  uint64_t text_bytes, result_bytes, started_us, deadline_us, next_scan_us, kill_us;
 };
+
+/* Shared by a supervisor and its runner. */
+static volatile int32_t *reached_line;
+
+void reach_line(int32_t line) {
+  if (reached_line) *reached_line = line;
+}
 
 static void kill_run(struct run *r, int limit) {
   if (r->limit == LIMIT_NONE) r->limit = limit;
   /* The runner is pid 1: the kernel kills all of its namespace. Without a namespace the process group is killed. */
   if (r->zygote->mode == MODE_RLIMITS_ONLY) kill(-r->runner, SIGKILL);
   kill(r->runner, SIGKILL);
+}
+
+/* Asks R to report its line and notes before the kill. A script that blocks or ignores the interrupt reports none. */
+static void interrupt_run(struct run *r, int limit) {
+  r->limit = limit;
+  r->kill_us = monotonic_us() + INTERRUPT_GRACE_US;
+  kill(r->runner, SIGINT);
 }
 
 static void lose_client(struct run *r) {
@@ -131,14 +148,16 @@ static void scan_usage(struct run *r, uint64_t now) {
   uint64_t allowed = r->header.memory_bytes + r->zygote->base_resident_bytes;
   struct usage u = read_usage(r->zygote->proc_fd, r->runner, allowed);
   if (u.processes > (int)r->header.max_processes) kill_run(r, LIMIT_PROCESSES);
-  else if (u.cpu_us > (uint64_t)r->header.cpu_sec * 1000000u) kill_run(r, LIMIT_CPU);
+  else if (u.cpu_us > (uint64_t)r->header.cpu_sec * 1000000u) interrupt_run(r, LIMIT_CPU);
   else if (u.processes > 1 && u.resident_bytes > allowed) kill_run(r, LIMIT_MEMORY);
   r->next_scan_us = now + SCAN_INTERVAL_US;
 }
 
 static void check_limits(struct run *r) {
   uint64_t now = monotonic_us();
-  if (now >= r->deadline_us) kill_run(r, LIMIT_WALL);
+  if (r->limit != LIMIT_NONE) {
+    if (r->kill_us != 0 && now >= r->kill_us) kill_run(r, r->limit);
+  } else if (now >= r->deadline_us) interrupt_run(r, LIMIT_WALL);
   else if (now >= r->next_scan_us) scan_usage(r, now);
 }
 
@@ -156,7 +175,8 @@ static void relay(struct run *r) {
                           {.fd = r->pidfd, .events = POLLIN},
                           {.fd = r->control, .events = POLLIN}};
     uint64_t now = monotonic_us(), next = r->next_scan_us < r->deadline_us ? r->next_scan_us : r->deadline_us;
-    int timeout_ms = r->limit != LIMIT_NONE || r->is_client_gone ? 1000 : next > now ? (int)((next - now) / 1000u) + 1 : 0;
+    if (r->limit != LIMIT_NONE) next = r->kill_us > now ? r->kill_us : now + 1000000u;
+    int timeout_ms = r->is_client_gone ? 1000 : next > now ? (int)((next - now) / 1000u) + 1 : 0;
     if (poll(p, 6, timeout_ms) < 0 && errno != EINTR) return kill_run(r, LIMIT_NONE);
     if (p[5].revents) read_control(r);
     if (p[4].revents || r->is_done) return;
@@ -170,14 +190,19 @@ static void relay(struct run *r) {
   }
 }
 
+/* A run that reported after its interrupt has notes and a line. */
+static int is_result_wanted(const struct run *r) {
+  return r->limit == LIMIT_NONE || (r->is_done && r->kill_us != 0);
+}
+
 /* Forwards the bytes that the pipes still held when the runner ended. */
 static void drain(struct run *r) {
-  while (r->result >= 0 && r->limit == LIMIT_NONE) {
+  while (r->result >= 0 && is_result_wanted(r)) {
     if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_TIMEOUT_MS) < 0) _exit(1);
     r->out_from = r->out_to = 0;
     if (read_result(r) <= 0) break;
   }
-  if (r->limit == LIMIT_NONE || r->out_from > 0)
+  if (is_result_wanted(r) || r->out_from > 0)
     if (write_full(r->connection, r->out + r->out_from, r->out_to - r->out_from, CLIENT_TIMEOUT_MS) < 0) _exit(1);
   while (r->text >= 0 && read_captured(r) > 0) continue;
   while (r->unread_request_bytes > 0) {
@@ -236,9 +261,10 @@ static void describe_done(struct run *r, struct trailer *t) {
 static struct trailer describe_end(struct run *r) {
   struct trailer t = {.magic = TRAILER_MAGIC, .limit = r->limit};
   if (r->control >= 0) read_control(r);
-  if (r->is_done && r->limit == LIMIT_NONE) describe_done(r, &t);
+  if (r->is_done) describe_done(r, &t);
   else reap(r, &t);
   t.wall_us = monotonic_us() - r->started_us;
+  t.line = *reached_line;
   if (r->refused.stage != STAGE_NONE) {
     t.end = END_SETUP_FAILED;
     t.stage = r->refused.stage;
@@ -280,6 +306,9 @@ static void set_nonblocking(int fd) {
 /* Returns in both processes, as fork does; r->runner is 0 in the runner. */
 static struct stage_error fork_runner(struct run *r, int channels[4][2]) {
   struct stage_error e = {STAGE_NONE, 0};
+  void *shared = mmap(NULL, sizeof *reached_line, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return (struct stage_error){STAGE_PIPES, errno};
+  reached_line = shared;
   if (open_channels(channels) < 0) return (struct stage_error){STAGE_PIPES, errno};
   if (r->zygote->mode == MODE_NAMESPACES) e = enter_user_namespace();
   if (e.stage == STAGE_NONE && (r->runner = fork()) < 0) return (struct stage_error){STAGE_FORK, errno};

@@ -89,8 +89,9 @@ static void collapse_heap(void) {
   if (f) fclose(f);
 }
 
+/* Leaves R's handler of SIGINT, by which a supervisor interrupts its runner. */
 static void restore_signals(void) {
-  const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+  const int numbers[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
@@ -225,6 +226,11 @@ void tm_close_request(void) {
     dup2(fd, 0);
     close(fd);
   }
+}
+
+/* The script reaches this line; the trailer reports the last one, also of a run that is killed. */
+void tm_reach_line(int *line) {
+  reach_line(*line);
 }
 
 /* @param count number of bytes, a double because R's integers end at 2^31. @param ok out: 1 when all were written. */

@@ -34,6 +34,7 @@ const input = z.object({
   points: z.int().min(0),
   granularity: z.string().exactOptional(),
   aggregation: z.string().exactOptional(),
+  alignTo: z.string().exactOptional(),
   version: texts.exactOptional(),
   asOf: instantSchema.exactOptional(),
   relativeVersion: z.string().exactOptional(),
@@ -59,7 +60,11 @@ const notes = {
     .meta({ description: '`run` when the sandbox ended while this was its only run.' }),
   scriptHash: z.string().exactOptional().meta({ description: 'SHA-256 of the scripts; only after a fault.' }),
 };
-const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'stored']), z.int().min(0));
+const counts = z.partialRecord(z.enum(['read', 'returned', 'dropped', 'outside', 'merged', 'stored']), z.int().min(0));
+const previewCounts = z.record(
+  z.enum(['read', 'returned', 'dropped', 'outside', 'merged', 'wouldStore']),
+  z.int().min(0),
+);
 const durations = z.partialRecord(z.enum(['wait', 'load', 'r', 'sandboxWait', 'store']), z.number());
 
 const run = z
@@ -99,6 +104,10 @@ const evaluation = z
   .object({
     outcome: z.string(),
     message: z.string().nullable(),
+    line: z.int().nullable().meta({ description: 'Line of the error, or the line reached last.' }),
+    call: z.string().nullable(),
+    limit: z.string().nullable(),
+    signal: z.union([z.string(), z.int()]).nullable(),
     from: instantSchema,
     to: instantSchema,
     triggerDate: instantSchema,
@@ -107,19 +116,23 @@ const evaluation = z
     inputs: z.array(input),
     series: z.array(point).meta({ description: 'The first 10,000 points that would be stored.' }),
     isSeriesCut: z.boolean(),
-    counts,
-    ...notes,
+    counts: previewCounts,
+    messages: lines,
     warnings: lines,
+    errors: lines.meta({ description: '`Errors` of the result; also of a failed run.' }),
+    output: z.string().meta({ description: 'Text the script printed.' }),
     durationsMs: durations,
     plots: z.array(
       z.object({
         name: z.string(),
         format: z.enum(['svg', 'png']),
-        data: z.string().meta({ contentEncoding: 'base64' }),
+        data: z.string().meta({
+          contentEncoding: 'base64',
+          description: 'Show an SVG only as an image (`<img>`): the script wrote it, and it may contain scripts.',
+        }),
       }),
     ),
   })
-  .partial()
   .meta({ id: 'Evaluation' });
 const problem = z.object({ path: z.string(), message: z.string(), line: z.int().exactOptional() });
 const validation = z
@@ -184,7 +197,8 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description:
-          'An `.rdata` file with `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate`.',
+          'An `.rdata` file with `inputVariables`, `inputForms`, `inputConstants`, `targetVariable` and `triggerDate`, the toolbox ' +
+          'and the random seed. Use R with `TZ=UTC`: the script then returns the series of evaluate.',
         types: { 'application/octet-stream': z.string().meta({ contentMediaType: 'application/octet-stream' }) },
         headers: { 'Content-Disposition': 'File name.' },
       },

@@ -57,7 +57,10 @@ afterAll(async () => {
 });
 
 const AT = '$.calculated.calculatedVariableFormulas[0]';
-const window = () => ({ alias: 'a', variableId: input, periodType: 'RelativeDate', period: 2, periodTimeBase: 'Hour' });
+const window = () => ({
+  ...{ alias: 'a', variableId: input, periodType: 'RelativeDate', period: 2, periodTimeBase: 'Hour' },
+  alignTo: 'Day',
+});
 const HOURLY_SUM = `
 library(dplyr)
 ts <- inputVariables$a$TimeSeries
@@ -81,7 +84,7 @@ describe('calculation: validate', () => {
     const variableId = await createVariable(api, sourceId);
     const answer = await api.call('POST', pathOf(variableId, 'validate'), { calculated: declared() });
     expect(answer).toEqual({ isValid: true, problems: [], warnings: [] });
-    expect(await api.call('GET', `/variables/${variableId}`)).toMatchObject({ calculated: null });
+    expect(await api.call('GET', `/variables/${variableId}`)).not.toHaveProperty('calculated');
   });
 
   test('a syntax error, an unknown input and an undeclared name are reported by line (R-H9)', async () => {
@@ -108,6 +111,13 @@ describe('calculation: validate', () => {
     expect(await api.call('POST', pathOf(first, 'validate'))).toMatchObject({ isValid: true });
   });
 
+  test('a window that holds the groups of the script in part is warned about (R-H9)', async () => {
+    const body = {
+      calculated: calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]),
+    };
+    expect(await validate(body)).toMatchObject({ isValid: true, warnings: [{ path: `${AT}.variables[0].alignTo` }] });
+  });
+
   test('the script is not run (R-H9)', async () => {
     expect(await validate({ calculated: declared('stop("was run")') })).toMatchObject({ isValid: true });
   });
@@ -123,8 +133,8 @@ describe('calculation: evaluate', () => {
         { date: '2026-03-01T00:00:00Z', value: 12 },
         { date: '2026-03-01T01:00:00Z', value: 44 },
       ],
-      counts: { read: 8, returned: 2, stored: 2 },
-      messages: ['points: 8'],
+      counts: { read: 8, returned: 2, merged: 0, wouldStore: 2 },
+      ...{ messages: ['points: 8'], errors: [], line: null, limit: null },
     });
     expect(Object.keys(answer.durationsMs).sort()).toEqual(['load', 'r', 'sandboxWait']);
     expect(answer.plots).toMatchObject([{ name: 'plot-001.svg', format: 'svg' }]);
@@ -135,7 +145,8 @@ describe('calculation: evaluate', () => {
 
   test('an unsaved declaration runs over given dates, with plots as PNG (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId);
-    const body = { calculated: declared(), from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
+    const unaligned = calculated(HOURLY_SUM, [{ ...window(), alignTo: null }], [{ alias: 'factor', value: 2 }]);
+    const body = { calculated: unaligned, from: '2026-02-28T22:00:00Z', to: '2026-02-28T22:30:00Z', pictures: 'png' };
     const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), body);
     expect(answer.series).toMatchObject([{ value: 6 }]);
     const [plot] = answer.plots;
@@ -178,10 +189,11 @@ describe('calculation: sampleData', () => {
     expect(output.trim().split('\n')).toEqual(expected);
   });
 
-  test('contains the toolbox and the random seed when the script uses them: the series is the same (R-H4, R-H9)', async () => {
-    const script = `axis <- GetRegularAxis()
+  test('contains the toolbox and the random seed, whatever the text of the script: the series is the same (R-H4, R-H9)', async () => {
+    const script = `axis <- do.call("GetRegularAxis", list())
       both <- SetDataOnCommonAxis(inputVariables, axis)
-      list(TimeSeries = FilterNaOutput(data.frame(Dates = axis, Values = both$a + runif(length(axis)))))`;
+      drawn <- do.call("runif", list(length(axis))) + kmeans(c(1, 2, 8, 9, 15), 2)$cluster[1] + mtcars[sample(1:32, 1), 1]
+      list(TimeSeries = FilterNaOutput(data.frame(Dates = axis, Values = both$a + drawn)))`;
     const target = { granularity: 1, granularityTimeBase: 'Hour' };
     const variableId = await createVariable(api, sourceId, { ...target, calculated: declared(script) } as object);
     const { series } = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), {});

@@ -8,7 +8,7 @@ test_that("run: names_read finds names of the three lists anywhere in a script (
   expect_identical(found, c("inputForms$x y", "inputVariables$a", "inputConstants$k"))
 })
 
-test_that("run: a failed script gets a hint for each undeclared or unset name; a successful script gets none (R-H9)", {
+test_that("run: a failed script gets a hint for each undeclared or unset name; a successful one for undeclared names (R-H9)", {
   globals <- list(inputVariables = list(main = 1), inputForms = list(area = NULL, floors = 2), inputConstants = list())
   read <- "inputVariables$mian; inputForms$area; inputForms$floors; inputConstants$k"
   expect_identical(run(paste0(read, "; stop('no')"), globals)$notes$warnings, c(
@@ -17,7 +17,11 @@ test_that("run: a failed script gets a hint for each undeclared or unset name; a
     "inputConstants$k is NULL: `k` is not declared; this formula declares none"
   ))
   fine <- "list(TimeSeries = list(Dates = 1L, Values = 1))"
-  expect_identical(run(paste0(read, "; ", fine), globals)$notes$warnings, character())
+  expect_identical(run(paste0(read, "; ", fine), globals)$notes$warnings, c(
+    "inputVariables$mian is NULL: `mian` is not declared; this formula declares main",
+    "inputConstants$k is NULL: `k` is not declared; this formula declares none"
+  ))
+  expect_identical(run(paste0("inputVariables$main; inputForms$area; ", fine), globals)$notes$warnings, character())
 })
 
 test_that("run: a warning names its line, also inside a function of the script (R-H8)", {
@@ -42,7 +46,6 @@ test_that("run: the error for an invalid result names the likely mistake and its
   expect_match(message_of("list(TimeSeries = data.frame())"), "got a value of class data.frame$")
   expect_match(message_of("list(TimeSeries = list(dates = 1L, values = 1))"), "write Dates and Values")
   expect_match(message_of("list(TimeSeries = cbind(Dates = 1, Values = 1))"), "as.data.frame(x)", fixed = TRUE)
-  expect_match(message_of("list(TimeSeries = zoo::zoo(1, 1))"), "zoo::index(x)", fixed = TRUE)
   expect_match(message_of("library(nothing.of.the.kind)"), "available packages: dplyr, lubridate")
   expect_match(message_of("# only a comment"), "the script is empty")
 })
@@ -52,16 +55,77 @@ test_that("run: an invalid result has the line of the last expression; returned 
   expect_identical(run("x <- 1\nlist(Errors = 'no data')")$line, 0L)
 })
 
-test_that("sample data: hold the five globals and the toolbox functions that the script uses (R-H9)", {
-  globals <- c("inputConstants", "inputForms", "inputVariables", "targetVariable", "triggerDate")
-  envir <- list2env(sapply(globals, function(name) list(), simplify = FALSE))
-  saved <- function(script) {
-    tidemark:::save_sample(script, path <- tempfile(), envir)
-    loaded <- new.env()
-    sort(load(path, loaded))
+test_that("run: a member in the wrong case is named with its line, unless the script creates it (R-H8)", {
+  fine <- "list(TimeSeries = list(Dates = 1L, Values = 1))"
+  warnings_of <- function(script) run(paste(script, fine, sep = "\n"))$notes$warnings
+  expect_identical(
+    warnings_of("x <- data.frame(Values = 1)\nsum(x$value)"),
+    "`$value` is NULL where there is `Values`: write `$Values` (line 2)"
+  )
+  expect_identical(warnings_of("x <- list(value = 1)\nx$value"), character())
+  expect_identical(warnings_of("x <- list()\nx$value <- 1\nx$value"), character())
+  expect_identical(warnings_of("x <- data.frame(Values = 1)\n# x$value\nx$Value"), character())
+})
+
+test_that("run: unknown members of the result are warned about (R-H8)", {
+  result <- run("list(TimeSeries = list(Dates = 1L, Values = 1), ErrorList = 'e')")
+  expect_identical(
+    result$notes$warnings, "the result has unknown members, which are ignored: `ErrorList`; known are TimeSeries and Errors"
+  )
+})
+
+test_that("run: Errors without a series are the message and the errors (R-H3)", {
+  expect_identical(run("list(Errors = c('a', 'b'))")$errors, c("a", "b"))
+})
+
+test_that("run: quit() fails the run with its line, keeps the notes, and try() does not catch it (R-H7)", {
+  local_quit <- "quit <- tidemark:::refuse_quit\nmessage('kept')\nf <- function() {\n  try(quit(status = 3))\n}\nf()\nstop('not reached')"
+  result <- run(local_quit)
+  expect_match(result$message, "the script called quit()", fixed = TRUE)
+  expect_identical(result$line, 4L)
+  expect_identical(result$notes$messages, "kept")
+})
+
+test_that("run: a syntax error names the bracket or text that is not closed (R-H9)", {
+  failure <- function(script) {
+    result <- run(script)
+    list(result$line, result$message)
   }
-  expect_identical(saved("1"), globals)
-  expect_setequal(saved("FilterNaOutput(1)"), c("FilterNaOutput", globals))
-  # A script with a syntax error gets sample data too.
-  expect_identical(saved("x <- (1"), globals)
+  end <- function(bracket) paste0("unexpected end of the script: the `", bracket, "` of this line is not closed")
+  expect_identical(failure("f <- function() {\n  x <- 1\n\ny <- 2"), list(1L, end("{")))
+  expect_identical(failure("x <- \"{\" # {\ny <- c(1,\n"), list(2L, end("(")))
+  expect_identical(failure("x <- r\"(})\"\nif (TRUE) {\n f(`a{`)\n"), list(2L, end("{")))
+  mismatch <- failure("x <- 1\ny <- (\n}")
+  expect_identical(mismatch[[1]], 3L)
+  expect_match(mismatch[[2]], "The `(` of line 2 is not closed before line 3.", fixed = TRUE)
+  expect_identical(failure("x <- 1\ny <- 'abc\n"), list(2L, "the text that begins in this line has no closing quote"))
+})
+
+test_that("run: an unknown time zone is a warning, once (R-H8)", {
+  script <- "x <- as.POSIXct('2026-01-01', tz = 'Europe/Brusels')
+    y <- format(Sys.time(), tz = 'Europe/Brusels'); z <- as.POSIXct(0, tz = 'Europe/Brussels'); as.POSIXct(0, tz = 'CET-1CEST')
+    list(TimeSeries = list(Dates = 1L, Values = 1))"
+  warnings <- run(script)$notes$warnings
+  expect_length(warnings, 1L)
+  expect_match(warnings, "the time zone \"Europe/Brusels\" does not exist: R uses UTC in its place (line ", fixed = TRUE)
+})
+
+test_that("read: civil periods that a script groups by are found with their line (R-H9)", {
+  read <- function(script) tidemark:::buckets_read(tidemark:::parse_script(script))
+  expect_identical(read("x <- 1\ntapply(v, d %/% 86400L, sum)"), "Day 2")
+  expect_identical(read("tapply(v, d - d %% (24 * 3600), sum)"), "Day 1")
+  expect_identical(read("h <- lubridate::floor_date(d, 'month')\ndplyr::summarise(dplyr::group_by(t, h), v = sum(v))"), "Month 1")
+  expect_identical(read("x[, .(v = sum(v)), by = .(cut(d, breaks = '1 week'))]"), "Week 1")
+  expect_identical(read("xts::apply.monthly(x, sum)"), "Month 1")
+  expect_identical(read("aggregate(v, list(format(d, '%Y-%m-%d')), sum)"), "Day 1")
+  expect_identical(read("aggregate(v, list(format(d, '%Y-%m-%d %H')), sum)"), NULL)
+  expect_identical(read("lubridate::floor_date(d, 'day')"), NULL)
+  expect_identical(read("tapply(v, d %/% n, sum)"), NULL)
+})
+
+test_that("sample data: hold the five globals, the toolbox and the seed (R-H9)", {
+  globals <- c("inputConstants", "inputForms", "inputVariables", "targetVariable", "triggerDate")
+  envir <- list2env(sapply(c(globals, ".Random.seed"), function(name) list(), simplify = FALSE))
+  tidemark:::save_sample(path <- tempfile(), envir)
+  expect_setequal(load(path, new.env()), c(globals, tidemark:::toolbox_names, ".Random.seed"))
 })

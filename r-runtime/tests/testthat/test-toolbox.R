@@ -37,3 +37,11 @@ test_that("FilterNaOutput drops rows without a number, FilterDuplicateOutput tho
   expect_identical(FilterDuplicateOutput(FilterNaOutput(output), stored)$Dates, 4L)
   expect_identical(nrow(FilterDuplicateOutput(FilterNaOutput(output), stored, threshold = 1)), 0L)
 })
+
+test_that("the toolbox keeps dates after 2038 as doubles (R-H4)", {
+  late <- input(1, 1)
+  late$TimeSeries$Dates <- 4e9
+  expect_identical(GetInputAxis(list(a = input(1, 1), b = late)), c(1, 4e9))
+  expect_identical(GetRegularAxis(4e9, 4e9 + 7200, variable(1, "Hour", zone = "UTC")), 4e9 + c(3200, 6800))
+  expect_identical(FilterDuplicateOutput(data.frame(Dates = 4e9, Values = 1), late$TimeSeries)$Dates, numeric())
+})

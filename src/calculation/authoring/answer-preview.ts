@@ -33,16 +33,10 @@ const NEWEST_DATE = `
     select input_variable_id from variable_input where variable_id = $1
     union all select unnest($2::int[]))`;
 
-/**
- * The script that writes `sample.rdata`: the five globals, and the functions and the seed that the author's script
- * needs (R-H2, R-H9).
- */
-const saveSample = (script: string) => `
-tidemark:::save_sample(${toRText(script)}, "sample.rdata")
+/** The script that writes `sample.rdata`: the five globals, the toolbox and the seed (R-H2, R-H9). */
+const SAVE_SAMPLE = `
+tidemark:::save_sample("sample.rdata")
 list(TimeSeries = list(Dates = integer(), Values = numeric()))`;
-
-/** JSON's escapes are valid in R, except NUL, which R cannot hold. */
-const toRText = (text: string) => JSON.stringify(text.replaceAll('\0', ''));
 
 interface Answer {
   readonly answer?: Readonly<Record<string, unknown>>;
@@ -109,7 +103,7 @@ async function perform(
     triggerMicros: dates.triggerMicros,
     defaultVersion: defaultVersion(services.clock.nowMillis()),
     ...(declaration && { declaration }),
-    ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', replaceScript: saveSample }),
+    ...(task.kind === 'evaluate' ? { pictures: task.pictures } : { pictures: 'svg', script: SAVE_SAMPLE }),
   };
   const computed = await compute(services, connection, request, signal);
   if (task.kind === 'evaluate') return { answer: await describeComputed(computed, dates, request.defaultVersion) };

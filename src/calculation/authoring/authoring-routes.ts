@@ -17,6 +17,7 @@ import { findReferenceProblems } from '../declaration/check-references.ts';
 import { DECLARATION_SCHEMA, type Declaration, hasScript, instantSchema } from '../declaration/declaration.ts';
 import { checkDeclaration } from '../declaration/save-declaration.ts';
 import { type Asker, askCalculator } from './ask-calculator.ts';
+import { findPartialPeriods } from './find-partial-periods.ts';
 import type { PreviewDates, ValidateAnswer } from './preview-task.ts';
 
 const ROOT = '$.calculated';
@@ -105,11 +106,14 @@ async function validate(asker: Asker, c: Context<CallerEnv>, variableId: number,
   const task = { kind: 'validate', scripts } as const;
   const question = { accountId: c.var.caller.accountId, variableId, task };
   const { answer } = await askCalculator(asker, question, c.req.raw.signal);
-  const { problems: found, names } = answer as unknown as ValidateAnswer;
+  const { problems: found, names, buckets } = answer as unknown as ValidateAnswer;
   for (const { formula, message, line } of found) {
     problems.push({ path: `${locationOf(formula)}.formula`, message, ...(line !== null && { line }) });
   }
-  const warnings = formulas.flatMap((formula, index) => findUndeclared(formula, names[index] ?? [], locationOf(index)));
+  const warnings = formulas.flatMap((formula, index) => {
+    const [read = [], path] = [names[index], locationOf(index)];
+    return [...findUndeclared(formula, read, path), ...findPartialPeriods(formula, read, buckets[index] ?? [], path)];
+  });
   return { isValid: problems.length === 0, problems, warnings };
 }
 

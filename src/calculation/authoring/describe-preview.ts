@@ -21,7 +21,7 @@ export interface PreviewedDates {
 /**
  * Describes the result of a previewed run.
  * @param defaultVersion Version of rows without one (§9.4).
- * @returns the body of the answer. Rows are read slice by slice, so that the event loop serves others in between.
+ * @returns the body of the answer, with the same members whatever the outcome. Rows are read slice by slice, so that the event loop serves others in between.
  */
 export async function describeComputed(
   computed: Computed,
@@ -33,18 +33,21 @@ export async function describeComputed(
   const series = await readSeries(outputs);
   const warnings = [...((notes.warnings as readonly string[] | undefined) ?? [])];
   const files = outcomes.flatMap((outcome) => ('files' in outcome && outcome.files ? outcome.files : []));
+  const { stored: wouldStore, ...counts } = sumCounts(outputs);
+  const { messages = [], errors = [], output = '', line = null, call, limit = null, signal = null } = notes;
   return {
     outcome: result.kind === 'ok' ? 'ok' : result.outcome,
     message: result.kind === 'ok' ? null : result.message,
+    ...{ line, call: call || null, limit, signal },
     from: formatInstant(dates.fromMicros),
     to: formatInstant(dates.toMicros),
     triggerDate: formatInstant(dates.triggerMicros),
     defaultVersion,
     ...{ formulas, inputs },
     series,
-    isSeriesCut: sumCounts(outputs).stored > series.length,
-    counts: { read, ...sumCounts(outputs) },
-    ...notes,
+    isSeriesCut: wouldStore > series.length,
+    counts: { read, ...counts, wouldStore },
+    ...{ messages, errors, output },
     warnings: [...warnings, ...outputs.flatMap((output) => output.warnings())],
     durationsMs: durations,
     plots: files.flatMap(toPlot),

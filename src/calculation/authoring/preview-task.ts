@@ -32,10 +32,19 @@ export interface ScriptProblem {
   readonly line: number | null;
 }
 
+/** A civil period that a script groups dates by. */
+export interface ScriptBucket {
+  readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
+  /** Counted from 1. */
+  readonly line: number;
+}
+
 export interface ValidateAnswer {
   readonly problems: readonly ScriptProblem[];
   /** For each formula the names its script reads, such as `inputVariables$gas`. */
   readonly names: readonly (readonly string[])[];
+  /** For each formula the periods its script groups by. */
+  readonly buckets: readonly (readonly ScriptBucket[])[];
 }
 
 export interface PreviewAnswer {

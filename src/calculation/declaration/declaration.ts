@@ -20,6 +20,9 @@ const MAX_VERSION_TAGS = 100;
 /** Owner of a form. The numbers are those of the document; no other list has them. */
 const ENTITY_TYPE = { Site: 1, Source: 2 } as const;
 
+/** Civil periods that a window can be widened to, numbered as in TIME_PERIOD. */
+const ALIGNMENT = { Day: 4, Week: 5, Month: 6, Year: 7 } as const;
+
 const aliasSchema = z
   .string()
   .max(100)
@@ -61,6 +64,10 @@ const inputSchema = lenientObject({
   periodType: withDefault(enumerationSchema(PERIOD_TYPE), 'RelativeDate'),
   period: withDefault(z.int().min(0).max(1_000_000), 0),
   periodTimeBase: withDefault(enumerationSchema(TIME_PERIOD), 'Hour'),
+  alignTo: enumerationSchema(ALIGNMENT).nullish().meta({
+    description:
+      "Widens the window to whole civil periods in the time zone of the input's source. Output rows outside them are not stored.",
+  }),
   fromAbsolutePeriod: instantSchema.nullish(),
   toAbsolutePeriod: instantSchema.nullish(),
   unitId: idSchema.nullish(),
@@ -116,6 +123,7 @@ const declarationSchema = lenientObject({
 export type Declaration = z.output<typeof declarationSchema>;
 export type FormulaDeclaration = Declaration['calculatedVariableFormulas'][number];
 export type InputDeclaration = FormulaDeclaration['variables'][number];
+export type Alignment = keyof typeof ALIGNMENT;
 export type EntityDeclaration = FormulaDeclaration['entities'][number];
 
 /** Schema for `parseInput`; the paths of its errors are relative to the declaration. */

@@ -14,7 +14,16 @@ const DECLARATION_NAMES = namesOf('friendlyName', FORMULAS);
 const FORMULA_NAMES = namesOf('formula', 'validFrom', 'validUntil', 'variables', 'entities', 'constants', 'schedule');
 const INPUT_NAMES = namesOf(
   ...['alias', 'siteId', 'sourceId', 'variableId', 'granularity', 'aggregation', 'periodType', 'period'],
-  ...['periodTimeBase', 'fromAbsolutePeriod', 'toAbsolutePeriod', 'unitId', 'canBeUsedAsATrigger', 'version', 'asOf'],
+  ...[
+    'periodTimeBase',
+    'alignTo',
+    'fromAbsolutePeriod',
+    'toAbsolutePeriod',
+    'unitId',
+    'canBeUsedAsATrigger',
+    'version',
+    'asOf',
+  ],
   ...['relativeVersion', 'horizon', 'tags'],
 );
 const ENTITY_NAMES = namesOf('alias', 'entityType', 'entityId', 'siteId', 'sourceId', 'path');

@@ -1,15 +1,13 @@
 /** Converts points, chunk by chunk, into the columns a script sees (R-H2), without holding the points twice. */
 
-import { formatInstant } from '../../platform/dates/instant-rules.ts';
-import { DomainError } from '../../platform/errors.ts';
 import type { AggregateChunk } from '../../points/buckets/bucket.ts';
 import type { Labels } from '../../points/dictionary.ts';
 import type { PointChunk } from '../../points/point.ts';
 import type { CodedText, SeriesColumns } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-/** Greatest R integer, as UNIX seconds: 2038-01-19T03:14:07Z. */
-export const MAX_R_SECONDS = 2_147_483_647;
+/** Greatest R integer, as UNIX seconds: 2038-01-19T03:14:07Z. A column with a later date is sent as doubles. */
+const MAX_R_SECONDS = 2_147_483_647;
 
 const NO_VERSION = '';
 /** Every cell of Tags is the text of a JSON object (§2). */
@@ -17,7 +15,7 @@ const NO_TAGS = '{}';
 
 /** Columns of a chunk with one row per second. */
 interface Part {
-  readonly dates: Int32Array;
+  readonly dates: Int32Array | Float64Array;
   readonly values: Float64Array;
   readonly versionTagIds: Int32Array | undefined;
   readonly tagSetIds: Int32Array | undefined;
@@ -25,23 +23,17 @@ interface Part {
 
 /** Collects the chunks of one input. Chunks must ascend by date. */
 export class InputColumns {
-  readonly #alias: string;
   readonly #parts: Part[] = [];
   #rows = 0;
   #points = 0;
-
-  constructor(alias: string) {
-    this.#alias = alias;
-  }
 
   /** Points read so far. */
   get pointCount(): number {
     return this.#points;
   }
 
-  /** @throws {DomainError} invalid_input for a date beyond R's integers. */
   add(chunk: PointChunk | AggregateChunk): void {
-    const part = this.#toPart(chunk);
+    const part = toPart(chunk);
     this.#points += chunk.dates.length;
     const last = this.#parts.at(-1);
     // The last point within a second is kept, also across chunks (R-H2).
@@ -61,7 +53,10 @@ export class InputColumns {
   }
 
   finish(labels: Labels): SeriesColumns {
-    const dates = new Int32Array(this.#rows);
+    const dates = newDates(
+      this.#rows,
+      this.#parts.some((part) => part.dates instanceof Float64Array),
+    );
     const values = new Float64Array(this.#rows);
     let at = 0;
     for (const part of this.#parts) {
@@ -78,30 +73,30 @@ export class InputColumns {
       tags: codeTexts(parts, size, (part) => part.tagSetIds, labels.tags, NO_TAGS),
     };
   }
+}
 
-  #toPart(chunk: PointChunk | AggregateChunk): Part {
-    const count = chunk.dates.length;
-    const dates = new Int32Array(count);
-    let isDistinct = true;
-    for (let row = 0; row < count; row += 1) {
-      const seconds = Math.floor((chunk.dates[row] ?? 0) / MICROS_PER_SECOND);
-      if (Math.abs(seconds) > MAX_R_SECONDS) throw this.#tooFar(chunk.dates[row] ?? 0);
-      dates[row] = seconds;
-      if (row > 0 && dates[row - 1] === seconds) isDistinct = false;
-    }
-    const versionTagIds = 'versionTagIds' in chunk ? chunk.versionTagIds : undefined;
-    const tagSetIds = 'tagSetIds' in chunk ? chunk.tagSetIds : undefined;
-    const part = { dates, values: chunk.values, versionTagIds, tagSetIds };
-    return isDistinct ? part : keepLasts(part);
-  }
+function newDates(count: number, isBeyondIntegers: boolean): Int32Array | Float64Array {
+  return isBeyondIntegers ? new Float64Array(count) : new Int32Array(count);
+}
 
-  #tooFar(micros: number): DomainError {
-    const [first, last] = [-MAX_R_SECONDS, MAX_R_SECONDS].map((seconds) => formatInstant(seconds * MICROS_PER_SECOND));
-    return new DomainError(
-      'invalid_input',
-      `dates of input ${this.#alias} must fit R's integers, ${first} to ${last}, got ${formatInstant(micros)}`,
-    );
+function toPart(chunk: PointChunk | AggregateChunk): Part {
+  const count = chunk.dates.length;
+  // A chunk ascends, so its ends bound its dates.
+  const isBeyond = [chunk.dates[0] ?? 0, chunk.dates[count - 1] ?? 0].some((micros) => !isRInteger(micros));
+  const dates = newDates(count, isBeyond);
+  let isDistinct = true;
+  for (let row = 0; row < count; row += 1) {
+    dates[row] = Math.floor((chunk.dates[row] ?? 0) / MICROS_PER_SECOND);
+    if (row > 0 && dates[row - 1] === dates[row]) isDistinct = false;
   }
+  const versionTagIds = 'versionTagIds' in chunk ? chunk.versionTagIds : undefined;
+  const tagSetIds = 'tagSetIds' in chunk ? chunk.tagSetIds : undefined;
+  const part = { dates, values: chunk.values, versionTagIds, tagSetIds };
+  return isDistinct ? part : keepLasts(part);
+}
+
+function isRInteger(micros: number): boolean {
+  return Math.abs(Math.floor(micros / MICROS_PER_SECOND)) <= MAX_R_SECONDS;
 }
 
 function withoutLast({ dates, values, versionTagIds, tagSetIds }: Part): Part {
@@ -117,7 +112,7 @@ function keepLasts({ dates, values, versionTagIds, tagSetIds }: Part): Part {
   const kept = Uint32Array.from([...dates.keys()].filter((row) => dates[row] !== dates[row + 1]));
   const pick = (column: Int32Array) => Int32Array.from(kept, (row) => column[row] ?? 0);
   return {
-    dates: pick(dates),
+    dates: dates instanceof Float64Array ? Float64Array.from(kept, (row) => dates[row] ?? 0) : pick(dates),
     values: Float64Array.from(kept, (row) => values[row] ?? Number.NaN),
     versionTagIds: versionTagIds && pick(versionTagIds),
     tagSetIds: tagSetIds && pick(tagSetIds),

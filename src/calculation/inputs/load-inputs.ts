@@ -13,11 +13,13 @@ import { BUCKETS, FUNCTIONS } from '../../structure/catalogue/bucket-names.ts';
 import { startOfDay } from '../../structure/catalogue/time-zones.ts';
 import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
 import type { DateRange } from '../declaration/formula-period-rules.ts';
-import type { SandboxInput } from '../sandbox/sandbox-types.ts';
+import type { DateWindow, SandboxInput } from '../sandbox/sandbox-types.ts';
 import { InputColumns } from './input-columns.ts';
 import { findInputScales } from './input-scales.ts';
 import type { KnownVariable } from './variable-infos.ts';
 import { type FindNthBefore, findWindow, type Window } from './windows.ts';
+
+const MICROS_PER_SECOND = 1_000_000;
 
 /** One input in the record of a run (R-H8). */
 export interface InputRecord {
@@ -31,6 +33,7 @@ export interface InputRecord {
   readonly points: number;
   readonly granularity?: string;
   readonly aggregation?: string;
+  readonly alignTo?: string;
   readonly version?: string | readonly string[];
   /** A relative version is recorded as the instant it meant at the time of the run. */
   readonly asOf?: string;
@@ -44,6 +47,8 @@ export interface LoadedInputs {
   readonly inputs: readonly SandboxInput[];
   readonly records: readonly InputRecord[];
   readonly pointCount: number;
+  /** Dates for which every aligned input has all points of each period; undefined when no input is aligned. */
+  readonly whole: DateRange | undefined;
 }
 
 export interface InputsWanted {
@@ -73,6 +78,7 @@ export async function loadInputs(
   const inputs: SandboxInput[] = [];
   const records: InputRecord[] = [];
   let pointCount = 0;
+  let whole: DateRange | undefined;
   for (const [index, input] of declared.entries()) {
     const variable = getVariable(input, variables);
     const version = await chooseVersion(transaction, input, variable.timeZoneId);
@@ -81,10 +87,26 @@ export async function loadInputs(
     const columns = await readColumns(transaction, plan, window, remainingPoints - pointCount);
     pointCount += columns.pointCount;
     const labels = await dictionary.labelsOf(columns.labelIds(), transaction);
-    inputs.push({ alias: input.alias, variable: plan.variable.info, series: columns.finish(labels) });
+    whole = intersect(whole, window.whole);
+    const series = columns.finish(labels);
+    inputs.push({ alias: input.alias, variable: plan.variable.info, series, window: toSeconds(window) });
     records.push(toRecord(formula, plan, window, columns, stamps.get(input.variableId) ?? null));
   }
-  return { inputs, records, pointCount };
+  return { inputs, records, pointCount, whole };
+}
+
+function intersect(first: DateRange | undefined, second: DateRange | undefined): DateRange | undefined {
+  if (!first || !second) return first ?? second;
+  return {
+    fromMicros: Math.max(first.fromMicros, second.fromMicros),
+    toMicros: Math.min(first.toMicros, second.toMicros),
+  };
+}
+
+/** Ends of a window as a script sees dates: in whole seconds, an open end null. */
+function toSeconds({ fromMicros, toMicros }: Window): DateWindow {
+  const floor = (micros: number | undefined) => (micros === undefined ? null : Math.floor(micros / MICROS_PER_SECOND));
+  return { from: floor(fromMicros), to: floor(toMicros) };
 }
 
 /** How one input is read, for any dates. */
@@ -156,7 +178,7 @@ async function readColumns(
   { fromMicros, toMicros }: Window,
   remainingPoints: number,
 ): Promise<InputColumns> {
-  const columns = new InputColumns(input.alias);
+  const columns = new InputColumns();
   const wanted: PointSelection = {
     ...selection,
     ...(fromMicros !== undefined && { fromMicros }),
@@ -212,7 +234,7 @@ function toRecord(
   { pointCount }: InputColumns,
   lastVersionTimestamp: string | null,
 ): InputRecord {
-  const { alias, variableId, granularity, version, horizon, tags } = input;
+  const { alias, variableId, granularity, alignTo, version, horizon, tags } = input;
   const { asOfMicros } = selection.version;
   return {
     ...{ formula, alias, variableId },
@@ -220,6 +242,7 @@ function toRecord(
     to: toMicros === undefined ? null : formatInstant(toMicros),
     points: pointCount,
     ...(buckets && { granularity, aggregation: buckets.functionOf(variableId) }),
+    ...(alignTo && { alignTo }),
     ...(version && { version }),
     ...(asOfMicros !== undefined && { asOf: formatInstant(asOfMicros) }),
     ...(horizon && { horizon }),

@@ -2,13 +2,14 @@
  * The window of an input that a run reads (R-H6). With [a, b] the changed dates: RelativeDate reads (a − period, b + period],
  * civil periods in the zone of the input's source; LastNPoints the last N points up to a, and all points to b; AbsoluteDate
  * the declared dates, both inclusive. A window of an input by buckets is widened to whole buckets, except an absolute one.
+ * `alignTo` widens any window to whole civil periods.
  */
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import type { Bucket } from '../../points/buckets/bucket.ts';
 import type { Micros } from '../../points/point.ts';
 import type { TimePeriod } from '../../structure/catalogue/enumerations.ts';
-import { type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
+import { type Alignment, type InputDeclaration, instantMicros } from '../declaration/declaration.ts';
 import type { DateRange } from '../declaration/formula-period-rules.ts';
 import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 
@@ -16,6 +17,8 @@ import { bucketBegin, bucketEnd } from './civil-bucket.ts';
 export interface Window {
   readonly fromMicros: Micros | undefined;
   readonly toMicros: Micros | undefined;
+  /** The whole periods of `alignTo` around the changed dates: the window holds all points of these periods, not of others. */
+  readonly whole?: DateRange;
 }
 
 /**
@@ -35,6 +38,13 @@ const DURATION_UNITS = {
   Year: 'years',
 } as const satisfies Readonly<Record<TimePeriod, string>>;
 
+const ALIGNED_BUCKETS = {
+  Day: 'day',
+  Week: 'week',
+  Month: 'month',
+  Year: 'year',
+} as const satisfies Readonly<Record<Alignment, Bucket>>;
+
 // Longer than the range of dates, within the range of the calendar library.
 const MAX_YEARS = 1000;
 
@@ -51,29 +61,52 @@ export async function findWindow(
   findNthBefore: FindNthBefore,
 ): Promise<Window> {
   switch (input.periodType) {
-    case 'RelativeDate':
-      return toWholeBuckets(reachOf(input, changed, timeZoneId), timeZoneId, bucket);
+    case 'RelativeDate': {
+      const reach = reachOf(input, changed, timeZoneId);
+      return { ...toWholeBuckets(reach, timeZoneId, bucket), ...(input.alignTo && { whole: reach }) };
+    }
     case 'AbsoluteDate':
-      return { fromMicros: instantMicros(input.fromAbsolutePeriod), toMicros: instantMicros(input.toAbsolutePeriod) };
+      return absoluteWindow(input, timeZoneId);
     case 'LastNPoints': {
       const changedWhole = toWholeBuckets(changed, timeZoneId, bucket);
       const upTo = toWholeBuckets({ ...changed, toMicros: changed.fromMicros }, timeZoneId, bucket).toMicros;
       const first = await findNthBefore(Math.max(1, input.period), upTo);
-      return { ...changedWhole, fromMicros: Math.min(first ?? changed.fromMicros, changedWhole.fromMicros) };
+      const fromMicros = Math.min(first ?? changed.fromMicros, changedWhole.fromMicros);
+      const whole = align(input, { fromMicros, toMicros: changed.toMicros }, timeZoneId);
+      const window = { fromMicros: Math.min(fromMicros, whole.fromMicros), toMicros: changedWhole.toMicros };
+      if (!input.alignTo) return window;
+      return { ...window, toMicros: Math.max(window.toMicros, whole.toMicros), whole };
     }
   }
 }
 
+/** Does not limit the output rows: the window is the same for every change, so its periods are whole for every change. */
+function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
+  const fromMicros = instantMicros(input.fromAbsolutePeriod);
+  const toMicros = instantMicros(input.toAbsolutePeriod);
+  const alignEnd = (micros: Micros) => align(input, { fromMicros: micros, toMicros: micros }, timeZoneId);
+  return {
+    fromMicros: fromMicros === undefined ? undefined : alignEnd(fromMicros).fromMicros,
+    toMicros: toMicros === undefined ? undefined : alignEnd(toMicros).toMicros,
+  };
+}
+
 /**
- * Dates that a change affects by the declared period: (a − period, b + period], or the changed dates themselves (R-H6).
+ * Dates that a change affects by the declared period: (a − period, b + period], or the changed dates themselves; widened to
+ * whole periods of `alignTo` (R-H6).
  */
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
-  if (input.periodType !== 'RelativeDate') return changed;
-  return {
+  if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
+  const reach = {
     // The begin is exclusive; dates have microseconds.
     fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
     toMicros: shift(changed.toMicros, input, 1, timeZoneId),
   };
+  return align(input, reach, timeZoneId);
+}
+
+function align({ alignTo }: InputDeclaration, range: DateRange, timeZoneId: string): DateRange {
+  return alignTo ? toWholeBuckets(range, timeZoneId, ALIGNED_BUCKETS[alignTo]) : range;
 }
 
 function toWholeBuckets(range: DateRange, timeZoneId: string, bucket: Bucket | undefined): DateRange {

@@ -11,9 +11,8 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import type { Micros } from '../../points/point.ts';
 import { awaitWriters } from '../../points/read/await-writers.ts';
 import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from '../declaration/declaration.ts';
-import type { DateRange } from '../declaration/formula-period-rules.ts';
+import type { DateRange, FormulaPeriod } from '../declaration/formula-period-rules.ts';
 import { loadFormValues } from '../inputs/form-values.ts';
-import { MAX_R_SECONDS } from '../inputs/input-columns.ts';
 import { type InputRecord, loadInputs } from '../inputs/load-inputs.ts';
 import { findVariables } from '../inputs/variable-infos.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
@@ -38,8 +37,8 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Replaces the saved one. */
   readonly declaration?: Declaration;
-  /** Returns the script to run in place of the formula's, with the same inputs (R-H9). */
-  readonly replaceScript?: (script: string) => string;
+  /** Runs in place of each formula's script, with the same inputs (R-H9). */
+  readonly script?: string;
   readonly pictures?: PictureFormat;
 }
 
@@ -69,6 +68,8 @@ export interface Computed {
 interface Loaded {
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
+  /** For each planned formula the dates whose periods its aligned inputs hold as a whole. */
+  readonly wholes: readonly (DateRange | undefined)[];
   readonly jobs: readonly SandboxJob[];
   readonly formulas: readonly FormulaRecord[];
   readonly inputs: readonly InputRecord[];
@@ -120,19 +121,32 @@ function identifyScripts(jobs: readonly SandboxJob[], outcomes: readonly Sandbox
 }
 
 function conclude(
-  { planned, isVersioned }: Loaded,
+  { planned, wholes, isVersioned }: Loaded,
   outcomes: readonly SandboxOutcome[],
   defaultVersion: string,
 ): Computed['result'] {
   const outputs: Output[] = [];
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind !== 'ok') return { kind: 'failed', outcome: outcome.kind, message: outcome.message };
-    const period = planned[index]?.period;
+    const period = narrow(planned[index]?.period, wholes[index]);
     const plan = planOutput(outcome.series, { isVersioned, defaultVersion, ...(period && { period }) });
     if (plan.kind === 'invalid') return { kind: 'failed', outcome: 'invalid_output', message: plan.message };
     outputs.push(plan.output);
   }
   return { kind: 'ok', outputs };
+}
+
+/** The dates whose rows are stored: those of the formula, without periods that the aligned inputs hold only in part. */
+function narrow(
+  period: PlannedFormula['period'] | undefined,
+  whole: DateRange | undefined,
+): Pick<FormulaPeriod, 'fromMicros' | 'untilMicros'> | undefined {
+  if (!whole) return period;
+  const { fromMicros, untilMicros } = period ?? { fromMicros: -Infinity, untilMicros: Infinity };
+  return {
+    fromMicros: Math.max(fromMicros, whole.fromMicros),
+    untilMicros: Math.min(untilMicros, whole.toMicros + 1),
+  };
 }
 
 async function loadInSnapshot(
@@ -163,7 +177,10 @@ async function load(
   const target = variables.get(variableId);
   if (!target) throw new Error(`variable ${variableId} does not exist`);
   const planned = planFormulas(declaration, changed, triggerMicros, variables);
-  const parts = { jobs: [] as SandboxJob[], formulas: [] as FormulaRecord[], inputs: [] as InputRecord[], read: 0 };
+  const parts = {
+    ...{ jobs: [] as SandboxJob[], wholes: [] as (DateRange | undefined)[], formulas: [] as FormulaRecord[] },
+    ...{ inputs: [] as InputRecord[], read: 0 },
+  };
   for (const plan of planned) {
     const remainingPoints = maxInputPoints - parts.read;
     const wanted = {
@@ -173,15 +190,24 @@ async function load(
       variables,
       remainingPoints,
     };
-    const triggerDate = toTriggerSeconds(plan.triggerMicros);
+    const triggerDate = toSeconds(plan.triggerMicros);
+    const window = { from: toSeconds(plan.changed.fromMicros), to: toSeconds(plan.changed.toMicros) };
     const inputs = await loadInputs(transaction, dictionary, wanted);
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
     const forms = await loadFormValues(transaction, plan.formula.entities, home);
     const { formula, constants } = plan.formula;
-    const { replaceScript, pictures } = request;
-    const script = replaceScript ? replaceScript(formula ?? '') : (formula ?? '');
-    const given = { script, inputs: inputs.inputs, forms, constants, target: target.info, triggerDate };
+    const { pictures, script = formula ?? '' } = request;
+    const given = {
+      script,
+      inputs: inputs.inputs,
+      forms,
+      constants,
+      target: target.info,
+      changed: window,
+      triggerDate,
+    };
     parts.jobs.push({ ...given, ...(pictures && { pictures }) });
+    parts.wholes.push(inputs.whole);
     parts.formulas.push(toRecord(plan, forms));
     parts.inputs.push(...inputs.records);
     parts.read += inputs.pointCount;
@@ -200,14 +226,8 @@ function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: Form
   };
 }
 
-function toTriggerSeconds(triggerMicros: Micros): number {
-  const seconds = Math.floor(triggerMicros / 1_000_000);
-  if (Math.abs(seconds) <= MAX_R_SECONDS) return seconds;
-  const date = formatInstant(triggerMicros);
-  throw new DomainError(
-    'invalid_input',
-    `triggerDate must be within R's integers, 1901-12-13 to 2038-01-19, got ${date}`,
-  );
+function toSeconds(micros: Micros): number {
+  return Math.floor(micros / 1_000_000);
 }
 
 interface Saved {

@@ -12,13 +12,14 @@ export function mergeNotes(
   if (plannedCount === 0) return { warnings: ['no formula is valid for these dates'] };
   const notes = outcomes.flatMap((outcome) => (outcome.kind === 'fault' ? [] : [outcome.notes]));
   if (notes.length === 0) return describeFailure(outcomes.at(-1));
-  const errors = outcomes.flatMap((outcome) => (outcome.kind === 'ok' ? outcome.errors : []));
+  const errorsOf = (kind: SandboxOutcome['kind']) =>
+    outcomes.flatMap((outcome) => (outcome.kind === kind && 'errors' in outcome ? (outcome.errors ?? []) : []));
   return {
     messages: notes.flatMap(({ messages }) => messages),
     // `Errors` beside a series are warnings of the run (R-H3).
-    warnings: [...notes.flatMap(({ warnings }) => warnings), ...errors],
+    warnings: [...notes.flatMap(({ warnings }) => warnings), ...errorsOf('ok')],
     output: notes.map(({ output }) => output).join(''),
-    ...(outcomes.every(({ kind }) => kind === 'ok') && { errors }),
+    errors: [...errorsOf('ok'), ...errorsOf('script_error')],
     ...describeFailure(outcomes.at(-1)),
   };
 }
@@ -28,9 +29,9 @@ function describeFailure(outcome: SandboxOutcome | undefined): Readonly<Record<s
     case 'script_error':
       return { call: outcome.call, line: outcome.line };
     case 'limit':
-      return { limit: outcome.limit };
+      return { limit: outcome.limit, line: outcome.line };
     case 'killed':
-      return { signal: outcome.signal };
+      return { signal: outcome.signal, line: outcome.line };
     case 'fault':
       return { faultCause: outcome.cause };
     default:

@@ -2,17 +2,18 @@
  * Converts the series of a script into the points to store (§7, §9.4, R-H3): lengths, rows without a value, Versions and
  * tags. The messages of §7 are verbatim. Rows are returned in slices, so that millions do not block the event loop.
  */
+
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
+import { formatInstant, MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../platform/dates/instant-rules.ts';
 import { type Labels, toLabels } from '../../points/label-rules.ts';
 import type { Micros } from '../../points/point.ts';
 import type { FormulaPeriod } from '../declaration/formula-period-rules.ts';
 import type { CodedText, OutputSeries } from '../sandbox/sandbox-types.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
-const MAX_R_SECONDS = 2_147_483_647;
 const MAX_VERSION_CHARACTERS = 200;
 const MAX_TAGS = 50;
-/** Rows of a slice: about 10 ms of work. */
+/** Rows of a slice: about 10 ms of work. Rows of one date stay together, as long as the slice is below twice this. */
 export const SLICE_ROWS = 20_000;
 
 export interface OutputPoint {
@@ -26,8 +27,10 @@ export interface OutputCounts {
   readonly returned: number;
   /** Rows whose date or value was NA or not finite. */
   readonly dropped: number;
-  /** Rows for which the formula is not valid. */
+  /** Rows for which the formula is not valid, or outside the whole periods of its aligned inputs. */
   readonly outside: number;
+  /** Rows with the date, and the Version, of a later row, which is stored instead. */
+  readonly merged: number;
   readonly stored: number;
 }
 
@@ -77,15 +80,16 @@ function findFault({ dates, values, versions, tags }: OutputSeries): string | un
 }
 
 function isStorableDate(date: number): boolean {
-  return Number.isInteger(date) && Math.abs(date) <= MAX_R_SECONDS;
+  const micros = date * MICROS_PER_SECOND;
+  return Number.isInteger(date) && micros >= MIN_DATE_MICROS && micros < MAX_DATE_MICROS;
 }
 
-/** Dates beyond R's integers must not be stored, because a script could not read them as inputs or as its own past. */
 function describeOddDate(date: number): string {
-  const rule = 'Dates must be whole UNIX seconds from 1901 to 2038-01-19T03:14:07Z, where R ends';
+  const [first, end] = [MIN_DATE_MICROS, MAX_DATE_MICROS].map((micros) => formatInstant(micros).slice(0, 10));
+  const rule = `Dates must be whole UNIX seconds from ${first} until before ${end}`;
   const isInstant = Number.isInteger(date) && Math.abs(date) < 8.64e12;
   // Milliseconds taken for seconds are dates after the year 30,000.
-  const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_R_SECONDS * 1000 ? '; are these milliseconds?' : '';
+  const hint = Math.abs(date) > 9e11 && Math.abs(date) < MAX_DATE_MICROS / 1000 ? '; are these milliseconds?' : '';
   return `${rule}, got ${isInstant ? `${date} (${new Date(date * 1000).toISOString()})` : date}${hint}`;
 }
 
@@ -93,24 +97,72 @@ function openOutput(series: OutputSeries, { period, ...settings }: OutputSetting
   const { dates, values } = series;
   const { fromMicros, untilMicros } = period ?? { fromMicros: -Infinity, untilMicros: Infinity };
   const labels = labelReader(series, settings);
-  const counts = { returned: dates.length, dropped: 0, outside: 0, stored: 0 };
-  function* slices(): Generator<readonly OutputPoint[]> {
-    for (let from = 0; from < dates.length; from += SLICE_ROWS) {
-      const points: OutputPoint[] = [];
-      labels.forget();
-      for (let row = from; row < Math.min(from + SLICE_ROWS, dates.length); row += 1) {
-        const dateMicros = (dates[row] ?? Number.NaN) * MICROS_PER_SECOND;
-        const value = values[row] ?? Number.NaN;
-        if (!Number.isFinite(value) || !Number.isFinite(dateMicros)) counts.dropped += 1;
-        else if (dateMicros < fromMicros || dateMicros >= untilMicros) counts.outside += 1;
-        else points.push({ dateMicros, value, labels: labels.of(row) });
+  const counts = { returned: dates.length, dropped: 0, outside: 0, merged: 0, stored: 0 };
+  let firstMerged: Micros | undefined;
+  const collect = (from: number, end: number): readonly OutputPoint[] => {
+    const points = openPoints();
+    for (let row = from; row < end; row += 1) {
+      const dateMicros = (dates[row] ?? Number.NaN) * MICROS_PER_SECOND;
+      const value = values[row] ?? Number.NaN;
+      if (!Number.isFinite(value) || !Number.isFinite(dateMicros)) counts.dropped += 1;
+      else if (dateMicros < fromMicros || dateMicros >= untilMicros) counts.outside += 1;
+      else if (points.put({ dateMicros, value, labels: labels.of(row) })) {
+        counts.merged += 1;
+        firstMerged ??= dateMicros;
       }
+    }
+    return points.points;
+  };
+  function* slices(): Generator<readonly OutputPoint[]> {
+    for (let from = 0, end = 0; from < dates.length; from = end) {
+      end = endOfSlice(dates, from);
+      labels.forget();
+      const points = collect(from, end);
       counts.stored += points.length;
       if (points.length > 0) yield points;
     }
   }
-  const warnings = () => [...describeEmptiness(counts), ...labels.warnings()];
+  const warnings = () => [
+    ...describeEmptiness(counts),
+    ...describeMerged(counts.merged, firstMerged, settings.isVersioned),
+    ...labels.warnings(),
+  ];
   return { slices, counts: () => ({ ...counts }), warnings };
+}
+
+function endOfSlice(dates: Float64Array, from: number): number {
+  const last = Math.min(from + 2 * SLICE_ROWS, dates.length);
+  let end = Math.min(from + SLICE_ROWS, last);
+  while (end < last && dates[end] === dates[end - 1]) end += 1;
+  return end;
+}
+
+/** Collects points that ascend by date. A point replaces an earlier one of the same date and Version (§9.2). */
+function openPoints() {
+  const points: OutputPoint[] = [];
+  /** Indexes of the points at the last date, by Version; filled from the second one on. */
+  const known = new Map<string | undefined, number>();
+  const put = (point: OutputPoint): boolean => {
+    const last = points.at(-1);
+    if (last?.dateMicros !== point.dateMicros) known.clear();
+    else if (known.size === 0) known.set(last.labels.version, points.length - 1);
+    const index = known.get(point.labels.version);
+    if (index !== undefined) points[index] = point;
+    else {
+      if (last?.dateMicros === point.dateMicros) known.set(point.labels.version, points.length);
+      points.push(point);
+    }
+    return index !== undefined;
+  };
+  return { points, put };
+}
+
+function describeMerged(merged: number, first: Micros | undefined, isVersioned: boolean): readonly string[] {
+  if (first === undefined) return [];
+  const same = isVersioned ? 'the date and Version' : 'the date';
+  return [
+    `${merged} rows have ${same} of a later row, which is stored instead; the first is at ${formatInstant(first)}`,
+  ];
 }
 
 /** Warns when rows were returned but none has a value; single rows without one are normal. */

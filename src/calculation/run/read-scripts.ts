@@ -1,5 +1,5 @@
 /** Parses scripts without running them (R-H9), in the sandbox: R's parser, too, reads untrusted text only there. */
-import type { ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
+import type { ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, VariableInfo } from '../sandbox/sandbox-types.ts';
 import { shareLimits } from './share-limits.ts';
@@ -9,11 +9,16 @@ const NO_TARGET: VariableInfo = {
   ...{ quantityType: null, aggregate: null, sourceTimeZoneId: null },
 };
 
-/** R code that parses a script and collects the names it reads from `inputVariables`, `inputForms`, `inputConstants`. */
-const READ = `list(
+/** R code that parses a script and collects the names it reads, such as `inputVariables$a`, and the periods, such as `Day 3`. */
+const READ = `
+expressions <- tidemark:::parse_script(inputConstants$script)
+list(
   TimeSeries = list(Dates = integer(), Values = numeric()),
-  Errors = unique(tidemark:::names_read(tidemark:::parse_script(inputConstants$script)))
+  Errors = unique(c(tidemark:::names_read(expressions), tidemark:::buckets_read(expressions)))
 )`;
+
+/** A civil period and the line of the script that groups by it. */
+const BUCKET = /^(Hour|Day|Week|Month|Year) (\d+)$/;
 
 /** Parses scripts in the sandbox without running them (R-H9). @param scripts null: a formula without a script. */
 export async function readScripts(
@@ -23,18 +28,27 @@ export async function readScripts(
 ): Promise<ValidateAnswer> {
   const problems: ScriptProblem[] = [];
   const names: (readonly string[])[] = [];
+  const buckets: (readonly ScriptBucket[])[] = [];
   const parseScript = shareLimits(sandbox);
   for (const [formula, script] of scripts.entries()) {
     if (script === null) {
       names.push([]);
+      buckets.push([]);
       continue;
     }
     const outcome = await parseScript(jobOf(script), signal);
-    names.push(outcome.kind === 'ok' ? outcome.errors : []);
+    const read = outcome.kind === 'ok' ? outcome.errors : [];
+    names.push(read.filter((text) => !BUCKET.test(text)));
+    buckets.push(read.flatMap(parseBucket));
     const line = outcome.kind === 'script_error' ? outcome.line : null;
     if (outcome.kind !== 'ok') problems.push({ formula, message: outcome.message, line });
   }
-  return { problems, names };
+  return { problems, names, buckets };
+}
+
+function parseBucket(text: string): readonly ScriptBucket[] {
+  const match = BUCKET.exec(text);
+  return match ? [{ period: match[1] as ScriptBucket['period'], line: Number(match[2]) }] : [];
 }
 
 function jobOf(script: string): SandboxJob {

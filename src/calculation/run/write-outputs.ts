@@ -53,10 +53,10 @@ function merge(whole: WrittenRange | undefined, range: WrittenRange): WrittenRan
 
 /** Sums over the formulas of a run. */
 export function sumCounts(outputs: readonly Output[]): OutputCounts {
-  const sum = { returned: 0, dropped: 0, outside: 0, stored: 0 };
+  const sum = { returned: 0, dropped: 0, outside: 0, merged: 0, stored: 0 };
   for (const output of outputs) {
     const counts = output.counts();
-    for (const name of ['returned', 'dropped', 'outside', 'stored'] as const) sum[name] += counts[name];
+    for (const name of ['returned', 'dropped', 'outside', 'merged', 'stored'] as const) sum[name] += counts[name];
   }
   return sum;
 }

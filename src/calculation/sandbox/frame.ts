@@ -7,6 +7,7 @@ import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
 import type {
   CodedText,
+  DateWindow,
   OutputSeries,
   SandboxInput,
   SandboxJob,
@@ -17,8 +18,8 @@ import type {
   VariableInfo,
 } from './sandbox-types.ts';
 
-const REQUEST_MAGIC = 0x31514d54; // "TMQ1"
-const RESULT_MAGIC = 0x31524d54; // "TMR1"
+const REQUEST_MAGIC = 0x32514d54; // "TMQ2"
+const RESULT_MAGIC = 0x32524d54; // "TMR2"
 const SCALAR = { null: 0, double: 1, text: 2, logical: 3, integer: 4 } as const;
 const PICTURES = { none: 0, svg: 1, png: 2 } as const;
 const RESULT_STATUSES = ['ok', 'script_error', 'memory', 'output_size', 'processes'] as const;
@@ -40,6 +41,8 @@ export type ResultFrame =
       readonly message: string;
       readonly call: string;
       readonly line: number | null;
+      /** `Errors` that a script returned without a series. */
+      readonly errors: readonly string[];
       readonly messages: readonly string[];
       readonly warnings: readonly string[];
       readonly files: readonly ScriptFile[];
@@ -58,8 +61,9 @@ export function encodeRequest(job: SandboxJob): Buffer {
   writer.int(REQUEST_MAGIC);
   writer.texts([job.script]);
   const given = writer.mark();
-  writer.int(Math.trunc(job.triggerDate));
+  writeScalar(writer, Math.trunc(job.triggerDate));
   writeVariable(writer, job.target);
+  writeWindow(writer, job.changed);
   writeList(writer, job.inputs, writeInput);
   writeList(writer, job.forms, writeAliasedScalar);
   writeList(writer, job.constants, writeAliasedScalar);
@@ -72,7 +76,7 @@ export function encodeRequest(job: SandboxJob): Buffer {
 /** Decodes the result frame of a script. @throws FrameError when the bytes are not exactly one result frame. */
 export function decodeResult(bytes: Buffer): ResultFrame {
   const reader = new FrameReader(bytes);
-  if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR1');
+  if (reader.int() !== RESULT_MAGIC) throw new FrameError('the result must start with TMR2');
   const status = RESULT_STATUSES[reader.int()];
   if (status === undefined) throw new FrameError('the result has an unknown status');
   const messages = reader.countedTexts();
@@ -80,10 +84,14 @@ export function decodeResult(bytes: Buffer): ResultFrame {
   const body =
     status === 'ok'
       ? { status, errors: reader.countedTexts(), series: readSeries(reader), messages, warnings }
-      : { status, message: reader.text(), call: reader.text(), line: reader.int() || null, messages, warnings };
+      : { ...readFailure(reader), status, messages, warnings };
   const files = readFiles(reader);
   reader.expectEnd();
   return { ...body, files };
+}
+
+function readFailure(reader: FrameReader) {
+  return { message: reader.text(), call: reader.text(), line: reader.int() || null, errors: reader.countedTexts() };
 }
 
 function writeList<T>(writer: FrameWriter, items: readonly T[], write: (writer: FrameWriter, item: T) => void): void {
@@ -94,6 +102,7 @@ function writeList<T>(writer: FrameWriter, items: readonly T[], write: (writer: 
 function writeInput(writer: FrameWriter, input: SandboxInput): void {
   writer.texts([input.alias]);
   writeVariable(writer, input.variable);
+  writeWindow(writer, input.window);
   writeSeries(writer, input.series);
 }
 
@@ -108,12 +117,17 @@ function writeVariable(writer: FrameWriter, variable: VariableInfo): void {
   writeScalar(writer, variable.sourceTimeZoneId);
 }
 
+function writeWindow(writer: FrameWriter, { from, to }: DateWindow = { from: null, to: null }): void {
+  writeScalar(writer, from);
+  writeScalar(writer, to);
+}
+
 function writeSeries(writer: FrameWriter, series: SeriesColumns): void {
   const rows = series.dates.length;
   const lengths = [series.values.length, series.versions.codes.length, series.tags.codes.length];
   if (lengths.some((length) => length !== rows))
     throw new RangeError(`columns must have the same length, got ${rows}, ${lengths}`);
-  writer.int(rows);
+  writer.ints([rows, series.dates.BYTES_PER_ELEMENT]);
   writer.column(series.dates);
   writer.column(series.values);
   writeCoded(writer, series.versions);

@@ -14,6 +14,8 @@ const MEMORY_WORDS = /cannot allocate|memory exhausted|bad_alloc/i;
 interface Ending {
   readonly notes: Notes;
   readonly timing: RunTiming;
+  /** Line of the script that was reached last. */
+  readonly line: number | null;
 }
 
 export interface DecidedLimits extends RunLimits {
@@ -41,7 +43,8 @@ export function decideOutcome(
   if (trailer.end === 'setup_failed')
     return { kind: 'fault', cause: 'sandbox', message: setupMessage(trailer), timing };
   const frame = parseFrame(answer.result);
-  const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing };
+  const line = (frame && 'line' in frame ? frame.line : null) ?? trailer.line;
+  const ending = { notes: notesOf(answer, trailer, frame, limits.maxTextBytes), timing, line };
   if (trailer.limit !== null) return limitOutcome(trailer.limit, limits, ending);
   if (trailer.end === 'signalled') return killedOutcome(trailer.code, ending);
   if (frame === null) return unreportedOutcome(answer, trailer, limits, ending);
@@ -53,7 +56,8 @@ function reportedOutcome(frame: ResultFrame, limits: DecidedLimits, ending: Endi
   if (frame.status !== 'script_error') return limitOutcome(frame.status, limits, ending, frame.message);
   const [message = ''] = keepTexts([frame.message], limits.maxTextBytes);
   const [call = ''] = keepTexts([frame.call], limits.maxTextBytes);
-  return { kind: 'script_error', message, call, line: frame.line, ...filesOf(frame), ...ending };
+  const errors = keepTexts(frame.errors, limits.maxTextBytes);
+  return { kind: 'script_error', message, call, errors, ...filesOf(frame), ...ending, line: frame.line };
 }
 
 /** The runner enforces these bounds too; they are checked again because a script can forge a frame. */
@@ -62,11 +66,12 @@ function okOutcome(
   limits: DecidedLimits,
   ending: Ending,
 ): SandboxOutcome {
+  const { notes, timing } = ending;
   const { dates, values, versions, tags } = frame.series;
   const points = Math.max(dates.length, values.length, versions?.codes.length ?? 0, tags?.codes.length ?? 0);
   if (points > limits.maxPoints) return limitOutcome('output_size', limits, ending);
   const errors = keepTexts(frame.errors, limits.maxTextBytes);
-  return { kind: 'ok', series: frame.series, errors, ...filesOf(frame), ...ending };
+  return { kind: 'ok', series: frame.series, errors, ...filesOf(frame), notes, timing };
 }
 
 function filesOf({ files }: ResultFrame): { readonly files?: readonly ScriptFile[] } {
@@ -80,7 +85,7 @@ function unreportedOutcome(answer: Answer, trailer: Trailer, limits: DecidedLimi
     answer.result.length > 0
       ? 'the result of the script could not be read: the script wrote to the descriptor of the result'
       : `the script ended R before its last expression (quit() or a crash), exit code ${trailer.code}`;
-  return { kind: 'script_error', message, call: '', line: null, ...ending };
+  return { kind: 'script_error', message, call: '', errors: [], ...ending };
 }
 
 function killedOutcome(number: number, ending: Ending): SandboxOutcome {

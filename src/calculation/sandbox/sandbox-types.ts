@@ -6,9 +6,9 @@ export interface CodedText {
   readonly texts: readonly string[];
 }
 
-/** Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct. */
+/** Points of one variable: columns of equal length; `dates` are UNIX seconds, ascending, distinct; doubles reach beyond 2038. */
 export interface SeriesColumns {
-  readonly dates: Int32Array;
+  readonly dates: Int32Array | Float64Array;
   readonly values: Float64Array;
   readonly versions: CodedText;
   readonly tags: CodedText;
@@ -28,9 +28,17 @@ export interface VariableInfo {
 
 export type ScalarValue = string | number | boolean | null;
 
+/** UNIX seconds, both inclusive; an open end is null, NULL in R. */
+export interface DateWindow {
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
 export interface SandboxInput {
   readonly alias: string;
   readonly variable: VariableInfo;
+  /** Dates that were read: `From` and `To` of the input. Absent: both are NULL. */
+  readonly window?: DateWindow;
   readonly series: SeriesColumns;
 }
 
@@ -46,6 +54,8 @@ export interface SandboxJob {
   readonly forms: readonly SandboxScalar[];
   readonly constants: readonly SandboxScalar[];
   readonly target: VariableInfo;
+  /** Changed dates: `ChangedFrom` and `ChangedTo` of `targetVariable`. Absent: both are NULL. */
+  readonly changed?: DateWindow;
   readonly triggerDate: number;
   /** Format in which plots are kept; absent: no file of the script is kept (R-H9). */
   readonly pictures?: PictureFormat;
@@ -119,6 +129,8 @@ export type SandboxOutcome =
       readonly call: string;
       /** Line of the script, counted from 1; null when none is to blame. */
       readonly line: number | null;
+      /** `Errors` that the script returned without a series. */
+      readonly errors?: readonly string[];
       readonly files?: readonly ScriptFile[];
       readonly notes: Notes;
       readonly timing: RunTiming;
@@ -127,6 +139,8 @@ export type SandboxOutcome =
       readonly kind: 'limit';
       readonly limit: LimitName;
       readonly message: string;
+      /** Line of the script that was reached last; null when unknown. */
+      readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;
     }
@@ -134,6 +148,8 @@ export type SandboxOutcome =
       readonly kind: 'killed';
       readonly signal: string;
       readonly message: string;
+      /** Line of the script that was reached last; null when unknown. */
+      readonly line: number | null;
       readonly notes: Notes;
       readonly timing: RunTiming;
     }

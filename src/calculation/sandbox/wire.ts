@@ -8,7 +8,7 @@ import type { RunLimits } from './sandbox-types.ts';
 const RUN_MAGIC = 0x31484d54; // "TMH1"
 const TRAILER_MAGIC = 0x31544d54; // "TMT1"
 const HEADER_BYTES = 64;
-const TRAILER_BYTES = 56;
+const TRAILER_BYTES = 64;
 const CHUNK = { result: 1, text: 2, trailer: 3 } as const;
 
 /** Bytes of a row of an answer without its texts, and the allowance for those texts. */
@@ -49,6 +49,8 @@ export interface Trailer {
   readonly maxRssBytes: number;
   /** Bytes the script printed; only the first were kept. */
   readonly textBytes: number;
+  /** Line of the script that was reached last, counted from 1; null when none. The script can write any number. */
+  readonly line: number | null;
 }
 
 /** Everything received on one connection. `trailer` is null when the supervisor died before the end of the run. */
@@ -122,5 +124,6 @@ function decodeTrailer(chunk: Buffer): Trailer | null {
     cpuMs: Number(chunk.readBigUInt64LE(32)) / 1000,
     maxRssBytes: Number(chunk.readBigUInt64LE(40)),
     textBytes: Number(chunk.readBigUInt64LE(48)),
+    line: Math.max(0, chunk.readInt32LE(56)) || null,
   };
 }

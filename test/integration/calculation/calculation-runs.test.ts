@@ -319,10 +319,10 @@ describe('calculation: the window of an input', () => {
     expect(result).toMatchObject({ report: { inputs: [{ points: 1 }] } });
   });
 
-  test('fails the run when the trigger date does not fit R integers (R-H2)', async () => {
+  test('reaches beyond 2038: the run stores a point of 2050 (R-H2)', async () => {
     const variableId = await addCalculated([]);
     await forceUpdate(store.database, [variableId], { from: '2050-01-01T00:00:00Z', to: '2050-01-02T00:00:00Z' });
-    await runWith(variableId, () => ok([]));
-    expect(await runsOf(variableId)).toMatchObject([{ state: 'Failed', outcome: 'invalid_input' }]);
+    await runWith(variableId, () => ok([Date.UTC(2050, 0, 1) / 1000]));
+    expect(await runsOf(variableId)).toMatchObject([{ state: 'Succeeded', outcome: 'ok' }]);
   });
 });

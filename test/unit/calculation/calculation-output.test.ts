@@ -126,7 +126,7 @@ test('output: slices without a row to store are left out (R-H3)', () => {
 test('output: rows without a date or a finite value are dropped and counted (R-H3)', () => {
   const series = output({ dates: [3, Number.NaN, 1, 2], values: [30, 1, Number.NaN, Number.POSITIVE_INFINITY] });
   const { points, counts } = take(series, OVERWRITTEN);
-  expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, stored: 1 });
+  expect(counts).toEqual({ returned: 4, dropped: 3, outside: 0, merged: 0, stored: 1 });
   expect(points.map(({ dateMicros, value }) => [dateMicros, value])).toEqual([[3_000_000, 30]]);
 });
 
@@ -136,20 +136,48 @@ test('output: a warning is given when all rows were dropped, not when some were 
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
 });
 
-test('output: the error for dates in milliseconds says so; the error for dates after 2038 does not (R-H2)', () => {
+test('output: the error for dates in milliseconds says so; the error for dates after 2200 does not (R-H2)', () => {
   const messageOf = (date: number) => {
     const plan = planOutput(output({ dates: [date] }), OVERWRITTEN);
     return plan.kind === 'invalid' ? plan.message : undefined;
   };
   expect(messageOf(Date.UTC(2026, 0, 1))).toContain('are these milliseconds?');
-  expect(messageOf(Date.UTC(2040, 0, 1) / 1000)).toMatch(/2040-01-01T00:00:00\.000Z\)$/);
+  expect(messageOf(Date.UTC(2200, 0, 1) / 1000)).toMatch(/2200-01-01T00:00:00\.000Z\)$/);
 });
 
 test('output: rows outside the validity of the formula are left out and counted; its end is exclusive (R-H1)', () => {
   const period = { fromMicros: 2_000_000, untilMicros: 4_000_000 };
   const { points, counts } = take(output({ dates: [1, 2, 3, 4] }), { ...OVERWRITTEN, period });
   expect(points.map(({ value }) => value)).toEqual([2, 3]);
-  expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, stored: 2 });
+  expect(counts).toEqual({ returned: 4, dropped: 0, outside: 2, merged: 0, stored: 2 });
+});
+
+describe('output: rows of one date', () => {
+  const warning = (count: number, same: string) =>
+    `${count} rows have ${same} of a later row, which is stored instead; the first is at 1970-01-01T00:00:01Z`;
+
+  test('the last of them is stored, with a warning (R-H3)', () => {
+    const taken = take(output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40] }), OVERWRITTEN);
+    expect(taken.points.map(({ value }) => value)).toEqual([30, 40]);
+    expect(taken.counts).toMatchObject({ returned: 4, merged: 2, stored: 2 });
+    expect(taken.warnings).toEqual([warning(2, 'the date')]);
+  });
+
+  test('with versioning, rows of different Versions are stored side by side (R-H3)', () => {
+    const series = output({ dates: [1, 1, 1, 2], values: [10, 20, 30, 40], versions: ['a', 'b', 'a', 'a'] });
+    const taken = take(series, VERSIONED);
+    expect(taken.points.map(({ value, labels: { version } }) => [value, version])).toEqual([
+      [30, 'a'],
+      [20, 'b'],
+      [40, 'a'],
+    ]);
+    expect(taken.warnings).toEqual([warning(1, 'the date and Version')]);
+  });
+
+  test('are merged across the end of a slice (R-H3)', () => {
+    const dates = Array.from({ length: SLICE_ROWS + 1 }, (_, row) => Math.min(row, SLICE_ROWS - 1));
+    expect(take(output({ dates }), OVERWRITTEN).counts).toMatchObject({ merged: 1, stored: SLICE_ROWS });
+  });
 });
 
 test('output: many rows are sliced and keep their labels (R-H3)', () => {
@@ -195,10 +223,13 @@ test.each([
 
 test.each([
   [[1.5, 2], /got 1\.5$/],
-  [[1, 2 ** 31], /whole UNIX seconds .* to 2038-01-19T03:14:07Z.* got 2147483648 \(2038-01-19T03:14:08\.000Z\)$/],
+  [
+    [1, 8e9],
+    /whole UNIX seconds from 1700-01-01 until before 2200-01-01, got 8000000000 \(2223-07-06T14:13:20\.000Z\)$/,
+  ],
   [[1, 1e300], /got 1e\+300$/],
 ])(
-  'output: dates %j are not whole seconds that fit R integers: the run fails and names the date (R-H2)',
+  'output: dates %j are not whole seconds that can be stored: the run fails and names the date (R-H2)',
   (dates, message) => {
     expect(planOutput(output({ dates }), OVERWRITTEN)).toMatchObject({
       kind: 'invalid',
@@ -207,11 +238,11 @@ test.each([
   },
 );
 
-test('output: the last second that R can hold is stored (R-H2)', () => {
-  expect(take(output({ dates: [2 ** 31 - 1] }), OVERWRITTEN).points).toHaveLength(1);
+test('output: dates beyond the integers of R are stored (R-H2)', () => {
+  expect(take(output({ dates: [-(2 ** 31), 2 ** 31] }), OVERWRITTEN).points).toHaveLength(2);
 });
 
 test('output: an empty series is a valid result (R-H3)', () => {
-  const counts = { returned: 0, dropped: 0, outside: 0, stored: 0 };
+  const counts = { returned: 0, dropped: 0, outside: 0, merged: 0, stored: 0 };
   expect(take(output({ dates: [] }), VERSIONED)).toEqual({ points: [], counts, warnings: [] });
 });

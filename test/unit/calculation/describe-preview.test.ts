@@ -22,9 +22,9 @@ test('evaluate: the response has the first 10,000 rows of all formulas and count
   const answer = await describeComputed(computed([outputOf(6000), outputOf(50_000)]), DATES, '');
   expect(answer.series).toHaveLength(10_000);
   expect((answer.series as readonly unknown[]).at(-1)).toEqual({ date: '1970-01-01T01:06:39Z', value: 3999 });
-  expect(answer).toMatchObject({ isSeriesCut: true, counts: { returned: 56_000, stored: 56_000 } });
+  expect(answer).toMatchObject({ isSeriesCut: true, counts: { returned: 56_000, wouldStore: 56_000 } });
   const whole = await describeComputed(computed([outputOf(6000), outputOf(4000)]), DATES, '');
-  expect(whole).toMatchObject({ isSeriesCut: false, counts: { stored: 10_000 } });
+  expect(whole).toMatchObject({ isSeriesCut: false, counts: { wouldStore: 10_000 } });
 });
 
 test('evaluate: the event loop turns between two slices of a long series (R-H9)', async () => {
@@ -43,4 +43,25 @@ test('evaluate: the event loop turns between two slices of a long series (R-H9)'
   }
   await describeComputed(computed([{ ...output, slices: counted }]), DATES, '');
   expect(slices).toBe(5);
+});
+
+test('evaluate: the response has the same members whether the script fails or not (R-H9)', async () => {
+  const ok = await describeComputed(computed([outputOf(1)]), DATES, '');
+  const failed = await describeComputed(
+    {
+      ...computed([]),
+      result: { kind: 'failed', outcome: 'script_error', message: 'no' },
+      notes: { errors: ['no'], line: 3 },
+    },
+    DATES,
+    '',
+  );
+  expect(Object.keys(failed)).toEqual(Object.keys(ok));
+  expect(failed).toMatchObject({
+    outcome: 'script_error',
+    errors: ['no'],
+    line: 3,
+    call: null,
+    counts: { wouldStore: 0 },
+  });
 });

@@ -12,7 +12,7 @@ const int = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer)
 const doubles = (...values: number[]) => Buffer.from(Float64Array.from(values).buffer);
 const texts = (...values: string[]) =>
   Buffer.concat([int(values.length, ...values.map((text) => Buffer.byteLength(text))), Buffer.from(values.join(''))]);
-const MAGIC = 0x31524d54;
+const MAGIC = 0x32524d54;
 
 const okFrame = Buffer.concat([
   int(MAGIC, 0),
@@ -42,6 +42,7 @@ const errorFrame = Buffer.concat([
   int(3),
   Buffer.from('f()'),
   int(7),
+  texts('first', 'second'),
   int(0),
 ]);
 
@@ -62,8 +63,9 @@ describe('sandbox: result frames', () => {
     });
   });
 
-  test('an error carries message, call and line (R-H8)', () => {
-    expect(decodeResult(errorFrame)).toMatchObject({ status: 'script_error', message: 'no', call: 'f()', line: 7 });
+  test('an error carries message, call, line and the Errors of the script (R-H8)', () => {
+    const failure = { status: 'script_error', message: 'no', call: 'f()', line: 7, errors: ['first', 'second'] };
+    expect(decodeResult(errorFrame)).toMatchObject(failure);
   });
 
   test('a frame cut at any byte, or followed by more bytes, is refused (R-H7)', () => {
@@ -110,7 +112,7 @@ describe('sandbox: request frames', () => {
     const whole = { ...regularSeries(3), dates: Int32Array.of(0, 1, 2) };
     const part = { ...regularSeries(2), dates: whole.dates.subarray(1) };
     const frame = encodeRequest(jobOf('', { inputs: [inputOf('a', part)] }));
-    expect(frame.includes(int(2, 1, 2))).toBe(true);
+    expect(frame.includes(int(2, 4, 1, 2))).toBe(true);
     expect(frame.includes(int(0, 1, 2))).toBe(false);
   });
 
@@ -143,9 +145,10 @@ const LIMITS: RunLimits = {
 
 describe('sandbox: answers', () => {
   const chunk = (kind: number, payload: Buffer) => Buffer.concat([int(kind, payload.length), payload]);
-  const trailer = Buffer.alloc(56);
+  const trailer = Buffer.alloc(64);
   trailer.writeUInt32LE(0x31544d54, 0);
   trailer.writeBigUInt64LE(9000n, 24);
+  trailer.writeInt32LE(12, 56);
   const answer = Buffer.concat([
     chunk(1, okFrame.subarray(0, 20)),
     chunk(1, okFrame.subarray(20)),
@@ -160,7 +163,7 @@ describe('sandbox: answers', () => {
         const bounds = [0, ...cuts.sort((a, b) => a - b), answer.length];
         const ends = bounds.slice(1).map((end, index) => reader.take(answer.subarray(bounds[index], end)));
         expect(ends.at(-1)).toBe(true);
-        expect(reader.answer()).toMatchObject({ result: okFrame, output: 'printed', trailer: { wallMs: 9 } });
+        expect(reader.answer()).toMatchObject({ result: okFrame, output: 'printed', trailer: { wallMs: 9, line: 12 } });
       }),
     );
   });
@@ -184,6 +187,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
     cpuMs: 5,
     maxRssBytes: 1,
     textBytes: 0,
+    line: null,
   };
   const decide = (change: Partial<Trailer>, result = okFrame, output = '') =>
     decideOutcome({ result, output, trailer: { ...trailer, ...change } }, LIMITS, 12, true);
@@ -200,6 +204,7 @@ describe('sandbox: precedence of outcomes (R-H7)', () => {
       { limit: 'wall_time' },
       { kind: 'limit', message: 'the script ran longer than 30 s' },
     ],
+    ['a limit names the line reached last', { limit: 'wall_time', line: 12 }, { kind: 'limit', line: 12 }],
     ['a limit precedes its signal', { limit: 'memory', end: 'signalled', code: 9 }, { kind: 'limit' }],
     ['a signal ends the run as killed', { end: 'signalled', code: 11 }, { kind: 'killed', signal: 'SIGSEGV' }],
   ] satisfies [string, Partial<Trailer>, object][])('%s', (_, change, expected) => {

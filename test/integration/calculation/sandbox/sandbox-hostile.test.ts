@@ -57,6 +57,7 @@ describe('sandbox: limits', () => {
     const outcome = await hostile(script);
     expect(outcome).toMatchObject({ kind: 'limit', limit });
     expect(outcome.kind === 'limit' && outcome.message).toContain(message);
+    expect(outcome).toHaveProperty('line', expect.any(Number));
   });
 
   test('sleeping ends as wall_time, in one script or several of a run, and the next run works (R-H7)', async () => {
@@ -78,6 +79,13 @@ describe('sandbox: limits', () => {
     } finally {
       await hasty.close();
     }
+  });
+
+  test('a limit of time names the line within a function and keeps the notes; a script cannot evade it (R-H7, R-H8)', async () => {
+    const script = 'message("before")\nf <- function(x) {\n  repeat x <- x + 1\n}\nf(1)';
+    const [ended, ignoring] = await Promise.all([pool.run(jobOf(script)), hostile('ignore-interrupt')]);
+    expect(ended).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3, notes: { messages: ['before'] } });
+    expect(ignoring).toMatchObject({ kind: 'limit', limit: 'cpu_time', line: 3 });
   });
 
   test('too many points end as output_size (R-H7)', async () => {
@@ -219,10 +227,15 @@ describe('sandbox: answers', () => {
 });
 
 describe('sandbox: ends of runs', () => {
-  test('quit() is reported as the end of the script (R-H7)', async () => {
+  test('quit() is reported with its line and the notes so far (R-H7, R-H8)', async () => {
     const outcome = await hostile('quit');
-    expect(outcome).toMatchObject({ kind: 'script_error' });
-    expect(outcome.kind === 'script_error' && outcome.message).toContain('quit()');
+    expect(outcome).toMatchObject({ kind: 'script_error', line: 3, notes: { messages: ['before'] } });
+    expect(outcome.kind === 'script_error' && outcome.message).toContain('called quit()');
+  });
+
+  test('base::quit(), which cannot be refused, is reported with the line of its expression (R-H7, R-H8)', async () => {
+    const outcome = await pool.run(jobOf('x <- 1\nbase::quit(save = "no", status = 3)\nx'));
+    expect(outcome).toMatchObject({ kind: 'script_error', line: 2 });
   });
 
   test.each(['kill-everything', 'kill-parent'])('%s ends no process but its own (R-H7)', async (script) => {

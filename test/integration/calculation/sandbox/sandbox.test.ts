@@ -57,8 +57,9 @@ describe('sandbox: the five globals', () => {
         { alias: 'isOn', value: true },
       ],
     });
-    const names =
-      'c("Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType", "Aggregate", "SourceTimeZoneId")';
+    const members = '"Id", "Name", "SourceId", "Granularity", "GranularityTimeBase", "QuantityType", "Aggregate"';
+    const names = `c(${members}, "SourceTimeZoneId")`;
+    const targetNames = `c(${members}, "SourceTimeZoneId", "ChangedFrom", "ChangedTo")`;
     expect(outcome).toMatchObject({
       kind: 'ok',
       errors: [
@@ -72,7 +73,7 @@ describe('sandbox: the five globals', () => {
         'TRUE',
         '12.5',
         'list(factor = 2L, label = "x", isOn = TRUE)',
-        names,
+        targetNames,
         '42L',
         '"integer"',
         '1700000000L',
@@ -99,6 +100,25 @@ describe('sandbox: the five globals', () => {
     expect(textsOf(back.versions)?.slice(0, 3)).toEqual(['', 'a', 'é 漢']);
     expect(textsOf(back.tags)?.at(-1)).toBe('{"k":"v"}');
   });
+});
+
+test('sandbox: a script sees the changed dates and the window of each input; an open end is NULL (R-H6)', async () => {
+  const window = { from: 1_700_000_000, to: 4_000_000_000 };
+  const script = `a <- inputVariables$a
+    seen <- list(targetVariable$ChangedFrom, targetVariable$ChangedTo, a$From, a$To, inputVariables$b$From)
+    list(TimeSeries = a$TimeSeries, Errors = vapply(seen, deparse, ""))`;
+  const inputs = [{ ...inputOf('a', regularSeries(1)), window }, inputOf('b', regularSeries(1))];
+  const { errors } = await ok(jobOf(script, { inputs, changed: { from: 10, to: 20 } }));
+  expect(errors).toEqual(['10L', '20L', '1700000000L', '4e+09', 'NULL']);
+});
+
+test('sandbox: dates after 2038 are doubles in a script and come back unchanged (R-H2)', async () => {
+  const series = { ...regularSeries(2), dates: Float64Array.of(2 ** 31 - 1, 2 ** 31) };
+  const script = `dates <- inputVariables$a$TimeSeries$Dates
+    list(TimeSeries = inputVariables$a$TimeSeries, Errors = paste(typeof(dates), typeof(triggerDate), triggerDate))`;
+  const outcome = await ok(jobOf(script, { inputs: [inputOf('a', series)], triggerDate: 2 ** 31 }));
+  expect(outcome.series.dates).toEqual(series.dates);
+  expect(outcome.errors).toEqual(['double double 2147483648']);
 });
 
 describe('sandbox: results of scripts', () => {
@@ -135,7 +155,7 @@ describe('sandbox: results of scripts', () => {
     ['list(Series = 1)', 'got a list with `Series`'],
     ['list(TimeSeries = data.frame(Dates = 1L))', 'must have the columns Dates and Values'],
     ['list(TimeSeries = data.frame(Dates = 1.5, Values = 1))', 'must be whole seconds, got 1.5 in row 1'],
-    ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got a value of class character'],
+    ['list(TimeSeries = data.frame(Dates = "today", Values = 1))', 'got "today" in row 1'],
     ['list(TimeSeries = data.frame(Dates = 1L, Values = "1"))', 'TimeSeries$Values must be numeric'],
     ['', 'got NULL'],
   ])('the invalid result `%s` fails with what was expected and got (R-H3)', async (script, message) => {

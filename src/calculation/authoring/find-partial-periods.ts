@@ -1,0 +1,50 @@
+/**
+ * Warns of periods that a script groups by and that its inputs hold only in part: a run then stores the first and last day of
+ * its window from some of their points (R-H6, R-H9). Pure; validate uses it.
+ */
+import type { ErrorDetail } from '../../platform/errors.ts';
+import type { FormulaDeclaration, InputDeclaration } from '../declaration/declaration.ts';
+import type { ScriptBucket } from './preview-task.ts';
+
+type Period = ScriptBucket['period'];
+
+/** Periods that consist of whole periods of the key. */
+const COVERING: Readonly<Record<Period, readonly Period[]>> = {
+  Hour: ['Hour', 'Day', 'Week', 'Month', 'Year'],
+  Day: ['Day', 'Week', 'Month', 'Year'],
+  Week: ['Week'],
+  Month: ['Month', 'Year'],
+  Year: ['Year'],
+};
+
+/**
+ * @param names that the script reads, such as `inputVariables$a`; without any of an input all inputs count.
+ * @param path of the formula.
+ * @returns one warning for each input, for the first period that its window holds only in part.
+ */
+export function findPartialPeriods(
+  { variables }: FormulaDeclaration,
+  names: readonly string[],
+  buckets: readonly ScriptBucket[],
+  path: string,
+): readonly ErrorDetail[] {
+  const readsByName = names.some((name) => name.startsWith('inputVariables$'));
+  return variables.flatMap((input, index) => {
+    if (readsByName && !names.includes(`inputVariables$${input.alias}`)) return [];
+    const bucket = buckets.find(({ period }) => !isWhole(input, period));
+    if (!bucket) return [];
+    const period = bucket.period === 'Hour' ? 'Day' : bucket.period;
+    const message =
+      `line ${bucket.line} groups by ${bucket.period.toLowerCase()}, but the window of ${input.alias} may begin and end within ` +
+      `one, which is then stored from a part of its points; declare "alignTo": "${period}"`;
+    return [{ path: `${path}.variables[${index}].alignTo`, message }];
+  });
+}
+
+/** An absolute window is the same for every run. */
+function isWhole({ periodType, granularity, alignTo }: InputDeclaration, period: Period): boolean {
+  const covering: readonly string[] = COVERING[period];
+  return (
+    periodType === 'AbsoluteDate' || covering.includes(granularity) || (alignTo ? covering.includes(alignTo) : false)
+  );
+}

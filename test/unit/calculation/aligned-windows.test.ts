@@ -1,0 +1,85 @@
+/** Windows that `alignTo` widens to whole civil periods, and the warning for those that it does not (R-H6, R-H9). */
+import { expect, test } from 'vitest';
+import { findPartialPeriods } from '../../../src/calculation/authoring/find-partial-periods.ts';
+import { DECLARATION_SCHEMA, type FormulaDeclaration } from '../../../src/calculation/declaration/declaration.ts';
+import { findWindow } from '../../../src/calculation/inputs/windows.ts';
+import { formatInstant } from '../../../src/platform/dates/instant-rules.ts';
+
+const ZONE = 'Europe/Brussels';
+const micros = (text: string) => Date.parse(text) * 1000;
+
+function formulaOf(input: object): FormulaDeclaration {
+  const variables = [{ alias: 'a', variableId: 1, ...input }];
+  const declaration = DECLARATION_SCHEMA.parse({ calculatedVariableFormulas: [{ formula: '1', variables }] });
+  const [formula] = declaration.calculatedVariableFormulas;
+  if (!formula) throw new Error('no formula');
+  return formula;
+}
+
+const show = (value: number | undefined) => (value === undefined ? null : formatInstant(value));
+
+async function windowOf(input: object, changed: string, first?: string) {
+  const [declared] = formulaOf(input).variables;
+  if (!declared) throw new Error('no input');
+  const at = micros(changed);
+  const range = { fromMicros: at, toMicros: at };
+  const window = await findWindow(declared, range, ZONE, undefined, async () => (first ? micros(first) : undefined));
+  const { whole } = window;
+  return [show(window.fromMicros), show(window.toMicros), whole && [show(whole.fromMicros), show(whole.toMicros)]];
+}
+
+test.each([
+  ['Day', '2026-03-29T10:00:00Z', '2026-03-27T23:00:00Z', '2026-03-30T21:59:59.999999Z'],
+  ['Week', '2026-03-29T10:00:00Z', '2026-03-22T23:00:00Z', '2026-04-05T21:59:59.999999Z'],
+  ['Month', '2026-03-29T10:00:00Z', '2026-02-28T23:00:00Z', '2026-03-31T21:59:59.999999Z'],
+  ['Year', '2026-01-01T10:00:00Z', '2024-12-31T23:00:00Z', '2026-12-31T22:59:59.999999Z'],
+])(
+  'windows: a relative window of one day aligned to %s holds whole local periods (R-H6)',
+  async (alignTo, at, from, to) => {
+    const input = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day', alignTo };
+    expect(await windowOf(input, at)).toEqual([from, to, [from, to]]);
+  },
+);
+
+test('windows: LastNPoints is widened to the days of its first point and of the change (R-H6)', async () => {
+  const input = { periodType: 'LastNPoints', period: 5, alignTo: 'Day' };
+  const [from, to] = ['2026-03-19T23:00:00Z', '2026-03-21T22:59:59.999999Z'];
+  expect(await windowOf(input, '2026-03-21T12:00:00Z', '2026-03-20T08:00:00Z')).toEqual([from, to, [from, to]]);
+});
+
+test('windows: an absolute window is widened, its open end stays open, and it does not limit the output (R-H6)', async () => {
+  const input = { periodType: 'AbsoluteDate', fromAbsolutePeriod: '2026-03-21T12:00:00Z', alignTo: 'Month' };
+  expect(await windowOf(input, '2026-06-01T00:00:00Z')).toEqual(['2026-02-28T23:00:00Z', null, undefined]);
+});
+
+test('windows: without alignTo nothing is widened (R-H6)', async () => {
+  const input = { periodType: 'RelativeDate', period: 1, periodTimeBase: 'Day' };
+  const window = ['2026-03-20T12:00:00.000001Z', '2026-03-22T12:00:00Z', undefined];
+  expect(await windowOf(input, '2026-03-21T12:00:00Z')).toEqual(window);
+});
+
+test.each([
+  [{}, 'Day', true],
+  [{ alignTo: 'Day' }, 'Day', false],
+  [{ alignTo: 'Day' }, 'Hour', false],
+  [{ alignTo: 'Month' }, 'Week', true],
+  [{ alignTo: 'Year' }, 'Month', false],
+  [{ granularity: 'Day' }, 'Day', false],
+  [{ granularity: 'Day' }, 'Month', true],
+  [{ granularity: 'All' }, 'Day', true],
+  [{ periodType: 'AbsoluteDate' }, 'Day', false],
+  [{ periodType: 'LastNPoints' }, 'Day', true],
+] as const)('validate: an input with %j grouped by %s gets a warning: %s (R-H9)', (input, period, isWarned) => {
+  const found = findPartialPeriods(formulaOf(input), ['inputVariables$a'], [{ period, line: 3 }], '$');
+  expect(found.map(({ path }) => path)).toEqual(isWarned ? ['$.variables[0].alignTo'] : []);
+});
+
+test('validate: the warning about a partial day names line, input and remedy; an input that is not read has none (R-H9)', () => {
+  const buckets = [{ period: 'Day', line: 3 }] as const;
+  const [warning] = findPartialPeriods(formulaOf({}), [], buckets, '$');
+  expect(warning?.message).toBe(
+    'line 3 groups by day, but the window of a may begin and end within one, which is then stored from a part of its points; ' +
+      'declare "alignTo": "Day"',
+  );
+  expect(findPartialPeriods(formulaOf({}), ['inputVariables$b'], buckets, '$')).toEqual([]);
+});

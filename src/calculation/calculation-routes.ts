@@ -13,6 +13,7 @@ import { declareQuery } from '../platform/http/query.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import type { MemberQueue } from '../platform/queue.ts';
+import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
 import { getResource, type Resource } from '../structure/resource.ts';
 import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
@@ -20,11 +21,11 @@ import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { authoringRoutes } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration/declaration.ts';
-import { countRuns, findRun, listRuns } from './run/runs.ts';
+import { countRuns, findRun, listRuns, pageOfRuns } from './run/runs.ts';
 import { forceUpdate, toTurn } from './schedule/request-calculations.ts';
 import { wakeTurns } from './turns/turn-wake-ups.ts';
 
-export interface CalculationRouteServices {
+export interface CalculationRouteServices extends ListingServices {
   readonly database: Database;
   readonly queue: Pick<MemberQueue, 'wakeMembers'>;
   readonly log: Log;
@@ -50,7 +51,8 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const { caller } = c.var;
       const variable = await getResource(database, VARIABLE, caller, parsePathId(c, 'id'));
       if (isTotalWanted(c)) setTotalCount(c, await countRuns(database, caller.accountId, variable.id));
-      return c.json(await listRuns(database, caller, variable.id, toPaging(RUN_LIST.parse(c.req.url))));
+      const page = pageOfRuns(toPaging(RUN_LIST.parse(c.req.url)));
+      return answerListing(c, services, caller.accountId, listRuns(caller, variable.id), page);
     })
     .get('/runs/:id', async (c) => {
       const { caller } = c.var;

@@ -8,10 +8,10 @@ import {
 } from '@grpc/grpc-js';
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import { type ClientPace, type PaceLimits, watchPace } from '../platform/client-pace.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
+import { type ClientPace, type PaceLimits, watchPace } from '../platform/streaming/client-pace.ts';
 import { toStatus } from './status.ts';
 
 export interface AnswerServices {

@@ -1,9 +1,11 @@
 /** `ListRuns` (R-H8, R-J1): the runs of `GET /variables/{id}/runs`, one message each. */
 import type { InputRecord } from '../calculation/inputs/load-inputs.ts';
 import type { FormulaRecord } from '../calculation/run/compute.ts';
-import { listRuns, type RunRecord } from '../calculation/run/runs.ts';
+import { listRuns, pageOfRuns, type RunRecord } from '../calculation/run/runs.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import type { Database } from '../platform/database/database.ts';
+import { type Database, streamInSnapshot, type Transaction } from '../platform/database/database.ts';
+import type { ReadPool } from '../platform/database/read-pool.ts';
+import { readBatches } from '../platform/streaming/stream-listing.ts';
 import { getResource } from '../structure/resource.ts';
 import { VARIABLE } from '../structure/variable.ts';
 import { type Counted, type StreamServices, streamHandler } from './answer.ts';
@@ -14,24 +16,35 @@ interface ListRunsMessage extends PagingMessage {
   readonly variableId: number;
 }
 
-// A run includes the output of its script, and a page is read as a whole.
 const MAX_PAGE = 1000;
 
+interface ListRunsServices extends StreamServices {
+  readonly database: Database;
+  readonly reads: ReadPool;
+}
+
 /** Handles `ListRuns` (R-H8, R-J1). */
-export function listRunsHandler(services: StreamServices & { readonly database: Database }) {
-  return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage) =>
-    runsOf(services.database, caller, message),
+export function listRunsHandler(services: ListRunsServices) {
+  return streamHandler(services, 'ListRuns', (caller, message: ListRunsMessage, signal) =>
+    runsOf(services, caller, message, signal),
   );
 }
 
 async function* runsOf(
-  database: Database,
+  { database, reads }: ListRunsServices,
   caller: Caller,
   message: ListRunsMessage,
+  signal: AbortSignal,
 ): AsyncGenerator<Counted<Readonly<Record<string, unknown>>>> {
   const paging = toPaging(message, MAX_PAGE);
   const { id } = await getResource(database, VARIABLE, caller, message.variableId);
-  for (const run of await listRuns(database, caller, id, paging)) yield { message: toRun(run), count: 1 };
+  const listing = listRuns(caller, id);
+  // Runs are objects, whose memory is not measured: none is read ahead.
+  const { ahead: _ahead, ...source } = reads.of(caller.accountId);
+  const read = (transaction: Transaction) => readBatches(transaction, listing, pageOfRuns(paging));
+  for await (const runs of streamInSnapshot(source, read, signal)) {
+    for (const run of runs) yield { message: toRun(run), count: 1 };
+  }
 }
 
 /** Members of a record that differ on the wire. */

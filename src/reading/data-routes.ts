@@ -4,7 +4,6 @@
  */
 import { type Context, Hono } from 'hono';
 import type { CallerEnv } from '../identity/authentication/authenticate.ts';
-import type { PaceLimits } from '../platform/client-pace.ts';
 import {
   type Database,
   type SnapshotSource,
@@ -15,6 +14,7 @@ import type { ReadPool } from '../platform/database/read-pool.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
 import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
 import type { Log } from '../platform/log.ts';
+import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { countBuckets, streamAggregates } from '../points/buckets/aggregate-points.ts';
 import type { Buckets } from '../points/buckets/bucket.ts';
 import type { Dictionary } from '../points/dictionary.ts';
@@ -25,11 +25,11 @@ import { findBuckets } from '../selection/buckets.ts';
 import { setDateZone, settleDates } from '../selection/date-zone.ts';
 import { parseReadBody, parseReadQuery, type RestReadRequest, type Zoned } from '../selection/read-request.ts';
 import { resolveSelection } from '../selection/selection.ts';
+import { answerTable } from './answer-table.ts';
 import { chooseFormat } from './formats/formats.ts';
 import type { Table } from './formats/table.ts';
 import { aggregateTable, pointTable, type RowShape } from './point-tables.ts';
 import { countedChunks, type ReadMetrics } from './read-metrics.ts';
-import { streamAnswer } from './stream-answer.ts';
 
 export interface ReadingServices {
   readonly database: Database;
@@ -64,7 +64,7 @@ async function answerRead(
   }
   const shape = { level: request.level, timeZoneId: request.timeZoneId, variables };
   const format = chooseFormat(c.req.header('accept'));
-  return streamAnswer(
+  return answerTable(
     c,
     format.contentType,
     (signal) => format.write(toTable(services, source, selection, buckets, shape, signal)),

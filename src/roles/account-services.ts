@@ -51,12 +51,21 @@ export function startAccounts(parts: Parts): AccountRole {
     intervalMs: config.SWEEP_INTERVAL_MS,
     log,
   });
-  const services: AccountServices = { database, directory, accessInvalidation, wakeMail: () => mail.wake() };
+  const { reads, readPace } = parts;
+  const services: AccountServices = {
+    database,
+    reads,
+    readPace,
+    log,
+    directory,
+    accessInvalidation,
+    wakeMail: () => mail.wake(),
+  };
   const returnUrls = config.RETURN_URLS.length > 0 ? config.RETURN_URLS : [directory.signInLink()];
   const mounted = [
     accountRoutes(services),
     claimRoutes(services),
-    listingRoutes(database),
+    listingRoutes(parts),
     membershipRoutes(services),
     profileRoutes({ directory, returnUrls }),
     userRoutes(services),

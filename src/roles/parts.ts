@@ -12,7 +12,6 @@ import { createCachedCallerLookup, type FindCachedCaller } from '../identity/cal
 import { createCallerCache } from '../identity/caller/find-caller.ts';
 import { issuerUrl } from '../identity/issuer/issuer-url.ts';
 import { INGEST_QUEUE } from '../ingest/ingester.ts';
-import type { PaceLimits } from '../platform/client-pace.ts';
 import { closeDatabase, type Database, openDatabase } from '../platform/database/database.ts';
 import { createOutboxRelay, type OutboxRelay } from '../platform/database/outbox.ts';
 import { openReadPool, type ReadPool } from '../platform/database/read-pool.ts';
@@ -21,6 +20,7 @@ import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../platform/metrics/metrics.ts';
 import { createProgress, type Progress } from '../platform/progress.ts';
 import { type MemberQueue, openWakeQueue, type QueueOptions, type WakeQueue } from '../platform/queue.ts';
+import type { PaceLimits } from '../platform/streaming/client-pace.ts';
 import { type Dictionary, openDictionary } from '../points/dictionary.ts';
 import { openPointPublisher } from '../points/read/point-notifications.ts';
 import { WEBHOOK_QUEUE } from '../webhooks/delivery/deliverer.ts';

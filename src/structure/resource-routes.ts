@@ -5,18 +5,23 @@ import type { Caller } from '../identity/caller/caller.ts';
 import { type Database, type Queryable, type Transaction, withTransaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { readJsonBody } from '../platform/http/http-body.ts';
-import { setTotalCount } from '../platform/http/listing-response.ts';
+import { isTotalWanted, setTotalCount } from '../platform/http/listing-response.ts';
 import { type PAGING, toPaging } from '../platform/http/paging.ts';
 import type { QueryValues } from '../platform/http/query.ts';
+import { answerListing, type ListingServices } from '../platform/streaming/stream-listing.ts';
 import { compileFilter } from './filter/custom-filter.ts';
 import {
+  countResources,
   getResource,
+  hasLargeMembers,
   listResources,
   lockResource,
   parseChange,
   parsePatch,
   type Resource,
   type ResourceObject,
+  readResources,
+  selectResources,
   updateResource,
 } from './resource.ts';
 import type { Levels } from './structure-queries.ts';
@@ -82,6 +87,15 @@ const asStored: Present = async (_queryable, _accountId, items) => items;
 /** Builds the condition `column = any(placeholder)`. */
 export const anyOf = (column: string) => (parameter: string) => `${column} = any(${parameter})`;
 
+export interface ListingParts extends ListingServices {
+  readonly database: Database;
+}
+
+/** Pages of at most this many rows are read at once; larger ones and whole listings are streamed. */
+const ROWS_AT_ONCE = 1000;
+/** The same where a row may take a megabyte. */
+const LARGE_ROWS_AT_ONCE = 16;
+
 /**
  * `GET` of a listing: filters, pages, sets `x-total-count` when asked, and selects the members of the display level
  * (R-A7).
@@ -89,10 +103,11 @@ export const anyOf = (column: string) => (parameter: string) => `${column} = any
  *   visible.
  */
 export function listHandler<Level extends string, Filter extends string>(
-  database: Database,
+  services: ListingParts,
   resource: Resource,
   options: ListOptions<Level, Filter>,
 ): Handler<CallerEnv> {
+  const { database } = services;
   return async (c) => {
     const query = options.query.parse(c.req.url);
     const filters = (Object.keys(options.filters) as Filter[]).map((name) => ({
@@ -108,11 +123,21 @@ export function listHandler<Level extends string, Filter extends string>(
     const { customFilter: text, displayLevel } = query;
     const custom =
       text === undefined ? undefined : (values: unknown[]) => compileFilter(text, resource, options.site, values);
-    const page = await listResources(database, resource, c.var.caller, filters, toPaging(query), custom);
-    setTotalCount(c, page.totalCount);
+    const { caller } = c.var;
+    const selection = selectResources(resource, caller, filters, custom);
+    if (isTotalWanted(c)) setTotalCount(c, await countResources(database, selection));
+    const members = options.levels[displayLevel];
     const { present = asStored } = options;
-    const items = await present(database, c.var.caller.accountId, page.items);
-    return c.json(items.map((item) => selectMembers(item, options.levels[displayLevel])));
+    const show = async (queryable: Queryable, items: readonly ResourceObject[]) =>
+      (await present(queryable, caller.accountId, items)).map((item) => selectMembers(item, members));
+    const paging = toPaging(query);
+    const most = hasLargeMembers(resource, members) ? LARGE_ROWS_AT_ONCE : ROWS_AT_ONCE;
+    if (paging.limit !== undefined && paging.limit <= most)
+      return c.json(await show(database, await readResources(database, selection, members, paging)));
+    const { read, ...listing } = listResources(selection, members);
+    const readShown = async (queryable: Queryable, ids: readonly number[]) =>
+      show(queryable, await read(queryable, ids));
+    return answerListing(c, services, caller.accountId, { ...listing, read: readShown }, paging);
   };
 }
 

@@ -10,7 +10,8 @@ import type { Queryable, Transaction } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { applyOperations, parseOperations, withMemberNames } from '../platform/http/json-patch.ts';
 import { lenientObject, parseInput } from '../platform/http/lenient.ts';
-import type { Paging } from '../platform/http/paging.ts';
+import { type Paging, WHOLE } from '../platform/http/paging.ts';
+import type { Listing } from '../platform/streaming/stream-listing.ts';
 import { nameOf } from './catalogue/enumerations.ts';
 
 /** A member of a resource that clients may write. */
@@ -58,43 +59,84 @@ export interface Filter {
 /** Builds an SQL condition; pushes its parameters to `values`. */
 export type CustomCondition = (values: unknown[]) => string;
 
-interface Page {
-  readonly items: readonly ResourceObject[];
-  readonly totalCount: number;
+/** The resources a listing is about: an SQL condition and its parameters. */
+export interface ResourceSelection {
+  readonly resource: Resource;
+  readonly where: string;
+  readonly values: readonly unknown[];
 }
 
 /**
- * Lists one page of the resources that the caller may see, in id order, and counts all of them.
+ * Selects the resources that the caller may see.
  * @param filters all must hold; a filter without ids is ignored.
  */
-export async function listResources(
-  queryable: Queryable,
+export function selectResources(
   resource: Resource,
   caller: Caller,
   filters: readonly Filter[],
-  paging: Paging,
   custom?: CustomCondition,
-): Promise<Page> {
+): ResourceSelection {
   const values: unknown[] = [];
   const conditions = visibility(resource, caller, values);
   for (const { condition, ids } of filters) {
     if (ids.length > 0) conditions.push(condition(`$${values.push(ids)}::int[]`));
   }
   if (custom) conditions.push(custom(values));
-  const where = conditions.join(' and ');
-  const total = await queryable.query<{ count: number }>(
+  return { resource, where: conditions.join(' and '), values };
+}
+
+/** Counts the selected resources. */
+export async function countResources(
+  queryable: Queryable,
+  { resource, where, values }: ResourceSelection,
+): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
     `select count(*) as count from ${resource.from} where ${where}`,
-    values,
+    [...values],
   );
-  const limit = paging.limit === undefined ? '' : ` limit $${values.push(paging.limit)}`;
+  return rows[0]?.count ?? 0;
+}
+
+/** Whether rows with these members differ in size by more than their short texts: JSON members take up to 1 MiB. */
+export function hasLargeMembers(resource: Resource, members: readonly string[]): boolean {
+  return members.some((name) => resource.fields[name]?.isJson);
+}
+
+/** Reads one page of the selected resources with these members and their ids, in id order. */
+export async function readResources(
+  queryable: Queryable,
+  { resource, where, values }: ResourceSelection,
+  members: readonly string[],
+  { limit, offset }: Paging,
+): Promise<readonly ResourceObject[]> {
   const { rows } = await queryable.query<Record<string, unknown>>(
-    `select ${columnList(resource)} from ${resource.from} where ${where}
-     order by ${resource.table}.id${limit} offset $${values.push(paging.offset)}`,
-    values,
+    `select ${columnList(resource, members)} from ${resource.from} where ${where}
+     order by ${resource.table}.id limit $${values.length + 1} offset $${values.length + 2}`,
+    [...values, limit ?? null, offset],
   );
+  return rows.map((row) => toObject(resource, row));
+}
+
+/** Upper estimate of the JSON of a row without its JSON members. */
+const ROW_BYTES = 2000;
+
+/** The selected resources with these members as a listing, in id order. */
+export function listResources(
+  { resource, where, values }: ResourceSelection,
+  members: readonly string[],
+): Listing<number, ResourceObject> {
+  const json = members.flatMap((name) => {
+    const { column, isJson } = resource.fields[name] ?? {};
+    return isJson ? ` + coalesce(octet_length(${resource.table}.${column}::text), 0)` : [];
+  });
   return {
-    items: rows.map((row) => toObject(resource, row)),
-    totalCount: total.rows[0]?.count ?? 0,
+    keys: `select ${resource.table}.id as key, ${ROW_BYTES}${json.join('')} as bytes from ${resource.from}
+      where ${where} order by ${resource.table}.id`,
+    values,
+    read: (queryable, ids) => {
+      const some = { resource, where: `${resource.table}.id = any($1::int[])`, values: [ids] };
+      return readResources(queryable, some, members, WHOLE);
+    },
   };
 }
 
@@ -313,11 +355,15 @@ const SOURCE_IDS: Readonly<Record<Resource['kind'], string | undefined>> = {
   Variable: 'variable.source_id',
 };
 
-function columnList(resource: Resource): string {
-  const fields = Object.entries(resource.fields).map(
-    ([name, { column }]) => `${resource.table}.${column} as "${name}"`,
-  );
-  const derived = Object.entries(resource.derived).map(([name, expression]) => `${expression} as "${name}"`);
+/** @param members those to select besides the id. Default: all. */
+function columnList(resource: Resource, members?: readonly string[]): string {
+  const isWanted = ([name]: readonly [string, unknown]) => members === undefined || members.includes(name);
+  const fields = Object.entries(resource.fields)
+    .filter(isWanted)
+    .map(([name, { column }]) => `${resource.table}.${column} as "${name}"`);
+  const derived = Object.entries(resource.derived)
+    .filter(isWanted)
+    .map(([name, expression]) => `${expression} as "${name}"`);
   return [`${resource.table}.id`, ...fields, ...derived].join(', ');
 }
 

@@ -13,6 +13,7 @@ import {
   type BeforeChange,
   changeHandler,
   itemHandler,
+  type ListingParts,
   listHandler,
   parsePathId,
   type Transact,
@@ -58,8 +59,7 @@ export type AuditRemoval = WriteAuditEntry<`${Resource['kind']}Deleted`>;
 
 type Env = CallerEnv & RequestIdEnv;
 
-interface Parts {
-  readonly database: Database;
+interface Parts extends ListingParts {
   readonly declarations: Declarations;
   readonly audit: AuditRemoval;
 }
@@ -74,7 +74,8 @@ export function structureRoutes(parts: Parts): Hono<Env> {
     .route('/variables', variablesRoutes(parts));
 }
 
-function sitesRoutes({ database, audit }: Parts): Hono<Env> {
+function sitesRoutes(parts: Parts): Hono<Env> {
+  const { database, audit } = parts;
   const filters = {
     siteIds: anyOf('site.id'),
     sourceIds: (ids: string) => `site.id in (select site_id from source where id = any(${ids}))`,
@@ -84,7 +85,7 @@ function sitesRoutes({ database, audit }: Parts): Hono<Env> {
   return new Hono<Env>()
     .get(
       '/',
-      listHandler(database, SITE, {
+      listHandler(parts, SITE, {
         query: SITE_LIST,
         levels: SITE_LEVELS,
         filters,
@@ -107,7 +108,8 @@ function sitesRoutes({ database, audit }: Parts): Hono<Env> {
     .delete('/:id', manager, deleteHandler({ database, audit }, SITE, deleteSite));
 }
 
-function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
+function sourcesRoutes(parts: Parts): Hono<Env> {
+  const { database, declarations, audit } = parts;
   const filters = {
     sourceIds: anyOf('source.id'),
     siteIds: anyOf('source.site_id'),
@@ -119,7 +121,7 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
   return new Hono<Env>()
     .get(
       '/',
-      listHandler(database, SOURCE, {
+      listHandler(parts, SOURCE, {
         query: SOURCE_LIST,
         levels: SOURCE_LEVELS,
         filters,
@@ -164,7 +166,8 @@ function sourcesRoutes({ database, declarations, audit }: Parts): Hono<Env> {
     );
 }
 
-function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
+function variablesRoutes(parts: Parts): Hono<Env> {
+  const { database, declarations } = parts;
   const filters = {
     variableIds: anyOf('variable.id'),
     sourceIds: anyOf('variable.source_id'),
@@ -183,8 +186,8 @@ function variablesRoutes({ database, declarations }: Parts): Hono<Env> {
     condition: anyOf('variable.source_id'),
   };
   return new Hono<Env>()
-    .get('/', listHandler(database, VARIABLE, list))
-    .get('/source/:sourceId', listHandler(database, VARIABLE, { ...list, pathFilter }))
+    .get('/', listHandler(parts, VARIABLE, list))
+    .get('/source/:sourceId', listHandler(parts, VARIABLE, { ...list, pathFilter }))
     .get('/:id', itemHandler(database, VARIABLE, VARIABLE_LEVELS, VARIABLE_ITEM, declarations.present))
     .post('/source/:sourceId', manager, async (c) => {
       const sourceId = parsePathId(c, 'sourceId');

@@ -8,7 +8,8 @@ import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
 import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { toPaging } from '../../platform/http/paging.ts';
+import { toPaging, WHOLE } from '../../platform/http/paging.ts';
+import { answerListing } from '../../platform/streaming/stream-listing.ts';
 import { type AuditScope, countAudit, listAudit, writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { listAccountFeatures } from '../members/features.ts';
@@ -18,6 +19,7 @@ import {
   ACCOUNT_LEVELS,
   type AccountMember,
   accountSchema,
+  countAccounts,
   getAccount,
   isAllowedOn,
   listAccounts,
@@ -45,7 +47,11 @@ export function accountRoutes(services: AccountServices): Hono<AccountEnv> {
       answerWhole(c, await listAccountFeatures(database, c.var.caller.accountId, 'SecondaryAccess')),
     )
     .get('/account/audit', manager, (c) => getAudit(c, services))
-    .get('/account/user/accounts', async (c) => answerWhole(c, await listAccounts(database, c.var.caller)))
+    .get('/account/user/accounts', async (c) => {
+      const { caller } = c.var;
+      if (isTotalWanted(c)) setTotalCount(c, await countAccounts(database, caller));
+      return answerListing(c, services, caller.accountId, listAccounts(caller), WHOLE);
+    })
     .post('/account/user/active-account/:accountId', (c) => postActiveAccount(c, services));
 }
 

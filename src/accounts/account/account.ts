@@ -5,6 +5,7 @@ import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import { timeZoneSchema } from '../../structure/catalogue/time-zones.ts';
 import { emailSchema, languageSchema, nameSchema, shortTextSchema } from '../field-schemas.ts';
 import { IS_ALLOWED_ACCOUNT } from '../users/user-info.ts';
@@ -85,12 +86,28 @@ export async function getAccount(
 }
 
 /** @returns the accounts the caller may use, sorted by name: all accounts for an ADMIN (R-B8). */
-export async function listAccounts(database: Queryable, { userId, role }: Caller): Promise<readonly AccountObject[]> {
-  const { rows } = await database.query<AccountObject>(
-    `select ${columnsOf(ACCOUNT_LEVELS.Normal)} from account a where ${IS_ALLOWED_ACCOUNT} order by lower(a.name), a.id`,
+export function listAccounts({ userId, role }: Caller): Listing<number, AccountObject> {
+  const order = 'order by lower(a.name), a.id';
+  return {
+    keys: `select a.id as key, 2000 as bytes from account a where ${IS_ALLOWED_ACCOUNT} ${order}`,
+    values: [userId, role],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<AccountObject>(
+        `select ${columnsOf(ACCOUNT_LEVELS.Normal)} from account a where a.id = any($1::int[]) ${order}`,
+        [ids],
+      );
+      return rows;
+    },
+  };
+}
+
+/** Counts the accounts that the caller may use. */
+export async function countAccounts(database: Queryable, { userId, role }: Caller): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `select count(*) from account a where ${IS_ALLOWED_ACCOUNT}`,
     [userId, role],
   );
-  return rows;
+  return rows[0]?.count ?? 0;
 }
 
 /** Whether the caller may use the account: as a member, or as an ADMIN (R-B8). */

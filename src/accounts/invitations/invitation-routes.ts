@@ -4,16 +4,18 @@ import { requireRole } from '../../identity/authentication/authenticate.ts';
 import { withTransaction } from '../../platform/database/database.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
-import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
 import { PAGING, toPaging } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
 import { required } from '../../platform/http/query-parameters.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { answerListing } from '../../platform/streaming/stream-listing.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import type { AccountServices } from '../services.ts';
 import { acceptInvitation, type RegisterUserResult } from './accept-invitation.ts';
 import { TOKEN } from './invitation-page.ts';
 import {
+  countInvitations,
   createInvitation,
   deleteInvitation,
   getInvitation,
@@ -31,13 +33,10 @@ export function invitationRoutes(services: AccountServices): Hono<AccountEnv> {
   return new Hono<AccountEnv>()
     .use('/*', requireRole('MANAGER'))
     .get('/', async (c) => {
-      const { invitations, totalCount } = await listInvitations(
-        database,
-        c.var.caller,
-        toPaging(INVITATION_LIST.parse(c.req.url)),
-      );
-      setTotalCount(c, totalCount);
-      return c.json(invitations);
+      const { accountId } = c.var.caller;
+      const paging = toPaging(INVITATION_LIST.parse(c.req.url));
+      if (isTotalWanted(c)) setTotalCount(c, await countInvitations(database, accountId));
+      return answerListing(c, services, accountId, listInvitations(accountId), paging);
     })
     .post('/', async (c) => {
       const written = parseInput(invitationSchema, await readJsonBody(c.req.raw));

@@ -9,8 +9,8 @@ import type { Queryable, Transaction } from '../../platform/database/database.ts
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { lenientObject } from '../../platform/http/lenient.ts';
-import type { Paging } from '../../platform/http/paging.ts';
 import { queueMail } from '../../platform/mail/mail-outbox.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import { writeAudit } from '../audit/audit.ts';
 import type { AuditContext } from '../audit/audit-context.ts';
 import {
@@ -62,20 +62,29 @@ const COLUMNS = `id, email, first_name as "firstName", last_name as "lastName", 
        when expires_date <= now() then 'Expired' else 'Sent' end as state,
   created_date as "createdDate", sent_date as "sentDate", expires_date as "expiresDate", accepted_date as "acceptedDate"`;
 
-/** Lists the invitations of the account, newest first; `totalCount` ignores paging (R-B10). */
-export async function listInvitations(
-  database: Queryable,
-  { accountId }: Caller,
-  { limit, offset }: Paging,
-): Promise<{ readonly invitations: readonly Invitation[]; readonly totalCount: number }> {
-  const total = await database.query<{ count: number }>('select count(*) from invitation where account_id = $1', [
+/** Lists the invitations of the account, newest first (R-B10). */
+export function listInvitations(accountId: number): Listing<string, Invitation> {
+  const order = 'order by created_date desc, id';
+  return {
+    keys: `select id as key, 2000 + octet_length(claims::text) + octet_length(sites::text) as bytes from invitation
+      where account_id = $1 ${order}`,
+    values: [accountId],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<Invitation>(
+        `select ${COLUMNS} from invitation where id = any($1::text[]) ${order}`,
+        [ids],
+      );
+      return rows;
+    },
+  };
+}
+
+/** Counts the invitations of the account. */
+export async function countInvitations(database: Queryable, accountId: number): Promise<number> {
+  const { rows } = await database.query<{ count: number }>('select count(*) from invitation where account_id = $1', [
     accountId,
   ]);
-  const { rows } = await database.query<Invitation>(
-    `select ${COLUMNS} from invitation where account_id = $1 order by created_date desc, id limit $2 offset $3`,
-    [accountId, limit ?? null, offset],
-  );
-  return { invitations: rows, totalCount: total.rows[0]?.count ?? 0 };
+  return rows[0]?.count ?? 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Lists users (§4.3): of one account, or of every account the caller may use. */
 import type { Queryable } from '../../platform/database/database.ts';
-import type { Paging } from '../../platform/http/paging.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import {
   type InfoScope,
   IS_ALLOWED_ACCOUNT,
@@ -11,20 +11,29 @@ import {
 } from '../users/user-info.ts';
 import type { BusinessKeyName, UserFilter } from './user-search.ts';
 
-export interface UserListing extends Paging {
+export interface UserSelection {
   readonly scope: InfoScope;
   readonly level: UserDisplayLevel;
   /** Combined with AND. */
   readonly filters: readonly UserFilter[];
-  /** Whether to count all matches, which is slower than reading a page. */
-  readonly isCounted: boolean;
 }
 
-export interface UserPage {
-  readonly users: readonly UserInfoLight[];
-  /** Number of matches on all pages; undefined when not requested. */
-  readonly totalCount: number | undefined;
+/** Users sorted by user name, and their number. */
+export interface UserListing extends Listing<string, UserInfoLight> {
+  readonly count: (queryable: Queryable) => Promise<number>;
 }
+
+/** Upper estimate of the JSON of a user at each level: columns `u` of a statement with the account as parameter 3. */
+const BYTES: Readonly<Record<UserDisplayLevel, string>> = {
+  Light: '1000',
+  Normal: '1500',
+  Verbose: `(5000
+    + coalesce((select sum(300 + octet_length(c.claim_value)) from user_claim c
+                where c.account_id = $3 and c.user_id = u.id), 0)
+    + coalesce((select sum(60 + 11 * coalesce(cardinality(x.source_ids), 0)) from site_access x
+                where x.user_id = u.id), 0)
+    + 300 * (select count(*) from account_member m where m.user_id = u.id))::int8`,
+};
 
 const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string) => string>> = {
   Id: (values) => `u.id = any(${values})`,
@@ -33,53 +42,53 @@ const BUSINESS_KEY_CONDITIONS: Readonly<Record<BusinessKeyName, (values: string)
 };
 
 /** Lists the users of the scope's account, sorted by user name (§4.3). */
-export function listUsersOfAccount(database: Queryable, listing: UserListing): Promise<UserPage> {
+export function listUsersOfAccount(selection: UserSelection): UserListing {
   const isMember = 'exists (select from account_member m where m.account_id = $3 and m.user_id = u.id)';
-  return listUsers(database, listing, () => isMember, '');
+  return listUsers(selection, () => isMember, '');
 }
 
 /**
  * Lists the users of every account the caller may use, each with these accounts, sorted by user name (§4.3).
  * @param accountIds users of these accounts only; empty: no limit.
  */
-export function listVisibleUsers(
-  database: Queryable,
-  listing: UserListing,
-  accountIds: readonly number[],
-): Promise<UserPage> {
+export function listVisibleUsers(selection: UserSelection, accountIds: readonly number[]): UserListing {
   const seen = `select m.account_id from account_member m join account a on a.id = m.account_id
     where m.user_id = u.id and ${IS_ALLOWED_ACCOUNT}`;
   const among = (values: unknown[]) =>
     accountIds.length > 0 ? ` and m.account_id = any($${values.push(accountIds)}::int[])` : '';
   const columns = `, array(${seen} order by 1) as "accountIds"`;
-  return listUsers(database, listing, (values) => `exists (${seen}${among(values)})`, columns);
+  return listUsers(selection, (values) => `exists (${seen}${among(values)})`, columns);
 }
 
-async function listUsers(
-  database: Queryable,
-  { scope, level, filters, limit, offset, isCounted }: UserListing,
+function listUsers(
+  { scope, level, filters }: UserSelection,
   belongs: (values: unknown[]) => string,
   moreColumns: string,
-): Promise<UserPage> {
+): UserListing {
   const { caller, accountId } = scope;
   const values: unknown[] = [caller.userId, caller.role, accountId];
   const conditions = [belongs(values), ...filters.flatMap((filter) => filterConditions(filter, values))];
   // Refers to parameters 1 to 3 in every statement, so that PostgreSQL can infer their types.
-  const where = `$1::text is not null and $2::text is not null and $3::int is not null and ${conditions.join(' and ')}`;
-  const { rows } = await database.query<Record<string, unknown>>(
-    `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${where}
-     order by lower(u.user_name), u.id limit $${values.length + 1} offset $${values.length + 2}`,
-    [...values, limit ?? null, offset],
-  );
-  const users = rows.map((row) => toUser(level, row));
-  return { users, totalCount: isCounted ? await countUsers(database, where, values) : undefined };
-}
-
-async function countUsers(database: Queryable, where: string, values: readonly unknown[]): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(`select count(*) from app_user u where ${where}`, [
-    ...values,
-  ]);
-  return rows[0]?.count ?? 0;
+  const typed = '$1::text is not null and $2::text is not null and $3::int is not null';
+  const where = `${typed} and ${conditions.join(' and ')}`;
+  const order = 'order by lower(u.user_name), u.id';
+  return {
+    keys: `select u.id as key, ${BYTES[level]} as bytes from app_user u where ${where} ${order}`,
+    values,
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<Record<string, unknown>>(
+        `select ${LEVEL_COLUMNS[level]}${moreColumns} from app_user u where ${typed} and u.id = any($4::text[]) ${order}`,
+        [...values.slice(0, 3), ids],
+      );
+      return rows.map((row) => toUser(level, row));
+    },
+    count: async (queryable) => {
+      const { rows } = await queryable.query<{ count: number }>(`select count(*) from app_user u where ${where}`, [
+        ...values,
+      ]);
+      return rows[0]?.count ?? 0;
+    },
+  };
 }
 
 function filterConditions({ searchText, claims, roles, businessKeys }: UserFilter, values: unknown[]): string[] {

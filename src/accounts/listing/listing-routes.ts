@@ -6,15 +6,16 @@ import { type Database, type Transaction, withTransaction } from '../../platform
 import { DomainError } from '../../platform/errors.ts';
 import { readJsonBody } from '../../platform/http/http-body.ts';
 import { lenientObject, parseInput } from '../../platform/http/lenient.ts';
-import { answerWhole, isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { PAGING, pageOffset, toPaging } from '../../platform/http/paging.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { PAGING, type Paging, pageOffset, toPaging, WHOLE } from '../../platform/http/paging.ts';
 import { declareQuery } from '../../platform/http/query.ts';
+import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { accountExists } from '../account/account.ts';
 import { writeAudit } from '../audit/audit.ts';
 import { type AccountEnv, auditContextOf } from '../audit/audit-context.ts';
 import { nameSchema } from '../field-schemas.ts';
 import { parsePathNumber } from '../path-number.ts';
-import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserPage } from './list-users.ts';
+import { listUsersOfAccount, listVisibleUsers, type UserListing, type UserSelection } from './list-users.ts';
 import {
   filterSchema,
   parseSearchRequest,
@@ -23,7 +24,7 @@ import {
   type UserSearch,
   VISIBLE_USER_LIST,
 } from './user-search.ts';
-import { createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
+import { countViews, createView, deleteView, getView, listViews, saveView, type View } from './views.ts';
 
 /** A saved filter as written. */
 export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema });
@@ -31,11 +32,16 @@ export const viewSchema = lenientObject({ name: nameSchema, filter: filterSchema
 /** These listings have no query of their own (§4.3) but paging. */
 export const USER_MAPPING_LIST = declareQuery(PAGING, { isListing: true });
 
+export interface UserListingServices extends ListingServices {
+  readonly database: Database;
+}
+
 /** Routes that list and search users, and their saved views (§4.3). */
-export function listingRoutes(database: Database): Hono<AccountEnv> {
+export function listingRoutes(services: UserListingServices): Hono<AccountEnv> {
+  const { database } = services;
   const manager = requireRole('MANAGER');
-  const listing = (c: Context<AccountEnv>) => answerListing(c, database);
-  const mapping = (c: Context<AccountEnv>) => answerMapping(c, database);
+  const listing = (c: Context<AccountEnv>) => answerUsers(c, services);
+  const mapping = (c: Context<AccountEnv>) => answerMapping(c, services);
   return new Hono<AccountEnv>()
     .get('/account/usermapping', mapping)
     .get('/account/usermapping/users', mapping)
@@ -43,31 +49,39 @@ export function listingRoutes(database: Database): Hono<AccountEnv> {
     .get('/user/users', listing)
     .post('/account/users', async (c) => {
       const search = parseSearchRequest(await readJsonBody(c.req.raw));
-      const { users, totalCount = users.length } = await searchUsers(database, c.var.caller, search, true);
+      const { listing, paging } = await searchUsers(database, c.var.caller, search);
+      const totalCount = await listing.count(database);
+      const rest = { totalCount, pageNumber: search.pageNumber, itemsPerPage: search.itemsPerPage ?? totalCount };
       c.header('Deprecation', 'true');
-      const itemsPerPage = search.itemsPerPage ?? totalCount;
-      return c.json({ users, totalCount, pageNumber: search.pageNumber, itemsPerPage });
+      const wrap = ['{"users":', `,${JSON.stringify(rest).slice(1)}`] as const;
+      return answerListing(c, services, c.var.caller.accountId, listing, paging, wrap);
     })
     .get('/account/users/visibleToMe', manager, async (c) => {
       const { accountIds, ...query } = VISIBLE_USER_LIST.parse(c.req.url);
       const { caller } = c.var;
-      const listing = await toListing(database, caller, toUserSearch(query), isTotalWanted(c));
-      return answerPage(c, await listVisibleUsers(database, listing, accountIds));
+      const search = toUserSearch(query);
+      const listing = listVisibleUsers(await toSelection(database, caller, search), accountIds);
+      return answerPage(c, services, listing, pagingOf(search));
     })
     .get('/account/usersForAccount/:id', requireRole('ADMIN'), async (c) => {
       const accountId = parsePathNumber(c, 'id');
       const { caller } = c.var;
       await assertAccount(database, accountId);
-      const listing = { scope: { caller, accountId }, level: 'Verbose', filters: [], ...pagingOf(c) } as const;
-      return answerPage(c, await listUsersOfAccount(database, listing));
+      const listing = listUsersOfAccount({ scope: { caller, accountId }, level: 'Verbose', filters: [] });
+      return answerPage(c, services, listing, toPaging(USER_MAPPING_LIST.parse(c.req.url)));
     })
-    .route('/account/users/views', viewRoutes(database));
+    .route('/account/users/views', viewRoutes(services));
 }
 
-function viewRoutes(database: Database): Hono<AccountEnv> {
+function viewRoutes(services: UserListingServices): Hono<AccountEnv> {
+  const { database } = services;
   const parseView = async (c: Context<AccountEnv>) => parseInput(viewSchema, await readJsonBody(c.req.raw));
   return new Hono<AccountEnv>()
-    .get('/', async (c) => answerWhole(c, await listViews(database, c.var.caller)))
+    .get('/', async (c) => {
+      const { accountId } = c.var.caller;
+      if (isTotalWanted(c)) setTotalCount(c, await countViews(database, accountId));
+      return answerListing(c, services, accountId, listViews(accountId), WHOLE);
+    })
     .post('/', async (c) => {
       const written = await parseView(c);
       const work = (transaction: Transaction) => createView(transaction, c.var.caller, written);
@@ -100,25 +114,26 @@ function changeView(
   });
 }
 
-async function answerListing(c: Context<AccountEnv>, database: Database): Promise<Response> {
+async function answerUsers(c: Context<AccountEnv>, services: UserListingServices): Promise<Response> {
   const search = toUserSearch(USER_LIST.parse(c.req.url));
-  return answerPage(c, await searchUsers(database, c.var.caller, search, isTotalWanted(c)));
+  const { listing, paging } = await searchUsers(services.database, c.var.caller, search);
+  return answerPage(c, services, listing, paging);
 }
 
-async function answerMapping(c: Context<AccountEnv>, database: Database): Promise<Response> {
+async function answerMapping(c: Context<AccountEnv>, services: UserListingServices): Promise<Response> {
   const { caller } = c.var;
-  const scope = { caller, accountId: caller.accountId };
-  const listing = { scope, level: 'Light', filters: [], ...pagingOf(c) } as const;
-  return answerPage(c, await listUsersOfAccount(database, listing));
+  const listing = listUsersOfAccount({ scope: { caller, accountId: caller.accountId }, level: 'Light', filters: [] });
+  return answerPage(c, services, listing, toPaging(USER_MAPPING_LIST.parse(c.req.url)));
 }
 
-function pagingOf(c: Context<AccountEnv>): Pick<UserListing, 'limit' | 'offset' | 'isCounted'> {
-  return { ...toPaging(USER_MAPPING_LIST.parse(c.req.url)), isCounted: isTotalWanted(c) };
-}
-
-function answerPage(c: Context<AccountEnv>, { users, totalCount }: UserPage): Response {
-  if (totalCount !== undefined) setTotalCount(c, totalCount);
-  return c.json(users);
+async function answerPage(
+  c: Context<AccountEnv>,
+  services: UserListingServices,
+  listing: UserListing,
+  paging: Paging,
+): Promise<Response> {
+  if (isTotalWanted(c)) setTotalCount(c, await listing.count(services.database));
+  return answerListing(c, services, c.var.caller.accountId, listing, paging);
 }
 
 /** @throws {DomainError} permission_denied when a caller other than an ADMIN names an account (§5); not_found */
@@ -126,8 +141,7 @@ async function searchUsers(
   database: Database,
   caller: Caller,
   search: UserSearch,
-  isCounted: boolean,
-): Promise<UserPage> {
+): Promise<{ readonly listing: UserListing; readonly paging: Paging }> {
   if (search.accountId !== undefined) {
     if (caller.role !== 'ADMIN')
       throw new DomainError(
@@ -136,25 +150,21 @@ async function searchUsers(
       );
     await assertAccount(database, search.accountId);
   }
-  return listUsersOfAccount(database, await toListing(database, caller, search, isCounted));
+  return { listing: listUsersOfAccount(await toSelection(database, caller, search)), paging: pagingOf(search) };
+}
+
+function pagingOf({ pageNumber, itemsPerPage }: UserSearch): Paging {
+  return { limit: itemsPerPage, offset: pageOffset(itemsPerPage ?? 0, pageNumber) };
 }
 
 /** Adds the filter of the view. Level Verbose is for managers: a USER gets Normal. */
-async function toListing(
-  database: Database,
-  caller: Caller,
-  search: UserSearch,
-  isCounted: boolean,
-): Promise<UserListing> {
-  const { filter, viewId, displayLevel, pageNumber, itemsPerPage } = search;
+async function toSelection(database: Database, caller: Caller, search: UserSearch): Promise<UserSelection> {
+  const { filter, viewId, displayLevel } = search;
   const view = viewId === undefined ? [] : [(await getView(database, caller, viewId)).filter];
   return {
     scope: { caller, accountId: search.accountId ?? caller.accountId },
     level: displayLevel === 'Verbose' && caller.role === 'USER' ? 'Normal' : displayLevel,
     filters: [filter, ...view],
-    limit: itemsPerPage,
-    offset: pageOffset(itemsPerPage ?? 0, pageNumber),
-    isCounted,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { isStorableText } from '../../platform/database/storable-text.ts';
 import { DomainError } from '../../platform/errors.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import type { UserFilter } from './user-search.ts';
 
 export interface View {
@@ -24,12 +25,27 @@ export interface WrittenView {
 const COLUMNS = 'id, name, owner_user_id as "ownerUserId", filter, created_date as "createdDate"';
 
 /** Lists the views of the account, sorted by name (§4.3). */
-export async function listViews(database: Queryable, { accountId }: Caller): Promise<readonly View[]> {
-  const { rows } = await database.query<View>(
-    `select ${COLUMNS} from user_view where account_id = $1 order by lower(name), id`,
-    [accountId],
-  );
-  return rows;
+export function listViews(accountId: number): Listing<string, View> {
+  return {
+    keys: `select id as key, 1000 + octet_length(filter::text) as bytes from user_view
+      where account_id = $1 order by lower(name), id`,
+    values: [accountId],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<View>(
+        `select ${COLUMNS} from user_view where id = any($1::text[]) order by lower(name), id`,
+        [ids],
+      );
+      return rows;
+    },
+  };
+}
+
+/** Counts the views of an account. */
+export async function countViews(database: Queryable, accountId: number): Promise<number> {
+  const { rows } = await database.query<{ count: number }>('select count(*) from user_view where account_id = $1', [
+    accountId,
+  ]);
+  return rows[0]?.count ?? 0;
 }
 
 /** Reads a view of the caller's account (§4.3). @throws {DomainError} not_found, also for a view of another account. */

@@ -6,14 +6,21 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { isReached, readReach } from '../../identity/caller/site-reach.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Paging } from '../../platform/http/paging.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 import type { InputRecord } from '../inputs/load-inputs.ts';
 import type { FormulaRecord } from './compute.ts';
 
+/** Runs of a page whose request names no size. */
 const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
   trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",
   started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs"`;
+
+/** Upper estimate of the JSON of a run: it holds its scripts, and what they wrote. */
+const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
+  .map((column) => `coalesce(octet_length(${column}::text), 0)`)
+  .join(' + ')} + 12 * cardinality(ancestors)`;
 
 export type RunRecord = Readonly<Record<string, unknown>> & {
   readonly id: number;
@@ -25,17 +32,24 @@ export type RunRecord = Readonly<Record<string, unknown>> & {
 };
 
 /** Runs of a variable, newest first (R-H8). The caller has checked that the variable may be read. */
-export async function listRuns(
-  queryable: Queryable,
-  caller: Caller,
-  variableId: number,
-  { limit = DEFAULT_PAGE, offset }: Paging,
-): Promise<readonly RunRecord[]> {
-  const { rows } = await queryable.query<RunRecord>(
-    `select ${COLUMNS} from calculation_run where variable_id = $1 and account_id = $2 order by id desc limit $3 offset $4`,
-    [variableId, caller.accountId, limit, offset],
-  );
-  return narrowRuns(queryable, caller, rows);
+export function listRuns(caller: Caller, variableId: number): Listing<number, RunRecord> {
+  return {
+    keys: `select id as key, ${BYTES} as bytes from calculation_run where variable_id = $1 and account_id = $2
+      order by id desc`,
+    values: [variableId, caller.accountId],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<RunRecord>(
+        `select ${COLUMNS} from calculation_run where id = any($1::bigint[]) order by id desc`,
+        [ids],
+      );
+      return narrowRuns(queryable, caller, rows);
+    },
+  };
+}
+
+/** The page of runs that a request names. */
+export function pageOfRuns({ limit = DEFAULT_PAGE, offset }: Paging): Paging {
+  return { limit, offset };
 }
 
 /** @returns the number of recorded runs of the variable (R-A7, R-H8). */

@@ -8,6 +8,9 @@ export interface Paging {
   readonly offset: number;
 }
 
+/** The whole listing as one page. */
+export const WHOLE: Paging = { limit: undefined, offset: 0 };
+
 /** Query parameters of a paged listing (§2 Paging). */
 export const PAGING = {
   pageNumber: integerParameter('Page number, counted from 0.', { min: 0, default: 0 }),

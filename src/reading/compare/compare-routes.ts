@@ -8,12 +8,12 @@ import type { PointSelection } from '../../points/point.ts';
 import { setDateZone, settleDates } from '../../selection/date-zone.ts';
 import { resolveVersion } from '../../selection/resolve-version.ts';
 import { resolveSelection } from '../../selection/selection.ts';
+import { answerTable } from '../answer-table.ts';
 import type { ReadingServices } from '../data-routes.ts';
 import { chooseFormat } from '../formats/formats.ts';
 import { writeJson } from '../formats/json-table.ts';
 import type { Batch, Column, Table } from '../formats/table.ts';
 import { countedChunks } from '../read-metrics.ts';
-import { streamAnswer } from '../stream-answer.ts';
 import { type ComparedChunk, streamCompared } from './compare-points.ts';
 import { type CompareRequest, parseCompareRequest } from './compare-request.ts';
 import { type CompareCounter, compareCounter } from './compare-rules.ts';
@@ -34,7 +34,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   const format = chooseFormat(c.req.header('accept'));
   const [[variableId, variable] = []] = variables;
   const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
-  return streamAnswer(
+  return answerTable(
     c,
     format.contentType,
     (signal) => {

@@ -115,9 +115,11 @@ describe('accounts: GET /account/users', () => {
       const caller = await callerOf(api.manager);
       const scope = { caller, accountId: api.accountId };
       const filters = [{ searchText: 'zouzou zoé' }];
-      const page = { limit: 20, offset: 0, isCounted: true };
-      await listUsersOfAccount(explaining, { scope, level: 'Normal', filters, ...page });
-      await listVisibleUsers(explaining, { scope, level: 'Normal', filters, ...page }, []);
+      const selection = { scope, level: 'Normal', filters } as const;
+      for (const listing of [listUsersOfAccount(selection), listVisibleUsers(selection, [])]) {
+        await explaining.query(`${listing.keys} limit 20`, [...listing.values]);
+        await listing.count(explaining);
+      }
       expect(plans).toHaveLength(4);
       for (const plan of plans) expect(plan).toContain('app_user_search_text_idx');
     } finally {

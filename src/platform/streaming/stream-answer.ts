@@ -6,15 +6,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { CallerEnv } from '../identity/authentication/authenticate.ts';
-import { type PaceLimits, watchPace } from '../platform/client-pace.ts';
-import { markStreamed } from '../platform/http/streamed-answer.ts';
-import type { Log } from '../platform/log.ts';
-import { countedPieces, type ReadMetrics } from './read-metrics.ts';
+import { markStreamed } from '../http/streamed-answer.ts';
+import type { Log } from '../log.ts';
+import { type PaceLimits, watchPace } from './client-pace.ts';
 
-interface StreamServices {
+export interface StreamServices {
   readonly log: Log;
-  readonly readMetrics: ReadMetrics;
+  /** Limits of the clients. */
   readonly readPace: PaceLimits;
 }
 
@@ -25,17 +23,16 @@ interface StreamServices {
  * @throws the error of the first piece.
  */
 export async function streamAnswer(
-  c: Context<CallerEnv>,
-  contentType: string,
+  c: Context,
+  headers: Readonly<Record<string, string>>,
   write: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
-  { log, readMetrics, readPace }: StreamServices,
+  services: StreamServices,
 ): Promise<Response> {
   markStreamed(c);
-  c.header('Content-Type', contentType);
-  c.header('Vary', 'Accept');
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (c.req.method === 'HEAD') return c.body(null);
   const leaving = new AbortController();
-  const pieces = countedPieces(write(leaving.signal), readMetrics);
+  const pieces = write(leaving.signal);
   const end = (): void => {
     leaving.abort();
     // Errors caused by the abort have no recipient.
@@ -48,7 +45,7 @@ export async function streamAnswer(
   if (signal.aborted) end();
   const first = await pieces.next();
   if (signal.aborted) end();
-  return c.body(toStream(c, first, pieces, end, { log, readPace }));
+  return c.body(toStream(c, first, pieces, end, services));
 }
 
 function toStream(
@@ -56,7 +53,7 @@ function toStream(
   first: IteratorResult<Uint8Array>,
   pieces: AsyncGenerator<Uint8Array>,
   end: () => void,
-  { log, readPace }: Pick<StreamServices, 'log' | 'readPace'>,
+  { log, readPace }: StreamServices,
 ): ReadableStream {
   let next: IteratorResult<Uint8Array> | undefined = first;
   let isLeft = false;
@@ -70,6 +67,8 @@ function toStream(
     leave();
     breakConnection(c);
   });
+  // A stream whose client left before it was read is neither read nor cancelled.
+  c.req.raw.signal.addEventListener('abort', pace.end, { once: true });
   return new ReadableStream({
     pull: async (controller) => {
       pace.taken();

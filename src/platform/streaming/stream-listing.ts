@@ -1,0 +1,130 @@
+/**
+ * Streams a listing of any length with bounded memory, from one snapshot. It reads the keys of the rows and their sizes
+ * first, then the rows of some keys at a time: rows differ from 100 bytes to a megabyte (scripts, form values), so a number
+ * of rows alone bounds nothing. The listing uses the account's share of the connections of reads (R-A14).
+ */
+import type { Context } from 'hono';
+import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
+import type { ReadPool } from '../database/read-pool.ts';
+import type { Paging } from '../http/paging.ts';
+import { type StreamServices, streamAnswer } from './stream-answer.ts';
+
+/** The rows of a listing. */
+export interface Listing<Key extends string | number, Item extends object = object> {
+  /** Selects `key` and `bytes`, an upper estimate of the row's JSON, in the order of the listing, without paging. */
+  readonly keys: string;
+  /** Parameters of `keys`. */
+  readonly values: readonly unknown[];
+  /** Reads the items of some keys, in the order of the listing. */
+  readonly read: (queryable: Queryable, keys: readonly Key[]) => Promise<readonly Item[]>;
+}
+
+export interface ListingServices extends StreamServices {
+  readonly database: Queryable;
+  readonly reads: ReadPool;
+}
+
+/** Pages of at most this many rows and MAX_BATCH_BYTES are answered at once, without a snapshot. */
+const SHORT_ROWS = 100;
+const KEYS_PER_FETCH = 1000;
+const MAX_BATCH_ROWS = 500;
+const MAX_BATCH_BYTES = 1 << 20;
+
+/**
+ * Yields the items in batches of at most 500 items and about 1 MiB; a larger item is a batch of its own.
+ * @param transaction a snapshot; it is busy until the iteration ends.
+ */
+export async function* readBatches<Key extends string | number, Item extends object>(
+  transaction: Transaction,
+  { keys, values, read }: Listing<Key, Item>,
+  { limit, offset }: Paging,
+): AsyncGenerator<readonly Item[]> {
+  const page = `limit $${values.length + 1} offset $${values.length + 2}`;
+  await transaction.query(`declare listing no scroll cursor for ${keys} ${page}`, [...values, limit ?? null, offset]);
+  for (;;) {
+    const { rows } = await transaction.query<KeyRow<Key>>(`fetch ${KEYS_PER_FETCH} from listing`);
+    for (const batch of splitKeys(rows)) yield await read(transaction, batch);
+    if (rows.length < KEYS_PER_FETCH) return;
+  }
+}
+
+interface KeyRow<Key> {
+  readonly key: Key;
+  readonly bytes: number;
+}
+
+function* splitKeys<Key>(rows: readonly KeyRow<Key>[]): Generator<readonly Key[]> {
+  let batch: Key[] = [];
+  let batchBytes = 0;
+  for (const { key, bytes } of rows) {
+    if (batch.length > 0 && (batch.length === MAX_BATCH_ROWS || batchBytes + bytes > MAX_BATCH_BYTES)) {
+      yield batch;
+      batch = [];
+      batchBytes = 0;
+    }
+    batch.push(key);
+    batchBytes += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/**
+ * Answers the page of a listing as a JSON array: at once when it is short, otherwise streamed.
+ * @param wrap texts around the array. Default: none.
+ * @throws the error of the first batch.
+ */
+export async function answerListing<Key extends string | number>(
+  c: Context,
+  services: ListingServices,
+  accountId: number,
+  listing: Listing<Key>,
+  paging: Paging,
+  wrap: readonly [before: string, after: string] = ['', ''],
+): Promise<Response> {
+  const short = await readShort(services.database, listing, paging);
+  if (short) {
+    c.header('Content-Type', 'application/json');
+    return c.body(`${wrap[0]}${JSON.stringify(short)}${wrap[1]}`);
+  }
+  const source = services.reads.of(accountId);
+  const write = (signal: AbortSignal) => writeJson(source, listing, paging, wrap, signal);
+  return streamAnswer(c, { 'Content-Type': 'application/json' }, write, services);
+}
+
+/** @returns the items; undefined when the page is not short. */
+async function readShort<Key extends string | number>(
+  queryable: Queryable,
+  { keys, values, read }: Listing<Key>,
+  { limit = SHORT_ROWS + 1, offset }: Paging,
+): Promise<readonly object[] | undefined> {
+  const page = `limit $${values.length + 1} offset $${values.length + 2}`;
+  const { rows } = await queryable.query<KeyRow<Key>>(`${keys} ${page}`, [
+    ...values,
+    Math.min(limit, SHORT_ROWS + 1),
+    offset,
+  ]);
+  const [batch = [], ...others] = splitKeys(rows);
+  if (rows.length > SHORT_ROWS || others.length > 0) return undefined;
+  return batch.length === 0 ? [] : read(queryable, batch);
+}
+
+async function* writeJson<Key extends string | number>(
+  source: SnapshotSource,
+  listing: Listing<Key>,
+  paging: Paging,
+  [before, after]: readonly [string, string],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  // Encoded inside the snapshot: what is read ahead is then measured and bounded by its bytes.
+  const encode = async function* (transaction: Transaction) {
+    for await (const items of readBatches(transaction, listing, paging)) {
+      yield { json: Buffer.from(items.map((item) => JSON.stringify(item)).join()) };
+    }
+  };
+  let start = `${before}[`;
+  for await (const { json } of streamInSnapshot(source, encode, signal)) {
+    yield Buffer.concat([Buffer.from(start), json]);
+    start = ',';
+  }
+  yield Buffer.from(`${start === ',' ? '' : start}]${after}`);
+}

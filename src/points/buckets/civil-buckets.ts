@@ -54,13 +54,8 @@ function clockBuckets(length: Micros, offsetAt: (instant: Micros) => Micros): Ci
   };
   return {
     startOf,
-    next: (start) => {
-      // When the clock goes back by less than a bucket, the same local bucket starts a second time.
-      for (let instant = start + length; ; instant += length) {
-        const found = startOf(instant);
-        if (found > start) return found;
-      }
-    },
+    // When the clock goes back by less than a bucket, the same local bucket starts a second time.
+    next: (start) => startOf(start + length),
     previous: (start) => startOf(start - 1),
   };
 }

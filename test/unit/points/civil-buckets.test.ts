@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import { civilBuckets } from '../../../src/points/buckets/civil-buckets.ts';
+import { civilBuckets, shortestLength } from '../../../src/points/buckets/civil-buckets.ts';
 import { startOfDay } from '../../../src/structure/catalogue/time-zones.ts';
 
 const ZONES = [
@@ -48,6 +48,19 @@ describe('points: civil buckets', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  test('minutes and hours are those of the local clock; other buckets are at least a day (R-G1)', () => {
+    const minutes = bucketsOf('minute', 'Asia/Kathmandu');
+    expect(minutes.startOf(micros('2026-03-28T23:00:30Z'))).toBe(micros('2026-03-28T23:00Z'));
+    expect(minutes.next(micros('2026-03-28T23:00Z'))).toBe(micros('2026-03-28T23:01Z'));
+    expect(bucketsOf('hour', 'Asia/Kathmandu').startOf(micros('2026-03-28T23:30Z'))).toBe(micros('2026-03-28T23:15Z'));
+    // The clock goes back from 02:00 to 01:30 between these two instants.
+    const howe = bucketsOf('hour', 'Australia/Lord_Howe');
+    expect(howe.startOf(micros('2026-04-04T14:59:59Z'))).toBe(micros('2026-04-04T14:00Z'));
+    expect(howe.startOf(micros('2026-04-04T15:00Z'))).toBe(micros('2026-04-04T14:30Z'));
+    const lengths = KINDS.map((kind) => shortestLength(kind) / 60_000_000);
+    expect(lengths).toEqual([1, 60, 1440, 1440, 1440, 1440]);
   });
 
   test('days follow clock changes; hours are full on both sides (R-G1)', () => {

@@ -1,6 +1,9 @@
 /** SQL literals: no value can escape its literal. */
 import { describe, expect, test } from 'vitest';
+import { MAX_DATE_MICROS, MIN_DATE_MICROS } from '../../../src/platform/dates/instant-rules.ts';
 import {
+  doubleLiteral,
+  instantArrayLiteral,
   instantLiteral,
   integerArrayLiteral,
   integerLiteral,
@@ -10,7 +13,11 @@ import {
 
 describe('SQL literals:', () => {
   test('numbers are written exactly; other values throw', () => {
-    expect(integerLiteral(42)).toBe('42');
+    expect([integerLiteral(42), integerLiteral(0)]).toEqual(['42', '0']);
+    expect(doubleLiteral(-1.5e-7)).toBe("float8 '-1.5e-7'");
+    for (const wrong of [Number.NaN, Infinity, -Infinity]) {
+      expect(() => doubleLiteral(wrong)).toThrow(`must be finite, got ${wrong}`);
+    }
     expect(`1-${integerLiteral(-1)}`).toBe('1-(-1)');
     expect(integerArrayLiteral([1, -2])).toBe("'{1,-2}'::int[]");
     for (const wrong of [1.5, Number.NaN, Infinity, 2 ** 53, '1; drop table point' as never as number]) {
@@ -33,5 +40,8 @@ describe('SQL literals:', () => {
     expect(instantLiteral(Date.UTC(2026, 2, 1) * 1000 + 1)).toBe("timestamptz '2026-03-01T00:00:00.000001Z'");
     expect(instantLiteral(-Number.MAX_VALUE)).toBe("timestamptz '-infinity'");
     expect(instantLiteral(Number.MAX_VALUE)).toBe("timestamptz 'infinity'");
+    const ends = [MIN_DATE_MICROS - 1, MIN_DATE_MICROS, MAX_DATE_MICROS, MAX_DATE_MICROS + 1];
+    const [first, last] = ['1700-01-01T00:00:00Z', '2200-01-01T00:00:00Z'];
+    expect(instantArrayLiteral(ends)).toBe(`'{-infinity,${first},${last},infinity}'::timestamptz[]`);
   });
 });

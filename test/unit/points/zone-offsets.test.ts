@@ -31,5 +31,19 @@ test('zone offsets: a period without a clock change is one span, and equal neigh
   expect(offsetSpans('Europe/Brussels', june, july).map(({ offset }) => offset)).toEqual([2 * HOUR]);
   const year = offsetSpans('Europe/Brussels', Date.UTC(2026, 0, 1) * 1000, Date.UTC(2027, 0, 1) * 1000);
   expect(year.map(({ offset }) => offset / HOUR)).toEqual([1, 2, 1]);
+  expect(year[0]?.from).toBe(Date.UTC(2026, 0, 1) * 1000);
   expect(mergeSpans(year, (offset) => offset % HOUR)).toHaveLength(1);
+});
+
+test('zone offsets: a period has exactly the spans that it touches, also where it is open or ends at a clock change (R-G1)', () => {
+  const [spring, autumn] = [Date.UTC(2026, 2, 29, 1) * 1000, Date.UTC(2026, 9, 25, 1) * 1000];
+  const startsOf = (from?: number, to?: number) => offsetSpans('Europe/Brussels', from, to).map((span) => span.from);
+  const all = startsOf();
+  expect(all).toEqual(expect.arrayContaining([spring, autumn]));
+  expect(startsOf(undefined, spring)).toEqual(all.filter((start) => start <= spring));
+  expect(startsOf(undefined, spring - 1)).toEqual(all.filter((start) => start < spring));
+  expect(startsOf(autumn)).toEqual(all.filter((start) => start >= autumn));
+  expect(startsOf(autumn - 1)).toEqual(all.filter((start) => start >= spring));
+  expect(startsOf(spring + 1, autumn)).toHaveLength(2);
+  expect(startsOf(spring + 1, autumn - 1)).toHaveLength(1);
 });

@@ -75,15 +75,15 @@ describe('read request: a query and a body give the same request (R-G1, R-G2)', 
 
 describe('read request: contradictory parameters are refused and both named (R-G2)', () => {
   test.each([
-    ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion'],
-    ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion'],
-    ['fill=linear', 'fill', 'granularity'],
-    ['fill=null&granularity=raw', 'fill', 'granularity'],
-    ['minCount=2', 'minCount', 'granularity'],
-  ])('%s', (query, name, other) => {
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=P1D', 'asOf', 'relativeVersion', 'both choose the state'],
+    ['asOf=2026-01-01T00:00:00Z&relativeVersion=Current', 'asOf', 'relativeVersion', 'both choose the state'],
+    ['fill=linear', 'fill', 'granularity', 'gap filling needs a granularity'],
+    ['fill=null&granularity=raw', 'fill', 'granularity', 'gap filling needs a granularity'],
+    ['minCount=2', 'minCount', 'granularity', 'counting points needs a granularity'],
+  ])('%s', (query, name, other, why) => {
     const { code, message, details } = refusalOf(() => fromQuery(query));
     expect(code).toBe('invalid_input');
-    expect(message).toContain(`query ${name} and query ${other} contradict each other`);
+    expect(message).toContain(`query ${name} and query ${other} contradict each other: ${why}`);
     expect(details?.map(({ path }) => path)).toEqual([`query.${name}`, `query.${other}`]);
   });
 });

@@ -56,6 +56,10 @@ const SETTINGS = {
     integer(0, 65535).default(8080),
     'Port of the api role: REST API, push and token issuer; 0 lets the system choose one.',
   ),
+  HTTP_MIN_BODY_BYTES_PER_SEC: setting(
+    integer(0, 2 ** 30).default(4096),
+    'Minimum rate of request bodies in bytes a second; a body that falls 20 s behind is answered 408. 0: none.',
+  ),
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
@@ -177,11 +181,11 @@ const SETTINGS = {
   PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum elements in one push.'),
   PUSH_MAX_QUEUE_BYTES: setting(
     integer(1 << 20, 2 ** 46).default(2 ** 31),
-    'Maximum bytes of accepted readings that wait to be written; further pushes are answered 503.',
+    'Maximum bytes of accepted readings that wait to be written; further pushes are answered 503. An account may take at most half.',
   ),
   PUSH_MAX_MEMORY_BYTES: setting(
     integer(1 << 20, 2 ** 40).default(134_217_728),
-    'Maximum bytes of push bodies in memory per process; further pushes are answered 503.',
+    'Maximum bytes of push bodies in memory per process; further pushes are answered 503. An account may take at most half.',
   ),
   PUSH_BASIC_TOKEN_URL: setting(
     webUrl.optional(),

@@ -79,9 +79,10 @@ async function run(given: Config, log: Log, names: ReadonlySet<RoleName>): Promi
   await stopping;
 }
 
-async function listenApi({ HTTP_HOST: host, HTTP_PORT: port }: Config): Promise<HttpListener> {
+async function listenApi(config: Config): Promise<HttpListener> {
+  const { HTTP_HOST: host, HTTP_PORT: port, HTTP_MIN_BODY_BYTES_PER_SEC: minBodyBytesPerSec } = config;
   try {
-    return await listenHttp(host, port);
+    return await listenHttp(host, port, { minBodyBytesPerSec });
   } catch (error) {
     throw toListenError(error, { host, port, prefix: 'HTTP' });
   }

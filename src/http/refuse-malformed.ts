@@ -7,7 +7,7 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION } from '../platform/http/api-version.ts';
 
-interface Refusal {
+export interface Refusal {
   readonly status: string;
   readonly message: string;
 }
@@ -36,10 +36,18 @@ export function refuseMalformed(server: Server): void {
     outgoing.once('close', () => answering.delete(socket));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // The client would read an error in the middle of another answer as a part of that answer.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering.has(socket)) socket.destroy(error);
-    else socket.end(toAnswer(REFUSALS[error.code ?? ''] ?? MALFORMED));
+    if (error.code === 'ECONNRESET') socket.destroy(error);
+    else refuse(socket, REFUSALS[error.code ?? ''] ?? MALFORMED, !answering.has(socket));
   });
+}
+
+/**
+ * Answers a refusal past the app, and closes the connection.
+ * @param mayAnswer false: another answer is under way, and the client would read the refusal as a part of it.
+ */
+export function refuse(socket: Duplex, refusal: Refusal, mayAnswer: boolean): void {
+  if (mayAnswer && socket.writable) socket.end(toAnswer(refusal), () => socket.destroy());
+  else socket.destroy();
 }
 
 function toAnswer({ status, message }: Refusal): string {

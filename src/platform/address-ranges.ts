@@ -25,7 +25,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return range;
 }
 
-/** Whether a receiver at the address may be connected to (R-I4). */
+/** Whether a webhook may connect to the address (R-I4). */
 export function isAllowedAddress(text: string, allowedRanges: readonly AddressRange[]): boolean {
   const family = familyOf(text);
   if (!family) return false;
@@ -38,8 +38,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * The network a client controls: an IPv4 address itself, without mapping; of IPv6 the /64, any address of which one
- * client may take (R-B15). Text that is not an address stays as it is.
+ * The network that one client controls: an IPv4 address itself, without its IPv6 mapping; the /64 network of an IPv6
+ * address. Text that is not an address is returned unchanged (R-B15).
  * @param text may have the port or the zone id that proxies add.
  */
 export function networkOf(text: string): string {

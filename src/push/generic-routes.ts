@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
 import { DomainError } from '../platform/errors.ts';
-import { readBytes } from '../platform/http/http-body.ts';
+import { incomingOf, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { bodyFormat } from './mapper/body-format.ts';
 import { getMapper } from './mapper/mappers.ts';
@@ -21,10 +21,10 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
     const mapper = await getMapper(database, caller.accountId, c.req.param('guid'));
     if (!mapper.isEnabled) throw new DomainError('not_found', 'the mapper does not exist');
     const format = bodyFormat(c.req.raw);
-    await admission.assertQueueCapacity();
-    const share = admission.openBody();
+    await admission.assertQueueCapacity(caller.accountId);
+    const share = admission.openBody(caller);
     try {
-      const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take);
+      const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));
       // Hash the client's body: the result of a mapper may differ between runs.
       const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
       const body = { format, hasHeader: mapper.hasHeader, bytes };

@@ -1,8 +1,7 @@
 /** `POST /api/data` (§4.5, R-D1): answers once the push is committed. */
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type CallerEnv, requirePermission } from '../identity/authentication/authenticate.ts';
-import { assertJsonType, readBytes } from '../platform/http/http-body.ts';
+import { assertJsonType, incomingOf, readBytes } from '../platform/http/http-body.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { genericRoutes } from './generic-routes.ts';
 import { operationRoutes } from './operations/operation-routes.ts';
@@ -22,8 +21,8 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
       const { caller, requestId } = c.var;
       const { operationId, timeoutSec } = parsePushQuery(c.req.url);
       assertJsonType(c.req.raw);
-      await admission.assertQueueCapacity();
-      const share = admission.openBody();
+      await admission.assertQueueCapacity(caller.accountId);
+      const share = admission.openBody(caller);
       try {
         const bytes = await readBytes(c.req.raw, maxBodyBytes, share.take, incomingOf(c.env));
         const label = operationId ?? makeLabel(Date.now());
@@ -36,9 +35,4 @@ export function pushRoutes(service: PushService): Hono<CallerEnv & RequestIdEnv>
     },
   );
   return routes.route('/', operationRoutes(service)).route('/', genericRoutes(service));
-}
-
-/** @returns Node's request; undefined when the app runs without a Node server. */
-function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
-  return (env as Partial<HttpBindings> | undefined)?.incoming;
 }

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { openBodyRateWatch } from '../http/body-rate.ts';
 import { refuseMalformed } from '../http/refuse-malformed.ts';
 
 type Fetch = (request: Request, env: object) => Response | Promise<Response>;
@@ -23,26 +24,42 @@ const starting: Fetch = () => new Response('starting', { status: 503, headers: {
 
 // An answer that the client does not read holds a database connection. Longer than the statement time-out.
 const STALLED_MS = 300_000;
+const BODY_GRACE_SEC = 20;
 // A file of 200 MiB over 1 Mbit/s.
 const MAX_REQUEST_MS = 1_800_000;
+
+export interface ListenLimits {
+  /** A connection without traffic for this time is closed. */
+  readonly stalledMs?: number;
+  /** Minimum rate of request bodies; 0: none. */
+  readonly minBodyBytesPerSec?: number;
+  /** Seconds that a body may fall behind the minimum rate. */
+  readonly bodyGraceSec?: number;
+}
 
 /**
  * Listens on `host` and `port`.
  * @param port 0 chooses a free port.
- * @param stalledMs a connection without traffic for this time is closed.
  * @throws {Error} EADDRINUSE and the like when it cannot listen.
  */
-export async function listenHttp(host: string, port: number, stalledMs = STALLED_MS): Promise<HttpListener> {
+export async function listenHttp(
+  host: string,
+  port: number,
+  { stalledMs = STALLED_MS, minBodyBytesPerSec = 0, bodyGraceSec = BODY_GRACE_SEC }: ListenLimits = {},
+): Promise<HttpListener> {
   let fetch = starting;
   const throughApp: RawHandler = getRequestListener((request, env) => fetch(request, env));
   let handle = throughApp;
   let inFlight = 0;
-  const ended = (): void => {
+  const bodies = openBodyRateWatch({ bytesPerSec: minBodyBytesPerSec, graceSec: bodyGraceSec });
+  function ended(this: ServerResponse): void {
     inFlight -= 1;
-  };
+    bodies.remove(this.req);
+  }
   const server = createServer((incoming, outgoing) => {
     inFlight += 1;
     outgoing.once('close', ended);
+    bodies.add(incoming, outgoing);
     handle(incoming, outgoing);
   });
   refuseMalformed(server);
@@ -63,6 +80,7 @@ export async function listenHttp(host: string, port: number, stalledMs = STALLED
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
+          bodies.close();
           clearTimeout(cut);
           resolve();
         });

@@ -1,6 +1,7 @@
 /** Reads request bodies (R-A4): media types, gzip, the size limit on inflated bytes, JSON errors with line and column. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import type { HttpBindings } from '@hono/node-server';
 import { printParseErrorCode, visit } from 'jsonc-parser';
 import { DomainError } from '../errors.ts';
 
@@ -114,19 +115,24 @@ function spaced(code: string): string {
   return code.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
+/** @returns Node's request, for `readBytes`; undefined when the app runs without a Node server. */
+export function incomingOf(env: unknown): HttpBindings['incoming'] | undefined {
+  return (env as Partial<HttpBindings> | undefined)?.incoming;
+}
+
 /**
  * Reads a body, inflated when it is gzip (R-A4).
  * @param maxBytes limit on the inflated size.
- * @param onBytes receives the number of bytes about to be buffered; an error it throws ends the read.
- * @param incoming the same body as a Node stream: a large body of known length is read from it in half the time.
- * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the
- *   connection ends within the body.
+ * @param onBytes receives the number of bytes that have arrived; an error it throws ends the read.
+ * @param incoming the same body as a Node stream: a body of known length is read from it in half the time.
+ * @throws {DomainError} body_too_large; unsupported_media_type; invalid_input when the gzip is not valid or the connection
+ *   ends within the body.
  */
 export async function readBytes(
   request: Request,
   maxBytes: number,
   onBytes: (count: number) => void = () => {},
-  incoming?: AsyncIterable<Uint8Array>,
+  incoming?: Readable,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip') {
@@ -152,18 +158,22 @@ async function readPlain(
   request: Request,
   maxBytes: number,
   onBytes: (count: number) => void,
-  incoming: AsyncIterable<Uint8Array> | undefined,
+  incoming: Readable | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length >= 0) {
     // Refuses by Content-Length, before reading.
     if (length > maxBytes) throw tooLarge(maxBytes);
-    onBytes(length);
-    if (length < MIN_GATHERED_BYTES || !incoming) return new Uint8Array(await request.arrayBuffer());
-    return gather(incoming, length);
+    if (length <= SMALL_BYTES || !incoming) {
+      const bytes = new Uint8Array(await request.arrayBuffer());
+      onBytes(bytes.length);
+      return bytes;
+    }
+    // Node's own iterator would end the connection with the loop, and so before an error is answered.
+    return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();
-  return gather(limited(toReadable(request.body), maxBytes, onBytes), MIN_GATHERED_BYTES);
+  return gather(limited(toReadable(request.body), maxBytes, onBytes));
 }
 
 async function readGzip(
@@ -176,7 +186,7 @@ async function readGzip(
   const gunzip = createGunzip();
   raw.on('error', (error) => gunzip.destroy(error));
   try {
-    return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes), MIN_GATHERED_BYTES);
+    return await gather(limited(raw.pipe(gunzip), maxBytes, onBytes));
   } finally {
     raw.destroy();
   }
@@ -186,20 +196,24 @@ function toReadable(body: NonNullable<Request['body']>): Readable {
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-// Below this size, one `arrayBuffer()` call is faster than reading chunks.
-const MIN_GATHERED_BYTES = 1 << 18;
+// Up to this size, one `arrayBuffer()` call is faster than reading chunks.
+const SMALL_BYTES = 1 << 14;
+const FIRST_BUFFER_BYTES = 1 << 18;
 
 /**
  * Concatenates chunks as they arrive: joining 50 MiB at the end blocks the event loop for 100 ms.
- * @param expectedBytes initial size of the buffer; it grows as needed.
+ * The buffer grows with what arrives, not with what is announced.
+ * @param expectedBytes announced size; undefined: unknown.
  */
-async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  let bytes = new Uint8Array(expectedBytes);
+async function gather(chunks: AsyncIterable<Uint8Array>, expectedBytes?: number): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes = new Uint8Array(Math.min(expectedBytes ?? FIRST_BUFFER_BYTES, FIRST_BUFFER_BYTES));
   let length = 0;
   for await (const chunk of chunks) {
     const end = length + chunk.length;
     if (end > bytes.length) {
-      const longer = new Uint8Array(Math.max(end, 2 * bytes.length));
+      const longer = new Uint8Array(
+        Math.max(end, expectedBytes ? Math.min(expectedBytes, 4 * bytes.length) : 2 * bytes.length),
+      );
       longer.set(bytes.subarray(0, length));
       bytes = longer;
     }

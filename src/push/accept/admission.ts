@@ -1,9 +1,10 @@
 /**
  * Back-pressure (R-D10): rejects pushes while the bodies in this process take too much memory, or too many bytes of
- * accepted readings wait to be written.
+ * accepted readings wait to be written. An account may hold at most as much of either as stays free (R-A14).
  */
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { type BudgetBound, type BudgetOwner, openSharedBudget } from '../../platform/shared-budget.ts';
 import type { PushMetrics } from '../push-metrics.ts';
 
 export interface AdmissionLimits {
@@ -12,44 +13,72 @@ export interface AdmissionLimits {
 }
 
 export interface Admission {
-  /** Whether the queue is below its limit, by the last known size; false before the first look-up. */
-  hasCapacity(): boolean;
-  /** @throws {DomainError} queue_full when too many bytes wait to be written. */
-  assertQueueCapacity(): Promise<void>;
+  /** Whether the queue has capacity for the account, by the last known sizes; false before the first look-up. */
+  hasCapacity(accountId: number): boolean;
+  /** @throws {DomainError} queue_full when too many bytes of all accounts, or of this one, wait to be written. */
+  assertQueueCapacity(accountId: number): Promise<void>;
   /** Adds the bytes of readings that were just queued. */
-  noteQueued(bytes: number): void;
+  noteQueued(accountId: number, bytes: number): void;
   /** Opens the memory account of one body; call `release` when done. */
-  openBody(): BodyShare;
+  openBody(owner: BudgetOwner): BodyShare;
 }
 
 export interface BodyShare {
-  /** @throws {DomainError} queue_full when bodies take too much memory. */
+  /** @param bytes that have arrived. @throws {DomainError} queue_full when bodies take too much memory. */
   take(bytes: number): void;
-  /** @returns false if bodies take too much memory. */
+  /** @param bytes that have arrived. @returns false if bodies take too much memory. */
   tryTake(bytes: number): boolean;
   release(): void;
+}
+
+type Refusals = Pick<PushMetrics, 'queueFull' | 'memoryFull'>;
+
+/** Opens the admission control of this process (R-D10). @param metrics count what is turned away. */
+export function openAdmission(database: Database, limits: AdmissionLimits, metrics: Refusals): Admission {
+  const memory = openSharedBudget(limits.maxMemoryBytes);
+  return {
+    ...watchQueue(database, limits.maxQueueBytes, metrics),
+    openBody: (owner) => {
+      const { take, release } = memory.open(owner);
+      return {
+        release,
+        tryTake: (bytes) => take(bytes) === undefined,
+        take: (bytes) => {
+          const bound = take(bytes);
+          if (!bound) return;
+          metrics.memoryFull.inc();
+          throw new DomainError('queue_full', describeMemory(bound, limits.maxMemoryBytes));
+        },
+      };
+    },
+  };
+}
+
+function describeMemory({ of, held }: BudgetBound, maxBytes: number): string {
+  if (of === 'total') {
+    return `request bodies must take at most ${maxBytes} bytes of memory, ${held} are in use; try again later`;
+  }
+  return `request bodies of one ${of} must leave memory to others, this ${of} uses ${held} of ${maxBytes} bytes; try again later`;
 }
 
 // Maximum age of the known queue size. Bytes that this process adds are counted at once.
 const MAX_AGE_MS = 500;
 
 const QUEUE_BYTES = `
-  select coalesce(sum(length(rows)), 0)::int8 as bytes from push_batch where set_aside_date is null`;
+  select account_id as "accountId", sum(length(rows))::int8 as bytes from push_batch
+  where set_aside_date is null group by account_id`;
 
-/** Opens the admission control of this process (R-D10). @param metrics count what is turned away. */
-export function openAdmission(
-  database: Database,
-  { maxMemoryBytes, maxQueueBytes }: AdmissionLimits,
-  metrics: Pick<PushMetrics, 'queueFull' | 'memoryFull'>,
-): Admission {
-  let queueBytes = 0;
+/** Follows the bytes of readings that wait to be written, per account. */
+function watchQueue(database: Database, maxBytes: number, metrics: Refusals): Omit<Admission, 'openBody'> {
+  let total = 0;
+  let byAccount = new Map<number, number>();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | undefined;
-  let memoryBytes = 0;
 
   const readQueueSize = async (): Promise<void> => {
-    const { rows } = await database.query<{ bytes: number }>(QUEUE_BYTES);
-    queueBytes = rows[0]?.bytes ?? 0;
+    const { rows } = await database.query<{ accountId: number; bytes: number }>(QUEUE_BYTES);
+    byAccount = new Map(rows.map(({ accountId, bytes }) => [accountId, bytes]));
+    total = rows.reduce((sum, { bytes }) => sum + bytes, 0);
     readAtMs = performance.now();
   };
   const refresh = (): Promise<void> => {
@@ -58,48 +87,30 @@ export function openAdmission(
     });
     return refreshing;
   };
-
-  const hasCapacity = (): boolean => {
+  const fits = (accountId: number): boolean => total + (byAccount.get(accountId) ?? 0) < maxBytes;
+  const hasCapacity = (accountId: number): boolean => {
     if (readAtMs === Number.NEGATIVE_INFINITY) return false;
     // Refresh in the background; only a refusal waits for the new size.
     if (performance.now() - readAtMs > MAX_AGE_MS) refresh().catch(() => {});
-    return queueBytes < maxQueueBytes;
+    return fits(accountId);
   };
 
   return {
-    hasCapacity: hasCapacity,
-    assertQueueCapacity: async () => {
-      if (hasCapacity()) return;
+    hasCapacity,
+    assertQueueCapacity: async (accountId) => {
+      if (hasCapacity(accountId)) return;
       await refresh();
-      if (queueBytes < maxQueueBytes) return;
+      if (fits(accountId)) return;
       metrics.queueFull.inc();
-      const message = `the queue must hold at most ${maxQueueBytes} bytes of readings, got ${queueBytes}; try again later`;
-      throw new DomainError('queue_full', message);
+      throw new DomainError(
+        'queue_full',
+        `the queue must hold at most ${maxBytes} bytes of readings, and of one account at most what is free; got ${total} bytes, ` +
+          `${byAccount.get(accountId) ?? 0} of this account; try again later`,
+      );
     },
-    noteQueued: (bytes) => {
-      queueBytes += bytes;
-    },
-    openBody: () => {
-      let taken = 0;
-      const tryTake = (bytes: number): boolean => {
-        if (memoryBytes + bytes > maxMemoryBytes) return false;
-        memoryBytes += bytes;
-        taken += bytes;
-        return true;
-      };
-      return {
-        tryTake,
-        take: (bytes) => {
-          if (tryTake(bytes)) return;
-          metrics.memoryFull.inc();
-          const message = `request bodies must take at most ${maxMemoryBytes} bytes of memory, ${memoryBytes} are in use; try again later`;
-          throw new DomainError('queue_full', message);
-        },
-        release: () => {
-          memoryBytes -= taken;
-          taken = 0;
-        },
-      };
+    noteQueued: (accountId, bytes) => {
+      total += bytes;
+      byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + bytes);
     },
   };
 }

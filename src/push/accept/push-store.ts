@@ -30,7 +30,7 @@ export function openPushStore({ group, fastPaths, admission, wake }: PushStorePa
     submit: async (submission) => {
       const outcome = await group.submit(submission);
       if (outcome.kind !== 'stored') return outcome;
-      admission.noteQueued(submission.push.tuples.length);
+      admission.noteQueued(submission.accountId, submission.push.tuples.length);
       wake(submission.accountId);
       return outcome;
     },

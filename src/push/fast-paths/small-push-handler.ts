@@ -8,6 +8,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { API_VERSION, isApiVersion } from '../../platform/http/api-version.ts';
 import { isJsonType } from '../../platform/http/http-body.ts';
 import { isRequestId } from '../../platform/http/request-id.ts';
+import type { BodyShare } from '../accept/admission.ts';
 import type { PlainPush, RawHandler, SmallPushServices } from './fast-paths.ts';
 import { planSmallPush } from './plan-small-push.ts';
 
@@ -24,6 +25,7 @@ interface Request {
   readonly outgoing: ServerResponse;
   readonly caller: Caller;
   readonly startMs: number;
+  readonly share: BodyShare;
 }
 
 const MAX_BYTES = 16 * 1024;
@@ -33,11 +35,11 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
   return (incoming, outgoing) => {
     const caller = admit(services, incoming);
     if (!caller) return app(incoming, outgoing);
-    const share = services.admission.openBody();
-    if (!share.tryTake(Number(incoming.headers['content-length']))) return app(incoming, outgoing);
+    const share = services.admission.openBody(caller);
     const startMs = performance.now();
     outgoing.once('close', share.release);
-    readBody(incoming, (bytes) => void handle(services, { incoming, outgoing, caller, startMs }, bytes, app));
+    const request = { incoming, outgoing, caller, startMs, share };
+    readBody(incoming, share, (bytes, hasMemory) => void handle(services, request, hasMemory, bytes, app));
   };
 }
 
@@ -61,7 +63,7 @@ function admit(
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
-  return caller?.permissions.has('datapusher.standard') && admission.hasCapacity() ? caller : undefined;
+  return caller?.permissions.has('datapusher.standard') && admission.hasCapacity(caller.accountId) ? caller : undefined;
 }
 
 /** Node keeps the first of repeated headers, the app joins them. @param name in lower case. */
@@ -74,21 +76,38 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   return count > 1;
 }
 
-function readBody(incoming: IncomingMessage, done: (bytes: Buffer) => void): void {
+/** Charges what arrives. Without memory for it, `done` still receives the body, for the app to refuse. */
+function readBody(
+  incoming: IncomingMessage,
+  share: BodyShare,
+  done: (bytes: Buffer, hasMemory: boolean) => void,
+): void {
   const chunks: Buffer[] = [];
-  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-  incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  let hasMemory = true;
+  incoming.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    hasMemory &&= share.tryTake(chunk.length);
+  });
+  incoming.on('end', () => done(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks), hasMemory));
 }
 
-async function handle(services: SmallPushServices, request: Request, bytes: Buffer, app: RawHandler): Promise<void> {
-  const { incoming, outgoing } = request;
+async function handle(
+  services: SmallPushServices,
+  request: Request,
+  hasMemory: boolean,
+  bytes: Buffer,
+  app: RawHandler,
+): Promise<void> {
+  const { incoming, outgoing, share } = request;
   let left: LeftToApp = { rawBody: bytes };
   try {
-    const stored = await store(services, request, bytes);
+    const stored = hasMemory ? await store(services, request, bytes) : undefined;
     if (stored) return answer(services, request, stored, bytes.length);
   } catch (error) {
     left = { ...left, pushFailure: { error } };
   }
+  // The app charges the body itself.
+  share.release();
   app(Object.assign(incoming, left), outgoing);
 }
 

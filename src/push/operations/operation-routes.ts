@@ -50,7 +50,7 @@ export function operationRoutes({ database, admission, replay }: PushService): H
       const operations = await findMeant(database, caller, label, all);
       const mapperIds = new Set(operations.map(({ mapperId }) => mapperId));
       for (const id of mapperIds) assertPermission(caller, id === null ? 'datapusher.standard' : 'datapusher.custom');
-      await admission.assertQueueCapacity();
+      await admission.assertQueueCapacity(caller.accountId);
       const [mapperId = null] = mapperIds;
       const context = { caller, label, requestId, timeoutSec, isResendable: false, mapperId };
       return c.json(

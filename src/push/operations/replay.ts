@@ -70,6 +70,6 @@ async function store(
     }
     await storeBatches(transaction, [batch]);
   });
-  admission.noteQueued(operation.tuples.length);
+  admission.noteQueued(caller.accountId, operation.tuples.length);
   wake(caller.accountId);
 }

@@ -77,7 +77,7 @@ describe('http listener: stop', () => {
 });
 
 test('http listener: a stalled connection is closed after its timeout', async () => {
-  listener = await listenHttp('127.0.0.1', 0, 500);
+  listener = await listenHttp('127.0.0.1', 0, { stalledMs: 500 });
   const isCancelled = serveEndless();
   await stall();
   await eventually('the end of the answer', async () => isCancelled());
@@ -113,4 +113,45 @@ describe('http listener: malformed requests', () => {
     expect(await text(socket)).toBe('');
     gate.resolve(ok());
   });
+});
+
+describe('http listener: a minimum rate of request bodies', () => {
+  const LIMITS = { minBodyBytesPerSec: 1000, bodyGraceSec: 1 };
+  const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
+  /** @param bytes sent every 100 ms. @returns the answer; empty when the connection was closed without one. */
+  const trickle = async (port: number, bytes: number): Promise<string> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(HEAD);
+    const timer = setInterval(() => bytes > 0 && socket.writable && socket.write('x'.repeat(bytes)), 100);
+    const answer = await text(socket);
+    clearInterval(timer);
+    return answer;
+  };
+
+  test('answers 408 to bodies that stall or trickle, not to those at the rate or those that the service reads late (R-A14, R-A5)', async () => {
+    listener = await listenHttp('127.0.0.1', 0, LIMITS);
+    const { port } = listener;
+    const failures: unknown[] = [];
+    listener.serve(async (request) => {
+      // Longer than the grace: unread bytes of a client that has sent everything do not count as slow.
+      if (request.url.endsWith('/late')) await new Promise((resolve) => setTimeout(resolve, 3500));
+      const body = await request.arrayBuffer().catch((error: unknown) => failures.push(error));
+      return new Response(typeof body === 'number' ? undefined : String(body.byteLength));
+    });
+    const [stalled, slow, fast, late] = await Promise.all([
+      trickle(port, 0),
+      trickle(port, 10),
+      Promise.race([trickle(port, 200), new Promise((resolve) => setTimeout(resolve, 3800, 'under way'))]),
+      fetch(`http://127.0.0.1:${port}/late`, { method: 'POST', body: new Uint8Array(1_000_000) }),
+    ]);
+    for (const answer of [stalled, slow]) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+      expect(answer).toContain('must arrive at 1000 bytes a second or faster; send the request again');
+      expect(answer).toContain('Connection: close');
+    }
+    expect(fast).toBe('under way');
+    expect([late.status, await late.text()]).toEqual([200, '1000000']);
+    await eventually('the app to be notified', async () => failures.length === 2);
+  }, 15_000);
 });

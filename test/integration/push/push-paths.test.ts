@@ -278,7 +278,7 @@ describe('push: back-pressure', () => {
     const small = await startTestApi({ PUSH_MAX_QUEUE_BYTES: '1048576', PUSH_DIRECT_WRITES: '0' });
     try {
       const { variableId } = await createStructure(small.manager);
-      const full = () => small.manager.post('/api/data', [{ variableId, data: readings(9000, 1) }]);
+      const full = () => small.manager.post('/api/data', [{ variableId, data: readings(8000, 1) }]);
       const answers = [await full(), await full(), await full(), await full()];
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 503, 503]);
       expect(answers[3]).toMatchObject({ body: { code: 'queue_full' } });

@@ -69,7 +69,7 @@ async function openHandler() {
       const caller = findCachedCaller(`Bearer ${api.manager.token}`, 'push-data');
       if (!caller) throw new Error('the caller is not cached');
       await service.targets.resolve(caller, [{ variableId }], false);
-      await service.admission.assertQueueCapacity();
+      await service.admission.assertQueueCapacity(api.accountId);
     },
     close: () => Promise.all([service.close(), listener.stop(0)]),
   };

@@ -36,7 +36,13 @@ const WAYS: readonly (readonly [way: string, read: (sent: Sent) => Promise<Uint8
   ['of known length', (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES)],
   [
     'of known length, from Node',
-    (sent) => readBytes(requestOf(sent, lengthOf(sent)), MAX_BYTES, () => {}, piecesOf(sent)),
+    (sent) =>
+      readBytes(
+        requestOf(sent, lengthOf(sent)),
+        MAX_BYTES,
+        () => {},
+        Readable.from(piecesOf(sent), { objectMode: false }),
+      ),
   ],
   ['of unknown length', (sent) => readBytes(requestOf(sent, {}), MAX_BYTES)],
 ];

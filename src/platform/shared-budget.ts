@@ -1,0 +1,79 @@
+/**
+ * Divides one resource of this process, such as the memory of request bodies, among accounts and users (R-A14). An account may
+ * hold at most as much as stays free: alone half of the total, beside one greedy account a third, so that a newcomer always
+ * finds room. A user may hold three quarters of what stays free. A single holding is bounded by the total only while nothing
+ * else is held, so that the largest request fits.
+ */
+
+export interface SharedBudget {
+  /** Opens a holding of 0; `release` it when done. */
+  open(owner: BudgetOwner): Holding;
+}
+
+export interface BudgetOwner {
+  readonly accountId: number;
+  readonly userId: string;
+}
+
+export interface Holding {
+  /** Adds `amount` to the holding. @returns the bound that would be exceeded; undefined: it is added. */
+  take(amount: number): BudgetBound | undefined;
+  /** Gives everything back. */
+  release(): void;
+}
+
+export interface BudgetBound {
+  readonly of: 'total' | 'account' | 'user';
+  /** What the total, account or user holds now. */
+  readonly held: number;
+}
+
+const USER_SHARE = 0.75;
+
+/** @param total the most that all holdings may have together. */
+export function openSharedBudget(total: number): SharedBudget {
+  let held = 0;
+  const byAccount = new Map<number, number>();
+  const byUser = new Map<string, number>();
+
+  const findBound = ({ accountId, userId }: BudgetOwner, amount: number, own: number): BudgetBound | undefined => {
+    const free = total - held - amount;
+    if (free < 0) return { of: 'total', held };
+    if (held === own) return undefined;
+    const ofAccount = byAccount.get(accountId) ?? 0;
+    if (ofAccount + amount > free) return { of: 'account', held: ofAccount };
+    const ofUser = byUser.get(userId) ?? 0;
+    return ofUser + amount > USER_SHARE * free ? { of: 'user', held: ofUser } : undefined;
+  };
+  const add = ({ accountId, userId }: BudgetOwner, amount: number): void => {
+    held += amount;
+    addTo(byAccount, accountId, amount);
+    addTo(byUser, userId, amount);
+  };
+
+  return {
+    open: (owner) => {
+      let own = 0;
+      return {
+        take: (amount) => {
+          const bound = findBound(owner, amount, own);
+          if (bound) return bound;
+          own += amount;
+          add(owner, amount);
+          return undefined;
+        },
+        release: () => {
+          add(owner, -own);
+          own = 0;
+        },
+      };
+    },
+  };
+}
+
+/** Keeps only keys that hold something. */
+function addTo<Key>(amounts: Map<Key, number>, key: Key, amount: number): void {
+  const sum = (amounts.get(key) ?? 0) + amount;
+  if (sum > 0) amounts.set(key, sum);
+  else amounts.delete(key);
+}

@@ -1,0 +1,84 @@
+/** Memory of push bodies: what has arrived is charged, and no account or user takes what others need (R-A14, R-D10). */
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestClient } from '../../support/clients/test-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const MIB = 1 << 20;
+
+let api: TestApi;
+let ofStranger: number;
+let second: TestClient;
+beforeAll(async () => {
+  api = await startTestApi({ PUSH_MAX_MEMORY_BYTES: String(8 * MIB) });
+  ({ variableId: ofStranger } = await createStructure(api.stranger));
+  second = await api.signIn('second', 'MANAGER');
+});
+afterAll(() => api.close());
+
+interface OpenPush {
+  readonly sent: ClientRequest;
+  readonly answer: Promise<{ readonly status: number; readonly body: string; readonly retryAfter: string | undefined }>;
+}
+
+/** Opens a push that announces `announced` bytes, sends `sentBytes` spaces of them and stalls. */
+function openPush({ token }: TestClient, announced: number, sentBytes: number): OpenPush {
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...{ 'Content-Type': 'application/json', 'Content-Length': announced },
+  };
+  const sent = request(`${api.origin}/api/data`, { method: 'POST', headers, agent: false });
+  const answer = new Promise<IncomingMessage>((resolve, reject) =>
+    sent.on('response', resolve).on('error', reject),
+  ).then(async (incoming) => ({
+    status: incoming.statusCode ?? 0,
+    body: await text(incoming),
+    retryAfter: incoming.headers['retry-after'],
+  }));
+  answer.catch(() => {});
+  sent.flushHeaders();
+  if (sentBytes > 0) sent.write(Buffer.alloc(sentBytes, ' '));
+  return { sent, answer };
+}
+
+const close = (pushes: readonly OpenPush[]) => {
+  for (const { sent } of pushes) sent.destroy();
+};
+
+let minutes = 0;
+const pushOfStranger = (readings: number) => {
+  const data = Array.from({ length: readings }, () => {
+    minutes += 1;
+    return { date: new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes).toISOString(), value: 1 };
+  });
+  return api.stranger.post('/api/data', [{ variableId: ofStranger, data }]);
+};
+
+describe('push: memory of bodies', () => {
+  it('announced bytes that have not arrived take no memory from other accounts (R-A14, R-D10)', async () => {
+    const idle = Array.from({ length: 20 }, () => openPush(api.manager, 7 * MIB, 0));
+    await eventually('the requests to arrive', async () => idle.every(({ sent }) => sent.socket?.bytesWritten));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => pushOfStranger(8000)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    close(idle);
+  });
+
+  it('an account at its worst is answered 503 with Retry-After, and others push on (R-A14, R-D10)', async () => {
+    const greedy = [api.manager, second].flatMap((client) =>
+      Array.from({ length: 6 }, () => openPush(client, MIB, MIB - 1)),
+    );
+    const refused = await Promise.race(greedy.map(({ answer }) => answer));
+    expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]/) });
+    expect(JSON.parse(refused.body)).toMatchObject({
+      code: 'queue_full',
+      message: expect.stringMatching(/^request bodies of one (account|user) must leave memory to others/),
+    });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => pushOfStranger(8000)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    close(greedy);
+    await eventually('the memory to be free', async () => (await api.manager.post('/api/data', [])).status === 200);
+  });
+});

@@ -1,0 +1,63 @@
+/** Shares of one resource among accounts and users (R-A14). */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openSharedBudget } from '../../../src/platform/shared-budget.ts';
+
+const TOTAL = 1200;
+const owner = (accountId: number, user = 'one') => ({ accountId, userId: `${accountId}-${user}` });
+
+/** Opens holdings of 1 until one is refused. @returns how much the owner holds. */
+function takeAll(budget: ReturnType<typeof openSharedBudget>, of: ReturnType<typeof owner>): number {
+  let taken = 0;
+  while (budget.open(of).take(1) === undefined) taken += 1;
+  return taken;
+}
+
+describe('shared budget: a share of each account and user (R-A14)', () => {
+  test('a single holding may take the total while nothing else is held', () => {
+    const holding = openSharedBudget(TOTAL).open(owner(1));
+    expect(holding.take(TOTAL)).toBeUndefined();
+    expect(holding.take(1)).toEqual({ of: 'total', held: TOTAL });
+  });
+
+  test('an account of many users takes half, and a user three sevenths, while others hold nothing', () => {
+    expect(takeAll(openSharedBudget(TOTAL), owner(1))).toBe(Math.floor((TOTAL * 3) / 7));
+    const budget = openSharedBudget(TOTAL);
+    const users = ['one', 'two', 'three'].map((user) => takeAll(budget, owner(1, user)));
+    expect(users.reduce((sum, taken) => sum + taken, 0)).toBe(TOTAL / 2);
+    expect(budget.open(owner(1, 'four')).take(1)).toEqual({ of: 'account', held: TOTAL / 2 });
+  });
+
+  test('a newcomer finds room beside any number of greedy accounts', () => {
+    const budget = openSharedBudget(TOTAL);
+    for (let accountId = 1; accountId <= 9; accountId += 1) {
+      for (const user of ['one', 'two', 'three', 'four']) takeAll(budget, owner(accountId, user));
+      const newcomer = budget.open(owner(100));
+      expect(newcomer.take(TOTAL / 40)).toBeUndefined();
+      newcomer.release();
+    }
+  });
+
+  test('what is released is free again, and never more than the total is held', () => {
+    const step = fc.record({
+      accountId: fc.integer({ min: 1, max: 3 }),
+      user: fc.constantFrom('one', 'two'),
+      amount: fc.integer({ min: 1, max: TOTAL }),
+      isReleased: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const budget = openSharedBudget(TOTAL);
+        const open: { readonly amount: number; release(): void }[] = [];
+        for (const { accountId, user, amount, isReleased } of steps) {
+          const holding = budget.open(owner(accountId, user));
+          if (holding.take(amount) === undefined) open.push({ amount, release: holding.release });
+          expect(open.reduce((sum, held) => sum + held.amount, 0)).toBeLessThanOrEqual(TOTAL);
+          if (isReleased) open.shift()?.release();
+        }
+        for (const { release } of open) release();
+        expect(budget.open(owner(1)).take(TOTAL)).toBeUndefined();
+      }),
+    );
+  });
+});

@@ -225,6 +225,10 @@ const SETTINGS = {
     'Maximum ratio of the decompressed size of a workbook to its compressed size.',
   ),
   FILE_RETENTION_DAYS: setting(integer(1, 3650).default(30), 'Days a Standard File and its row errors are kept.'),
+  ATTACHMENT_RETENTION_DAYS: setting(
+    integer(1, 36_500).default(365),
+    'Days an uploaded file that is not a Standard File is kept.',
+  ),
   FILE_CONCURRENCY: setting(
     integer(1, 64).default(2),
     'Maximum Standard Files an ingester processes at the same time.',

@@ -12,7 +12,9 @@ import { csvTemplate, xlsxTemplate } from './template.ts';
 
 const ERRORS_PER_PAGE = 5000;
 const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
+/** By format; an attachment is never shown by a browser as what its sender calls it. */
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
+const ATTACHMENT_TYPE = 'application/octet-stream';
 
 /** Answers every row error of a file, streamed. @param filename name of the uploaded file. */
 export function answerErrors(c: Context, database: Database, fileId: string, filename: string): Response {
@@ -29,9 +31,9 @@ export async function answerTemplate(c: Context): Promise<Response> {
 }
 
 /** Answers a stream as a download of this name. */
-export function answerDownload(c: Context, body: Readable, format: FileFormat, filename: string): Response {
+export function answerDownload(c: Context, body: Readable, format: FileFormat | undefined, filename: string): Response {
   markStreamed(c);
-  c.header('Content-Type', TYPES[format]);
+  c.header('Content-Type', format ? TYPES[format] : ATTACHMENT_TYPE);
   c.header('Content-Disposition', `attachment; filename*=UTF-8''${encodeName(filename)}`);
   c.header('X-Content-Type-Options', 'nosniff');
   return c.body(Readable.toWeb(body) as ReadableStream);

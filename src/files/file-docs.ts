@@ -43,9 +43,14 @@ const rowWarning = z
   .meta({ id: 'RowWarning' }) satisfies z.ZodType<RowWarning>;
 const fileStatus = z.object({
   id: z.string(),
+  kind: z
+    .enum(['StandardFile', 'Attachment'])
+    .meta({ description: 'An attachment is kept as uploaded and never parsed; its state is `Stored`.' }),
   filename: z.string(),
-  format: z.enum(['csv', 'xlsx']),
-  state: z.enum(['Queued', 'Processing', 'Completed', 'Failed']),
+  format: z.enum(['csv', 'xlsx']).exactOptional().meta({ description: 'Format of a Standard File.' }),
+  state: z
+    .enum(['Queued', 'Processing', 'Completed', 'PartiallyIngested', 'Rejected', 'Failed', 'Stored'])
+    .meta({ description: '`Completed`: every row is ingested. `Rejected`: none is.' }),
   progress: z.object({ bytes: count, totalBytes: count, rows: count }),
   counts: z.object({ rows: count, ingested: count, rejected: count, warnings: count }),
   failure: z
@@ -72,9 +77,9 @@ const DOWNLOAD = { 'Content-Disposition': 'File name of the download.' };
 
 export const FILE_OPERATIONS: readonly Operation[] = [
   {
-    ...{ method: 'post', path: '/storage', operationId: 'uploadFile', tag, summary: 'Upload a Standard File' },
+    ...{ method: 'post', path: '/storage', operationId: 'uploadFile', tag, summary: 'Upload a file' },
     description:
-      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber` together with `mapping_config` or `variable_type_id`. `version` and `tags` (`key:value|key:value`) are optional. The file is ingested in the background; follow it under `/storage/{id}`.',
+      'A Standard File is a CSV file or the first sheet of an xlsx workbook. Required columns are `date`, `value` and at least one identifier: `variable_id`, or one of `source_id`, `source_serialnumber`, `source_ean`, `source_name` and `source_meternumber` together with `mapping_config` or `variable_type_id`. `version` and `tags` (`key:value|key:value`) are optional. The file is ingested in the background; follow it under `/storage/{id}`. A file with an extension other than `.csv` and `.xlsx` is stored as an attachment.',
     access: UPLOADERS,
     query: UPLOAD_QUERY,
     body: {
@@ -82,6 +87,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
         'multipart/form-data': z.object({ data: z.string().meta({ contentMediaType: 'application/octet-stream' }) }),
         'text/csv': bytes('text/csv'),
         [XLSX_TYPE]: bytes(XLSX_TYPE),
+        'application/octet-stream': bytes('application/octet-stream'),
       },
       mayBeGzip: true,
     },
@@ -129,7 +135,11 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       {
         status: 200,
         description: 'Bytes of the file, in the format it was uploaded in.',
-        types: { 'text/csv': bytes('text/csv'), [XLSX_TYPE]: bytes(XLSX_TYPE) },
+        types: {
+          'text/csv': bytes('text/csv'),
+          [XLSX_TYPE]: bytes(XLSX_TYPE),
+          'application/octet-stream': bytes('application/octet-stream'),
+        },
         headers: DOWNLOAD,
       },
     ],

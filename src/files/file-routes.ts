@@ -1,4 +1,4 @@
-/** Routes under `/storage` (R-E1): upload a Standard File, follow its ingestion, download it and its row errors. */
+/** Routes under `/storage` (R-E1): upload a Standard File or an attachment, follow its ingestion, download it and its row errors. */
 import { Readable } from 'node:stream';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
@@ -32,7 +32,9 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
   const routes = new Hono<CallerEnv & RequestIdEnv>();
   routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
     const { caller } = c.var;
-    const fileId = await storeFile(database, c.var, await receiveUpload(c.req.raw, maxBytes), maxBytes);
+    const upload = await receiveUpload(c.req.raw, maxBytes);
+    const fileId = await storeFile(database, c.var, upload, maxBytes);
+    if (upload.format === undefined) return c.json(fileId);
     await wakeFileIngester(caller.accountId).catch((error: unknown) => {
       log.warn(
         { err: error, fileId, requestId: c.var.requestId },

@@ -3,15 +3,18 @@ import type { Caller } from '../identity/caller/caller.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { DomainError } from '../platform/errors.ts';
 import { isGuid } from '../platform/guid.ts';
-import type { FileFormat, RowError, RowWarning } from './standard-file.ts';
+import type { FileFormat, FileKind, RowError, RowWarning } from './standard-file.ts';
 
-export type FileState = 'Queued' | 'Processing' | 'Completed' | 'Failed';
+/** `PartiallyIngested`, `Rejected`: some or all rows were rejected. `Stored`: an attachment. */
+export type FileState = 'Queued' | 'Processing' | 'Completed' | 'PartiallyIngested' | 'Rejected' | 'Failed' | 'Stored';
 
 /** A file as `GET /storage/{id}` and its events show it. */
 export interface FileStatus {
   readonly id: string;
+  readonly kind: FileKind;
   readonly filename: string;
-  readonly format: FileFormat;
+  /** Of a Standard File. */
+  readonly format?: FileFormat;
   readonly state: FileState;
   readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };
   readonly counts: {
@@ -30,8 +33,9 @@ export interface FileStatus {
 
 interface FileRow {
   readonly id: string;
+  readonly kind: FileKind;
   readonly filename: string;
-  readonly format: FileFormat;
+  readonly format: FileFormat | null;
   readonly state: FileState;
   readonly sizeBytes: number;
   readonly bytes: number;
@@ -48,8 +52,8 @@ interface FileRow {
 }
 
 const FIND = `
-  select id, filename, format, state, size_bytes as "sizeBytes",
-         case when state = 'Completed' then size_bytes else position_bytes end as bytes, position_rows as rows,
+  select id, kind, filename, format, state, size_bytes as "sizeBytes",
+         case when state in ('Completed', 'PartiallyIngested', 'Rejected', 'Stored') then size_bytes else position_bytes end as bytes, position_rows as rows,
          ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings,
          failure_code as "failureCode", failure, ignored_columns as "ignoredColumns",
          uploaded_date as "uploadedDate", started_date as "startedDate", completed_date as "completedDate"
@@ -69,9 +73,10 @@ export async function getFile(queryable: Queryable, caller: Caller, fileId: stri
 }
 
 function toStatus(row: FileRow): FileStatus {
-  const { id, filename, format, state, rows, ingested, rejected, warnings, ignoredColumns, uploadedDate } = row;
+  const { id, kind, filename, format, state, rows, ingested, rejected, warnings, ignoredColumns, uploadedDate } = row;
   return {
-    ...{ id, filename, format, state },
+    ...{ id, kind, filename, state },
+    ...(format !== null && { format }),
     progress: { bytes: row.bytes, totalBytes: row.sizeBytes, rows },
     counts: { rows, ingested, rejected, warnings },
     ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failure ?? '' } }),
@@ -83,7 +88,7 @@ function toStatus(row: FileRow): FileStatus {
 
 /** Whether the file has reached its final state (R-E1). */
 export function isOver({ state }: FileStatus): boolean {
-  return state === 'Completed' || state === 'Failed';
+  return state !== 'Queued' && state !== 'Processing';
 }
 
 /** Returns at most the first 100 warnings about local dates, in file order (R-D4). */

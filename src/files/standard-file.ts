@@ -3,6 +3,9 @@
 /** Format by file name or content type; the first bytes must match it (`upload/file-signature.ts`). */
 export type FileFormat = 'csv' | 'xlsx';
 
+/** `Attachment`: kept as uploaded and never parsed. */
+export type FileKind = 'StandardFile' | 'Attachment';
+
 /** Why a row was rejected. Clients rely on these codes. */
 export type RowErrorCode =
   | 'malformed_row'

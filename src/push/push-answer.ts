@@ -5,7 +5,7 @@ export interface PushAnswer {
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
-  /** The first 100 local dates that a clock change makes ambiguous or skips. */
+  /** The first 100 local dates that a clock change makes ambiguous or skips, or that nothing was accepted. */
   readonly warnings: readonly PushWarning[];
 }
 
@@ -19,7 +19,7 @@ export interface Rejection {
 
 export interface PushWarning {
   readonly path: string;
-  readonly code: 'ambiguous_local_date' | 'skipped_local_date';
+  readonly code: 'ambiguous_local_date' | 'skipped_local_date' | 'nothing_accepted';
   readonly message: string;
 }
 

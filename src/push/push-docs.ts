@@ -30,10 +30,15 @@ const rejection = z
     description: 'An element without a target. The other elements are accepted.',
   }) satisfies z.ZodType<Rejection>;
 const warning = z
-  .object({ path: z.string(), code: z.enum(['ambiguous_local_date', 'skipped_local_date']), message: z.string() })
+  .object({
+    path: z.string(),
+    code: z.enum(['ambiguous_local_date', 'skipped_local_date', 'nothing_accepted']),
+    message: z.string(),
+  })
   .meta({
     id: 'PushWarning',
-    description: 'A local date that a clock change makes ambiguous or skips.',
+    description:
+      'A local date that a clock change makes ambiguous or skips, or `nothing_accepted`: every element was rejected.',
   }) satisfies z.ZodType<PushWarning>;
 const outcome = {
   operationId: z.string().meta({ description: 'The label.' }),
@@ -48,7 +53,9 @@ const operation = z
     ...outcome,
     id: idSchema,
     userId: z.string(),
-    state: z.enum(['Queued', 'Processing', 'Completed', 'Failed']),
+    state: z.enum(['Queued', 'Processing', 'Completed', 'Rejected', 'Failed']).meta({
+      description: '`Rejected`: no element was accepted. `Failed`: accepted readings could not be written.',
+    }),
     warnings: z.array(warning),
     failure: z.string().exactOptional(),
     mapperId: z.string().exactOptional().meta({ description: 'Mapper of a push in a custom format.' }),

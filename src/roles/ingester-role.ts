@@ -57,6 +57,7 @@ function startFiles(parts: Parts): Role {
       maxRatio: config.FILE_MAX_RATIO,
     },
     retentionDays: config.FILE_RETENTION_DAYS,
+    attachmentRetentionDays: config.ATTACHMENT_RETENTION_DAYS,
     sweepIntervalMs: config.SWEEP_INTERVAL_MS,
   };
   return startFileIngester({ ...parts, queue: fileQueue, settings });

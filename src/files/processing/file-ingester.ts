@@ -35,6 +35,8 @@ export interface FileIngesterServices {
     readonly concurrency: number;
     readonly limits: FileLimits;
     readonly retentionDays: number;
+    /** The same for attachments. */
+    readonly attachmentRetentionDays: number;
     readonly sweepIntervalMs: number;
   };
   readonly metrics: Metrics;
@@ -50,7 +52,7 @@ export interface FileIngester {
 /** Starts the queue worker, the sweeper and the purge of expired files. */
 export function startFileIngester(services: FileIngesterServices): FileIngester {
   const { database, dictionary, queue, queueOptions, outbox, settings, log } = services;
-  const { concurrency, limits, retentionDays, sweepIntervalMs } = settings;
+  const { concurrency, limits, retentionDays, attachmentRetentionDays, sweepIntervalMs } = settings;
   const metrics = createFileMetrics(services.metrics);
   const parser = openFileParser();
   const stopping = new AbortController();
@@ -77,7 +79,7 @@ export function startFileIngester(services: FileIngesterServices): FileIngester 
     await worker.sweep(accounts.map(String));
   };
   const purge = async (): Promise<void> => {
-    while (!stopping.signal.aborted && (await purgeFiles(database, retentionDays)) > 0);
+    while (!stopping.signal.aborted && (await purgeFiles(database, retentionDays, attachmentRetentionDays)) > 0);
   };
   const worker = openWakeWorker(FILE_QUEUE, queue, concurrency, work, queueOptions);
   const sweeper = startSweeper(FILE_QUEUE, sweepIntervalMs, sweep, log, services.progress);
@@ -100,14 +102,19 @@ const FILES_PER_PASS = 10;
  * that locks stay short.
  * @returns number of files deleted; call again until it is 0.
  */
-export async function purgeFiles(database: Database, retentionDays: number): Promise<number> {
+export async function purgeFiles(
+  database: Database,
+  retentionDays: number,
+  attachmentRetentionDays: number,
+): Promise<number> {
   const { rowCount } = await database.query(
     `delete from stored_file where id in (
        select id from stored_file
-       where state in ('Completed', 'Failed') and uploaded_date < now() - $1 * interval '1 day'
+       where state in ('Completed', 'PartiallyIngested', 'Rejected', 'Failed') and uploaded_date < now() - $1 * interval '1 day'
+          or state = 'Stored' and uploaded_date < now() - $4 * interval '1 day'
           or state = 'Uploading' and uploaded_date < now() - $2 * interval '1 hour'
        limit $3 for update skip locked)`,
-    [retentionDays, MAX_UPLOAD_HOURS, FILES_PER_PASS],
+    [retentionDays, MAX_UPLOAD_HOURS, FILES_PER_PASS, attachmentRetentionDays],
   );
   return rowCount ?? 0;
 }

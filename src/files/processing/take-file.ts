@@ -62,7 +62,7 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Ends a file as Completed, or as Failed when `failure` is given, and appends the event `FileIngested`.
+ * Ends a file as Completed, PartiallyIngested or Rejected by its rows, or as Failed when `failure` is given, and appends the event `FileIngested`.
  * @returns false when the file had already ended.
  */
 export async function endFile(
@@ -72,11 +72,13 @@ export async function endFile(
 ): Promise<boolean> {
   const { rows } = await transaction.query<Ended>(
     `update stored_file
-     set state = $2, failure_code = $3, failure = $4, completed_date = clock_timestamp()
+     set state = case when $2::text is not null then 'Failed' when rejected_rows = 0 then 'Completed'
+                      when ingested_rows = 0 then 'Rejected' else 'PartiallyIngested' end,
+         failure_code = $2, failure = $3, completed_date = clock_timestamp()
      where id = $1 and state in ('Queued', 'Processing')
      returning account_id as "accountId", user_id as "userId", filename, state, position_rows as rows,
                ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings`,
-    [fileId, failure ? 'Failed' : 'Completed', failure?.code, failure?.message],
+    [fileId, failure?.code ?? null, failure?.message ?? null],
   );
   const [file] = rows;
   if (!file) return false;

@@ -1,5 +1,6 @@
 /**
- * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. Either may be gzip; the limit
+ * Reads an upload request (R-E1): a form with a part `data`, or the file as the body. A name with an extension other than
+ * .csv and .xlsx makes it an attachment. Either may be gzip; the limit
  * applies to the inflated size (R-A4). Decides the file's name and format.
  */
 import { z } from 'zod';
@@ -22,9 +23,11 @@ const EXTENSIONS: ReadonlyMap<string, FileFormat> = new Map([
   ['xlsx', 'xlsx'],
 ]);
 
+const OTHER_WORKBOOKS: ReadonlySet<string> = new Set(['xls', 'xlsm', 'xlsb', 'ods']);
+
 export const UPLOAD_QUERY = declareQuery({
   filename: textParameter(
-    'File name, ending in .csv or .xlsx. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
+    'File name. A file ending in .csv or .xlsx is a Standard File, any other an attachment. Default: the file name in the form, or `upload.csv` or `upload.xlsx` by the content type.',
     // Folders in front of the name do not count.
     z.string().meta({ maxLength: MAX_FILENAME }),
   ),
@@ -42,6 +45,7 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
   const body = openBody(request, maxBytes + FORM_BYTES, fileTooLarge(maxBytes));
   if (type !== 'multipart/form-data') {
     const format = FORMATS[type];
+    if (!format && isAttachment(given)) return { filename: nameOf(given ?? ''), format: undefined, content: body };
     if (!format) throw wrongType(type);
     return { filename: nameOf(given ?? `upload.${format}`), format: assertSameFormat(format, given), content: body };
   }
@@ -50,14 +54,18 @@ export async function receiveUpload(request: Request, maxBytes: number): Promise
   return { filename: name, format: formatOf(name, mediaType(mimeType)), content };
 }
 
-function formatOf(filename: string, type: string): FileFormat {
+/** @returns undefined for an attachment. @throws {DomainError} for a workbook in a format that cannot be read. */
+function formatOf(filename: string, type: string): FileFormat | undefined {
   const extension = extensionOf(filename);
-  const format = EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
-  if (format) return format;
-  throw new DomainError(
-    'unsupported_media_type',
-    `the file name must end in .csv or .xlsx, got ${JSON.stringify(filename)}`,
-  );
+  // Its sender expects the rows to be ingested.
+  if (OTHER_WORKBOOKS.has(extension)) throw notReadable(filename);
+  return EXTENSIONS.get(extension) ?? (extension === '' ? FORMATS[type] : undefined);
+}
+
+/** Whether the name has an extension that is not that of a Standard File. */
+function isAttachment(filename: string | undefined): boolean {
+  const extension = extensionOf(filename ?? '');
+  return extension !== '' && !EXTENSIONS.has(extension) && !OTHER_WORKBOOKS.has(extension);
 }
 
 /** Returns the format of the media type. @throws {DomainError} when the file name has another extension. */
@@ -86,7 +94,12 @@ function mediaType(contentType: string | null): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
+function notReadable(filename: string): DomainError {
+  const message = `a workbook must be .xlsx, got ${JSON.stringify(filename)}; save it as .xlsx or .csv`;
+  return new DomainError('unsupported_media_type', message);
+}
+
 function wrongType(type: string): DomainError {
-  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}`;
+  const message = `Content-Type must be multipart/form-data, text/csv or ${XLSX_TYPE}, got ${type || 'none'}; an attachment needs a filename`;
   return new DomainError('unsupported_media_type', message);
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
-import { type FileFormat, FileRefusal } from '../standard-file.ts';
+import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature } from './file-signature.ts';
 import { limited } from './open-body.ts';
 import { PART_BYTES, storingParts } from './stored-parts.ts';
@@ -11,7 +11,8 @@ import { PART_BYTES, storingParts } from './stored-parts.ts';
 /** A file being received; iterate `content` once. */
 export interface Upload {
   readonly filename: string;
-  readonly format: FileFormat;
+  /** undefined: an attachment, whose content is not looked at. */
+  readonly format: FileFormat | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -25,7 +26,7 @@ export interface Sender {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
- * Stores an upload and queues it for processing; nothing is left of an upload that fails.
+ * Stores an upload and queues a Standard File for processing; nothing is left of an upload that fails.
  * @returns the file id, once the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  *   invalid_input when the file is empty.
@@ -41,7 +42,7 @@ export async function storeFile(
   try {
     let sizeBytes = 0;
     for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeBuffer)) {
-      if (sizeBytes === 0) assertFormat(format, bytes);
+      if (sizeBytes === 0 && format) assertFormat(format, bytes);
       sizeBytes += bytes.length;
       parts.add(bytes);
     }
@@ -49,9 +50,10 @@ export async function storeFile(
     if (sizeBytes === 0) throw new DomainError('invalid_input', 'the file is empty');
     await database.query(
       `update stored_file
-       set state = 'Queued', size_bytes = $2, place = nextval('stored_file_place'), uploaded_date = clock_timestamp()
+       set state = $3, size_bytes = $2, uploaded_date = clock_timestamp(),
+           place = case when format is not null then nextval('stored_file_place') end
        where id = $1`,
-      [fileId, sizeBytes],
+      [fileId, sizeBytes, format ? 'Queued' : 'Stored'],
     );
     return fileId;
   } catch (error) {
@@ -66,18 +68,22 @@ async function insertFile(
   database: Database,
   { caller, requestId }: Sender,
   filename: string,
-  format: FileFormat,
+  format: FileFormat | undefined,
 ): Promise<string> {
   const { accountId, userId } = caller;
   const { siteIds, sourceIds } = writeReach(caller);
   const { rows } = await database.query<{ id: string }>(
-    `insert into stored_file (account_id, user_id, sites, source_ids, filename, format, request_id)
-     values ($1, $2, $3, $4, $5, $6, $7) returning id`,
-    [accountId, userId, siteIds, sourceIds, filename, format, requestId],
+    `insert into stored_file (account_id, user_id, sites, source_ids, filename, format, request_id, kind)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning id`,
+    [accountId, userId, siteIds, sourceIds, filename, format ?? null, requestId, kindOf(format)],
   );
   const [file] = rows;
   if (!file) throw new Error('the file was not inserted');
   return file.id;
+}
+
+function kindOf(format: FileFormat | undefined): FileKind {
+  return format ? 'StandardFile' : 'Attachment';
 }
 
 function assertFormat(format: FileFormat, start: Buffer): void {

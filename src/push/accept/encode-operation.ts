@@ -4,6 +4,7 @@ import type { Dictionary } from '../../points/dictionary.ts';
 import { findLabelIds } from '../../points/find-label-ids.ts';
 import type { EncodedPush } from '../body/encode-push.ts';
 import type { OpenPush } from '../body/push-readers.ts';
+import type { PushWarning } from '../push-answer.ts';
 import type { Target, Unresolved } from '../resolve-targets.ts';
 import type { NewOperation } from '../store/new-operation.ts';
 
@@ -23,6 +24,12 @@ export interface PushContext {
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags'>;
 
+/** The answer is 200 all the same, which clients take for success (§7). */
+function nothingAccepted(count: number): PushWarning {
+  const message = `nothing was stored: no target was found for any of the ${count} elements; see rejected, and replay the operation once the structure exists`;
+  return { path: '$', code: 'nothing_accepted', message };
+}
+
 /** Creates new VersionTags and tag sets. The operation has no `resendKey` yet. */
 export async function encodeOperation(
   dictionary: Dictionary,
@@ -39,8 +46,10 @@ export async function encodeOperation(
     labelIds: labelTable.map(labelIds),
   });
   const indexes = rejected.map(({ index }) => index);
+  const isRejected = rejected.length > 0 && rejected.length === targets.length;
   return {
     ...encoded,
+    warnings: isRejected ? [nothingAccepted(rejected.length)] : encoded.warnings,
     ...{ userId: caller.userId, label, requestId, timeoutSec, mapperId, resendKey: null, isReplay: false },
     acceptedElements: targets.length - rejected.length,
     acceptedReadings: readingCount,

@@ -10,7 +10,7 @@ export interface Operation {
   readonly id: number;
   readonly label: string;
   readonly userId: string;
-  readonly state: 'Queued' | 'Processing' | 'Completed' | 'Failed';
+  readonly state: 'Queued' | 'Processing' | 'Completed' | 'Rejected' | 'Failed';
   readonly acceptedElements: number;
   readonly acceptedReadings: number;
   readonly rejected: readonly Rejection[];

@@ -26,7 +26,7 @@ export async function purgeOldOperations(database: Database, days: number): Prom
   const { rowCount } = await database.query(
     `delete from push_operation where id in (
        select id from push_operation
-       where accepted_date < now() - make_interval(days => $1) and state in ('Completed', 'Failed')
+       where accepted_date < now() - make_interval(days => $1) and state in ('Completed', 'Rejected', 'Failed')
          and not exists (select from push_batch where set_aside_date is not null and push_operation.id = any(operation_ids))
        limit $2)`,
     [days, OPERATIONS_PER_PASS],

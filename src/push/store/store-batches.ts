@@ -37,7 +37,8 @@ const STORE = `
                                 member_readings, member_request_ids, started_date, completed_date, announced_date)
     overriding system value
     select id, account_id, user_id, label, request_id,
-           case when tuples = 0 then 'Completed' when is_queued then 'Queued' else 'Processing' end, elements, readings,
+           case when tuples = 0 and elements = 0 and rejected <> '[]' then 'Rejected' when tuples = 0 then 'Completed'
+                when is_queued then 'Queued' else 'Processing' end, elements, readings,
            coalesce(rejected, '[]')::jsonb, coalesce(warnings, '[]')::jsonb, decode(resend_key, 'hex'), mapper_id::uuid,
            is_replay, deadline, case when last_member > 0 then ($27::int[])[first_member:last_member] end,
            case when last_member > 0 then ($28::int[])[first_member:last_member] end,
@@ -45,7 +46,7 @@ const STORE = `
            case when tuples = 0 then clock_timestamp() end, case when tuples = 0 then clock_timestamp() end
     from given order by ordinal
     on conflict (resend_key) where resend_key is not null do nothing
-    returning id, account_id, case when state = 'Completed' then push_operation_event(push_operation) end as event
+    returning id, account_id, case when state in ('Completed', 'Rejected') then push_operation_event(push_operation) end as event
   ), announced as (
     insert into outbox_event (account_id, type, payload)
     select account_id, ${eventLiteral('DataPushCompleted')}, jsonb_build_object('operations', jsonb_agg(event order by id))

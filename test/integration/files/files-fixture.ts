@@ -19,7 +19,8 @@ export interface FileStatusBody {
   readonly id: string;
   readonly filename: string;
   readonly format: string;
-  readonly state: 'Queued' | 'Processing' | 'Completed' | 'Failed';
+  readonly kind: string;
+  readonly state: string;
   readonly progress: { readonly bytes: number; readonly totalBytes: number; readonly rows: number };
   readonly counts: {
     readonly rows: number;
@@ -84,7 +85,13 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
     ...{ api, origin, post, get, status },
     startIngester: (limits = {}) => {
       const { database, dictionary, queueOptions, outbox, metrics, log } = parts;
-      const settings = { concurrency: 2, limits: { ...LIMITS, ...limits }, retentionDays: 30, sweepIntervalMs: 200 };
+      const settings = {
+        concurrency: 2,
+        limits: { ...LIMITS, ...limits },
+        retentionDays: 30,
+        attachmentRetentionDays: 30,
+        sweepIntervalMs: 200,
+      };
       const ingester = startFileIngester({ database, dictionary, queue, queueOptions, outbox, settings, metrics, log });
       ingesters.push(ingester);
       return ingester;
@@ -99,7 +106,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
     ended: (fileId) =>
       eventually(`the end of file ${fileId}`, async () => {
         const found = await status(fileId);
-        return (found.state === 'Completed' || found.state === 'Failed') && found;
+        return !['Queued', 'Processing'].includes(found.state) && found;
       }),
     close: async () => {
       await Promise.all(ingesters.map((ingester) => ingester.stop()));

@@ -63,14 +63,18 @@ async function expectOnce(fileId: string): Promise<void> {
     (ROWS * (ROWS - 1)) / 2 - Array.from({ length: bad }, (_, index) => index * 1000 + 7).reduce((a, b) => a + b);
   expect(rows).toEqual([{ versions: ROWS - bad, dates: ROWS - bad, sum }]);
   const status = await stack.status(fileId);
-  expect(status).toMatchObject({ state: 'Completed', counts: { rows: ROWS, ingested: ROWS - bad, rejected: bad } });
+  expect(status).toMatchObject({
+    ...{ state: 'PartiallyIngested', counts: { rows: ROWS, ingested: ROWS - bad, rejected: bad } },
+  });
   expect(new Set(status.errors.map(({ row }) => row)).size).toBe(bad);
   const events = await stack.api.database.query<{ payload: unknown }>(
     `select payload from outbox_event where type = 'FileIngested' and payload ->> 'fileId' = $1`,
     [fileId],
   );
   expect(events.rows).toEqual([
-    { payload: expect.objectContaining({ state: 'Completed', counts: expect.objectContaining({ rows: ROWS }) }) },
+    {
+      payload: expect.objectContaining({ state: 'PartiallyIngested', counts: expect.objectContaining({ rows: ROWS }) }),
+    },
   ]);
 }
 
@@ -205,7 +209,7 @@ it('files: processing starts only when the pushes accepted before it are written
   expect(isRead).toBe(false);
   await database.query('delete from push_batch');
   expect(await ended).toBe(true);
-  expect(await stack.status(fileId)).toMatchObject({ state: 'Completed', progress: { rows: ROWS } });
+  expect(await stack.status(fileId)).toMatchObject({ state: 'PartiallyIngested', progress: { rows: ROWS } });
 });
 
 it('files: a file that exceeds the limit of rows keeps the rows before it (R-E4)', async () => {
@@ -226,24 +230,30 @@ it('files: a file that exceeds the limit of rows keeps the rows before it (R-E4)
   expect(rows).toEqual([{ count: status.counts.ingested }]);
 });
 
-it('files: the purge deletes expired files with their content, and interrupted uploads (R-E1)', async () => {
+it('files: the purge deletes expired files and attachments with their content, and interrupted uploads (R-E1)', async () => {
   const [old, recent] = [await stack.upload('old.csv', csv), await stack.upload('recent.csv', csv)];
   while (await ingest());
   await stack.api.database.query(`update stored_file set uploaded_date = now() - interval '31 days' where id = $1`, [
     old,
   ]);
+  const [kept, expired] = [await stack.upload('kept.txt', 'x'), await stack.upload('expired.txt', 'x')];
+  await stack.api.database.query(
+    `update stored_file set uploaded_date = now() - interval '1 day' * case when id = $1 then 59 else 61 end where id in ($1, $2)`,
+    [kept, expired],
+  );
   const { rows: cut } = await stack.api.database.query<{ id: string }>(
     `insert into stored_file (account_id, user_id, filename, format, uploaded_date)
      values ($1, 'x', 'cut.csv', 'csv', now() - interval '7 hours') returning id`,
     [stack.api.accountId],
   );
-  expect(await purgeFiles(stack.api.database, 30)).toBe(2);
-  expect(await purgeFiles(stack.api.database, 30)).toBe(0);
+  expect(await purgeFiles(stack.api.database, 30, 60)).toBe(3);
+  expect(await purgeFiles(stack.api.database, 30, 60)).toBe(0);
   expect((await stack.get(`/storage/${old}`)).status).toBe(404);
   expect((await stack.get(`/storage/${recent}`)).status).toBe(200);
+  expect((await stack.get(`/storage/${kept}`)).status).toBe(200);
   const { rows } = await stack.api.database.query(
     'select file_id from stored_file_part where file_id = any($1) union select file_id from stored_file_error where file_id = any($1)',
-    [[old, cut[0]?.id]],
+    [[old, expired, cut[0]?.id]],
   );
   expect(rows).toEqual([]);
 });

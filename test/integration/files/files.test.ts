@@ -143,9 +143,33 @@ describe('files: POST /storage', () => {
     expect(response.status).toBe(403);
   });
 
-  it('answers 415 to a form whose file has another extension (R-E4)', async () => {
-    for (const name of ['a.txt', 'a.xls', 'a'])
-      await expect(stack.upload(name, 'x')).rejects.toThrow(/415.*\.csv or \.xlsx/);
+  it('answers 415 to a workbook in another format than .xlsx (R-E4)', async () => {
+    for (const name of ['a.xls', 'a.ods'])
+      await expect(stack.upload(name, 'x')).rejects.toThrow(/415.*\.xlsx or \.csv/);
+    const raw = await stack.post('/storage?filename=a.xls', 'x', { 'content-type': 'application/vnd.ms-excel' });
+    expect(raw.status).toBe(415);
+  });
+
+  it('keeps a file that is no Standard File as an attachment, never parsed (R-E1)', async () => {
+    const text = 'variable_id,date,value\r\n1,2026-03-01,1\r\n';
+    const raw = await stack.post('/storage?filename=Hello.txt', text, { 'content-type': 'text/plain' });
+    const ids = [
+      await stack.upload('Hello.txt', text),
+      await stack.upload('notes', text),
+      (await raw.json()) as string,
+    ];
+    for (const [index, id] of ids.entries()) {
+      const filename = index === 1 ? 'notes' : 'Hello.txt';
+      const status = await stack.status(id);
+      expect(status).toMatchObject({ id, filename, kind: 'Attachment', state: 'Stored', counts: { rows: 0 } });
+      expect(status).not.toHaveProperty('format');
+      const content = await stack.get(`/storage/${id}/content`);
+      expect(await content.text()).toBe(text);
+      expect(content.headers.get('content-type')).toBe('application/octet-stream');
+      expect(await (await stack.get(`/storage/${id}/events`)).text()).toMatch(/^event: end\n/);
+    }
+    const { rows } = await stack.api.database.query('select place from stored_file where id = any($1)', [ids]);
+    expect(rows).toEqual([{ place: null }, { place: null }, { place: null }]);
   });
 });
 
@@ -155,7 +179,8 @@ describe('files: an uploaded file', () => {
     await stack.api.database.query('update variable set id = 7 where id = $1', [variableId]);
     const status = await process('Book.XLSX', fixture('libreoffice.xlsx'));
     expect(status).toMatchObject({
-      state: 'Completed',
+      kind: 'StandardFile',
+      state: 'PartiallyIngested',
       counts: { rows: 5, ingested: 3, rejected: 2 },
       ignoredColumns: ['note'],
     });
@@ -225,7 +250,7 @@ describe('files: an uploaded file', () => {
     const bad = Array.from({ length: 1500 }, (_, index) => `${variableId},01/02/2026,${index}\n`).join('');
     const status = await process('bad.csv', `${HEADER}\n${bad}${variableId},2026-10-25T02:30:00,1\n`);
     expect(status).toMatchObject({
-      state: 'Completed',
+      state: 'PartiallyIngested',
       counts: { rows: 1501, ingested: 1, rejected: 1500, warnings: 1 },
     });
     expect(status.warnings).toMatchObject([{ row: 1502, code: 'ambiguous_local_date' }]);
@@ -243,6 +268,14 @@ describe('files: an uploaded file', () => {
       'row,code,message',
       '1501,invalid_date',
     ]);
+  });
+
+  it('of which no row was ingested is Rejected; a header alone is Completed (R-E3, §7)', async () => {
+    const status = await process('none.csv', `${HEADER}\n${`999999999,${DATE},1\n`.repeat(5)}`);
+    expect(status).toMatchObject({ state: 'Rejected', counts: { rows: 5, ingested: 0, rejected: 5 } });
+    const { totalBytes } = status.progress;
+    expect(status.progress).toMatchObject({ bytes: totalBytes });
+    expect(await process('header.csv', `${HEADER}\n`)).toMatchObject({ state: 'Completed', counts: { rows: 0 } });
   });
 
   it('reports why it failed, and the next file is processed (R-E2)', async () => {

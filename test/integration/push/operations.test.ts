@@ -40,7 +40,7 @@ const findAll = async (label: string) => (await api.manager.get<Operation[]>(`/a
 /** The operations of a label in DataPushCompleted, in order. */
 async function announced(label: string): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await api.database.query<{ operation: Record<string, unknown> }>(
-    `select told from outbox_event, jsonb_array_elements(payload -> 'operations') told
+    `select told as operation from outbox_event, jsonb_array_elements(payload -> 'operations') told
      where type = 'DataPushCompleted' and told ->> 'operationId' = $1 order by id`,
     [label],
   );
@@ -185,11 +185,23 @@ describe('push: an operation', () => {
     while (!(await noteFailedBatch(api.database, api.accountId, batchId, error)));
   }
 
-  it('that accepted nothing is Completed at once (R-D7)', async () => {
+  it('of which every element was rejected is Rejected at once, with a warning in the answer (R-D7, §7)', async () => {
     const label = newLabel();
-    await push(one(2_000_000_000), `?operationId=${label}`);
-    expect((await find(label)).body).toMatchObject({ state: 'Completed', accepted: { elements: 0, readings: 0 } });
-    expect(await announced(label)).toMatchObject([{ state: 'Completed', rejected: 1 }]);
+    const warnings = [{ path: '$', code: 'nothing_accepted', message: expect.stringMatching(/any of the 1 elements/) }];
+    expect(await push(one(2_000_000_000), `?operationId=${label}`)).toMatchObject({ status: 200, body: { warnings } });
+    expect((await find(label)).body).toMatchObject({
+      ...{ state: 'Rejected', accepted: { elements: 0, readings: 0 }, warnings },
+    });
+    expect(await announced(label)).toMatchObject([{ state: 'Rejected', rejected: 1 }]);
+  });
+
+  it('that has no element, or only empty ones, is Completed at once, without a warning (R-D7)', async () => {
+    const { variableId } = await createStructure(api.manager);
+    for (const body of [[], [{ variableId, data: [] }]]) {
+      const label = newLabel();
+      expect((await push(body, `?operationId=${label}`)).body).not.toHaveProperty('warnings');
+      expect((await find(label)).body).toMatchObject({ state: 'Completed' });
+    }
   });
 
   it('without a label of the client gets a generated one (R-D7)', async () => {

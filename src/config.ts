@@ -1,6 +1,6 @@
 /**
  * Every setting of every role: name, type, default, unit and one sentence (R-K1). `main.ts` reads them once at start, reports
- * all problems at once and passes the values on; no other file reads the environment. `.env.example` is generated from here.
+ * all problems at once and passes the values on; no other file reads the environment. `.env.example` is generated from them (`env-example.ts`).
  */
 import { z } from 'zod';
 import { findConflicts } from './setting-conflicts.ts';
@@ -19,7 +19,7 @@ import {
   webUrl,
 } from './setting-types.ts';
 
-const SETTINGS = {
+export const SETTINGS = {
   DATABASE_URL: secret(
     serverUrl('postgres', 'postgresql'),
     'URL of PostgreSQL 15 or newer with TimescaleDB 2.15 or newer.',
@@ -383,22 +383,4 @@ export function settingDefault<Name extends keyof Settings>(
   name: Name,
 ): z.output<Settings[Name]['schema']> | undefined {
   return SETTINGS[name].schema.safeParse(undefined).data as z.output<Settings[Name]['schema']> | undefined;
-}
-
-/**
- * The text of `.env.example`: every setting with its sentence and default (R-K1). Settings without `#` are required.
- */
-export function envExample(): string {
-  return Object.entries(SETTINGS)
-    .map(([name, { schema, doc, ...rest }]) => {
-      const isOptional = schema.safeParse(undefined).success;
-      const mark = 'isSecret' in rest ? ' (secret)' : '';
-      return `# ${doc}${mark}\n${isOptional ? '# ' : ''}${name}=${defaultText(schema)}\n`;
-    })
-    .join('\n');
-}
-
-function defaultText(schema: z.ZodType): string {
-  const value = schema.safeParse(undefined).data;
-  return value === undefined ? '' : String(value);
 }

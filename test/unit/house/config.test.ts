@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, envExample, readConfig } from '../../../src/config.ts';
+import { ConfigError, readConfig } from '../../../src/config.ts';
+import { envExample } from '../../../src/env-example.ts';
 
 const NEEDED = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:5432/tidemark', REDIS_URL: 'redis://127.0.0.1:6379' };
 

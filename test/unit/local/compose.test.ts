@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { envExample } from '../../../src/config.ts';
+import { envExample } from '../../../src/env-example.ts';
 import { publicAddress, runArguments } from '../../../src/local/image/arguments.ts';
 import { type ComposeService, interpolate, parseCompose, startOrder } from '../../../src/local/image/compose.ts';
 import { CHECKOUT } from '../../../src/local/paths.ts';

@@ -64,10 +64,10 @@ export function startCalculator(services: CalculatorServices): Calculator {
   const metrics = createCalculationMetrics(services.metrics);
   const perform = async (turn: Turn, signal: AbortSignal): Promise<void> => {
     await taker.takeMore(turn.accountId);
-    // A turn that was handed back, or requested again meanwhile, waits for its next.
+    // A turn that was handed back, or requested again meanwhile, waits in the queue again.
     dispatcher.add(await performTurn(services, metrics, turn, signal));
   };
-  const dispatcher = openDispatcher({ places: settings.concurrency, perform, log });
+  const dispatcher = openDispatcher({ slots: settings.concurrency, perform, log });
   const taker = openTurnTaker(queue, dispatcher);
   const sweep = async (): Promise<void> => {
     await fireSchedules(services.database, services.clock);

@@ -1,6 +1,7 @@
 /**
- * The declaration of a calculated variable as clients read it (R-C12). Stored as it was written, it is answered complete:
- * known names in their documented case, lists present, and every input and form with the site and source it belongs to now.
+ * The declaration of a calculated variable as clients read it (R-C12). The stored declaration is the text that a client
+ * wrote; the answer completes it: known names in their documented case, lists present, and every input and form with
+ * its current site and source.
  */
 import type { Queryable } from '../../platform/database/database.ts';
 import type { ResourceObject } from '../../structure/resource.ts';

@@ -1,6 +1,7 @@
 /**
- * Folders and control groups of killed calculators. Their names contain the PID namespace and the process id of the
- * calculator, so that the next calculator can tell them from those of a living one, also where containers share a folder.
+ * Finds folders and control groups of killed calculators. Their names contain the PID namespace and the process id of
+ * the calculator, so that the next calculator can distinguish them from those of a live one, also where containers
+ * share a folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readlinkSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'tidemark-r-';
 
-/** @returns a name that tells which process it belongs to. */
+/** @returns a name that identifies the process it belongs to. */
 export function makeOwnedName(): string {
   return `${PREFIX}${pidNamespace()}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }
@@ -25,7 +26,7 @@ export async function findLeftovers(parent: string): Promise<readonly string[]> 
   return names.filter(isLeft).map((name) => join(parent, name));
 }
 
-/** Inode of the PID namespace, such as `4026531836`: process ids of others say nothing here. */
+/** Inode of the PID namespace, such as `4026531836`: a process id has a meaning within its namespace only. */
 function pidNamespace(): string {
   return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
 }

@@ -1,13 +1,13 @@
-/** Gives the places of a calculator to turns in the order of the fair queue, and stops runs that must give a place back. */
+/** Assigns the slots of a calculator in the order of the fair queue, and stops runs that must give a slot back. */
 import type { Log } from '../../platform/log.ts';
 import { FairQueue, type Turn, type Urgency } from './fair-queue.ts';
 import { HandBack } from './hand-back.ts';
 
-/** Runs that end within this time free a place without being stopped. */
+/** A borrowed slot is taken back only after this time, because many runs end within it. */
 const TAKE_BACK_AFTER_MS = 25;
 
 const STOPPING = 'the calculator stopped before the run ended; it is repeated';
-const TAKEN_BACK = 'the account had borrowed the place of the run from an account that needed it; the run is repeated';
+const TAKEN_BACK = 'the account had borrowed the slot of the run from an account that needed it; the run is repeated';
 
 export interface Dispatcher {
   add(turns: readonly Turn[]): void;
@@ -18,15 +18,15 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   /** Turns that run at the same time. */
-  readonly places: number;
+  readonly slots: number;
   /** Performs a turn. When the signal is aborted, by a `HandBack`, it must end soon. */
   readonly perform: (turn: Turn, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
 /** Opens a dispatcher without turns. */
-export function openDispatcher({ places, perform, log }: DispatcherOptions): Dispatcher {
-  const queue = new FairQueue(places, () => performance.now());
+export function openDispatcher({ slots, perform, log }: DispatcherOptions): Dispatcher {
+  const queue = new FairQueue(slots, () => performance.now());
   const underWay = new Map<Turn, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let isStopping = false;
   let timer: NodeJS.Timeout | undefined;

@@ -1,9 +1,9 @@
 /**
- * Deficit round robin over accounts by measured time (R-K3): which run or preview gets the next free place of a calculator.
+ * Deficit round robin over accounts by measured time (R-K3): which run or preview gets the next free slot of a calculator.
  * Pure but for its clock. An account is kept only while it waits, runs or is in debt, so an idle account costs nothing.
  *
  * - Each round credits an account with QUANTUM_MS; the time of its runs is debited. An account in debt waits.
- * - While others wait, an account holds at most its share, half of the places. Beyond its share it borrows places, and gives
+ * - While others wait, an account holds at most its share, half of the slots. Beyond its share it borrows slots, and gives
  *   them back when another account waits: the newest run is stopped and repeated. A run stopped so does not borrow again soon.
  * - Within an account, previews and runs alternate, and triggered runs precede background runs (scheduled, forced) nine in ten.
  */
@@ -15,7 +15,7 @@ export type Urgency = (typeof URGENCIES)[number];
 export interface Turn {
   readonly accountId: number;
   readonly urgency: Urgency;
-  /** Of the preview, or of the variable. */
+  /** Id of the preview or of the variable. */
   readonly id: number;
 }
 
@@ -43,20 +43,20 @@ interface Running {
 }
 
 export class FairQueue {
-  readonly #places: number;
+  readonly #slots: number;
   readonly #share: number;
   readonly #nowMs: () => number;
   readonly #accounts = new Map<number, Account>();
-  /** Variables whose run gave back a borrowed place → until when they do not borrow. */
+  /** Variables whose run gave back a borrowed slot → until when they do not borrow. */
   readonly #returned = new Map<number, number>();
   readonly #runningVariables = new Set<number>();
   #used = 0;
   #starts = 0;
 
-  /** @param places turns that may run at the same time. @param nowMs a monotonic clock. */
-  constructor(places: number, nowMs: () => number) {
-    this.#places = places;
-    this.#share = Math.ceil(places / 2);
+  /** @param slots turns that may run at the same time. @param nowMs a monotonic clock. */
+  constructor(slots: number, nowMs: () => number) {
+    this.#slots = slots;
+    this.#share = Math.ceil(slots / 2);
     this.#nowMs = nowMs;
   }
 
@@ -82,16 +82,16 @@ export class FairQueue {
     );
   }
 
-  /** @returns the turn that takes a free place; undefined when no place is free or no turn may take it. */
+  /** @returns the turn that takes a free slot; undefined when no slot is free or no turn may take it. */
   start(): Turn | undefined {
-    if (this.#used >= this.#places) return undefined;
+    if (this.#used >= this.#slots) return undefined;
     this.#debit();
     const turn = this.#startOne(false) ?? this.#startOne(true);
     if (turn && turn.urgency !== 'preview') this.#runningVariables.add(turn.id);
     return turn;
   }
 
-  /** Frees the place of a turn that has ended. */
+  /** Frees the slot of a turn that has ended. */
   end(turn: Turn): void {
     this.#debit();
     const account = this.#accounts.get(turn.accountId);
@@ -104,8 +104,8 @@ export class FairQueue {
   }
 
   /**
-   * A run that must give back a borrowed place, because an account below its share waits and no place is free. Each call
-   * names another; the caller stops it and calls `end`.
+   * @returns a run that must give back a borrowed slot, because an account below its share waits and no slot is free.
+   * Each call names another run; the caller stops it and calls `end`.
    */
   takeBack(): Turn | undefined {
     if (!this.isSqueezed()) return undefined;
@@ -119,7 +119,7 @@ export class FairQueue {
     return newest.turn;
   }
 
-  /** Whether more accounts below their share wait than places are free or being given back. */
+  /** Whether more accounts below their share wait than slots are free or being given back. */
   isSqueezed(): boolean {
     let needed = 0;
     let returning = 0;
@@ -127,7 +127,7 @@ export class FairQueue {
       returning += account.running.filter(({ isReturning }) => isReturning).length;
       if (account.running.length < this.#share && this.#pick(account, false)) needed += 1;
     }
-    return needed > this.#places - this.#used + returning;
+    return needed > this.#slots - this.#used + returning;
   }
 
   #startOne(isBorrowing: boolean): Turn | undefined {

@@ -1,7 +1,7 @@
 /**
- * Wake-ups of calculators: the ids to check are collected in Redis for each account and urgency, and one job for these makes a
- * calculator take them. So the thousands of ids that one account wakes are one job among those of the other accounts. Ids
- * that Redis loses are found again by the sweeper.
+ * Wake-ups of calculators. Redis collects the ids to check for each account and urgency, and one job for such a set
+ * makes a calculator take them. So thousands of ids of one account count as one job among those of other accounts. The
+ * sweeper finds ids that Redis loses.
  */
 import type { MemberQueue } from '../../platform/queue.ts';
 import { type Turn, URGENCIES, type Urgency } from './fair-queue.ts';

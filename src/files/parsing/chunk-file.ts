@@ -3,18 +3,21 @@ import { closeSync, mkdtempSync, openSync, read, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ChunkPlace } from './chunk-window.ts';
+import type { ChunkRange } from './chunk-window.ts';
 
 const readInto = promisify(read);
 
 export interface ChunkFile {
   readonly descriptor: number;
   /** Reads a chunk into memory that the next read overwrites. */
-  read(place: ChunkPlace): Promise<Buffer>;
+  read(range: ChunkRange): Promise<Buffer>;
   close(): void;
 }
 
-/** Opens a file without a name in the temporary directory; it ends with its last process. @throws the error of the file. */
+/**
+ * Opens an unlinked file in the temporary directory; it is gone when its last process ends.
+ * @throws the error of the file.
+ */
 export function openChunkFile(): ChunkFile {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-chunks-'));
   try {

@@ -1,7 +1,8 @@
 /**
- * The parser's end of the memory through which chunks reach the ingester: two slots of a file without a name, which both
- * processes have open. One chunk is written to the database while the next is prepared, never more. As messages, 60 MB of
- * tuples for a million rows made V8 collect the whole heap of the ingester again and again (MEASUREMENTS.md).
+ * The parser's end of the memory through which chunks reach the ingester: two slots of an unlinked file that both
+ * processes have open. One chunk is written to the database while the next is prepared, never more. Messages would be
+ * slower: 60 MB of tuples for a million rows made V8 collect the whole heap of the ingester again and again
+ * (MEASUREMENTS.md).
  */
 import { writeSync } from 'node:fs';
 
@@ -13,7 +14,7 @@ const SLOTS = 2;
 const SLOT_BYTES = 256 << 20;
 
 /** Where the tuples of a chunk are in the file, in bytes. */
-export interface ChunkPlace {
+export interface ChunkRange {
   readonly start: number;
   readonly length: number;
 }
@@ -42,8 +43,11 @@ export class ChunkWindow {
     this.#inUse += 1;
   }
 
-  /** Fills the slot taken last. @throws the error of the file, such as ENOSPC. */
-  write(tuples: Buffer): ChunkPlace {
+  /**
+   * Writes into the slot taken last.
+   * @throws the error of the file, such as ENOSPC.
+   */
+  write(tuples: Buffer): ChunkRange {
     const start = this.#slot * SLOT_BYTES;
     this.#slot = (this.#slot + 1) % SLOTS;
     for (let at = 0; at < tuples.length; )

@@ -157,7 +157,7 @@ async function* chunksOf(
       const arrival = arrivals.shift();
       if (arrival?.kind === 'end') return;
       if (arrival) {
-        yield { ...arrival.chunk, tuples: await readChunk(arrival.place) };
+        yield { ...arrival.chunk, tuples: await readChunk(arrival.range) };
         send(child, { kind: 'written' });
       } else if (failure) {
         throw failure.error;

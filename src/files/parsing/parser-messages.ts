@@ -4,7 +4,7 @@ import type { TargetIdentifiers } from '../../push/body/push-element.ts';
 import type { Target, Unresolved } from '../../push/resolve-targets.ts';
 import type { FileFormat, FileLimits, FilePosition, RefusalCode, RowError, RowWarning } from '../standard-file.ts';
 import type { StoredPart } from '../upload/stored-parts.ts';
-import type { ChunkPlace } from './chunk-window.ts';
+import type { ChunkRange } from './chunk-window.ts';
 import type { LabelIds } from './label-table.ts';
 
 /** A file to be parsed. */
@@ -53,7 +53,7 @@ export type FromParser =
   | { readonly kind: 'wantPart'; readonly index: number }
   | { readonly kind: 'header'; readonly ignored: readonly string[] }
   | { readonly kind: 'resolve'; readonly request: ResolveRequest }
-  | { readonly kind: 'chunk'; readonly place: ChunkPlace; readonly chunk: Omit<ParsedChunk, 'tuples'> }
+  | { readonly kind: 'chunk'; readonly range: ChunkRange; readonly chunk: Omit<ParsedChunk, 'tuples'> }
   | { readonly kind: 'end' }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
   /** A bug, or a fault of the machine with its code: the state of the process is unknown. */

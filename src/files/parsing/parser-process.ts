@@ -88,7 +88,7 @@ const emit: EmitRows = async (collector, position, isLast) => {
   await resolveAll(collector);
   await window.take();
   const { tuples, ...counts } = collector.encode(window.allocate);
-  send({ kind: 'chunk', place: window.write(tuples), chunk: { ...counts, position, isLast } });
+  send({ kind: 'chunk', range: window.write(tuples), chunk: { ...counts, position, isLast } });
 };
 
 async function resolveAll({ targets, labels }: RowCollector): Promise<void> {

@@ -25,7 +25,8 @@ const ADVANCE = `
 /**
  * Writes one chunk (R-E5).
  * @param done position where the chunk begins.
- * @returns false, and writes nothing, when the file no longer stands at `done`: another process has written the chunk.
+ * @returns false, and writes nothing, when the position of the file is not `done`: another process has written the
+ * chunk.
  */
 export async function writeChunk(
   database: Database,

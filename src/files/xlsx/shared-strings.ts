@@ -9,7 +9,10 @@ import { decodeXml, XmlScanner } from './xml-scanner.ts';
 
 /** The shared strings of a workbook. */
 export interface SharedStrings {
-  /** @param index from 0. @returns the text, cut as that of a cell is; undefined when there is no such string. */
+  /**
+   * @param index from 0.
+   * @returns the text, cut to the length limit of a cell; undefined when there is no such string.
+   */
   get(index: number): string | undefined;
 }
 

@@ -11,7 +11,7 @@ import { resolveSelection } from '../selection/selection.ts';
 import { type Counted, unaryHandler } from './answer.ts';
 import { type PointRowsMessage, pointRows, textBytes } from './point-rows.ts';
 import type { ReadServices } from './read-points.ts';
-import { placeInMessage, type SelectionMessage, toCount, toSelection } from './read-request.ts';
+import { locationInMessage, type SelectionMessage, toCount, toSelection } from './read-request.ts';
 
 interface ReadLastMessage extends SelectionMessage {
   readonly count: number;
@@ -56,5 +56,5 @@ async function readLast(
 function assertFewEnough(variableCount: number, limit: number): void {
   if (variableCount * limit <= MAX_POINTS) return;
   const rule = `times the number of variables must be at most ${MAX_POINTS}, got ${limit} × ${variableCount}; use ReadPoints for more`;
-  throw locationError(placeInMessage('count'), rule);
+  throw locationError(locationInMessage('count'), rule);
 }

@@ -80,7 +80,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** @param name REST name of a field. @returns the field of the proto, for error messages. */
-export function placeInMessage(name: string): InputLocation {
+export function locationInMessage(name: string): InputLocation {
   const field = FIELDS[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return { subject: field, path: field };
 }
@@ -105,7 +105,7 @@ export function toSelection(message: SelectionMessage) {
     sourceId: () => toId('sourceId', message.sourceId),
     version: () => toVersion(message),
     unitId: () => toId('unitId', message.unitId),
-    timeZoneId: () => parseTimeZone(given(message.timeZoneId), placeInMessage('timeZoneId')),
+    timeZoneId: () => parseTimeZone(given(message.timeZoneId), locationInMessage('timeZoneId')),
   });
   return {
     variableIds: [...new Set(message.variableIds)],
@@ -113,7 +113,7 @@ export function toSelection(message: SelectionMessage) {
     fromMicros: toStorable(message.fromMicros),
     toMicros: toStorable(message.toMicros),
     isToIncluded: message.includeToBoundary,
-    locationOf: placeInMessage,
+    locationOf: locationInMessage,
     ...members,
     ...version,
   } satisfies Partial<ReadRequest>;
@@ -125,10 +125,10 @@ const given = (text: string | undefined): string | undefined => (text === '' ? u
 function toVersion(message: SelectionMessage): Omit<VersionRequest, 'timeZoneId'> {
   const relativeVersion = given(message.relativeVersion);
   const words = parseMembers({
-    relative: () => parseRelativeVersion(relativeVersion, placeInMessage('relativeVersion')),
-    horizon: () => parseHorizon(given(message.horizon), placeInMessage('horizon')),
+    relative: () => parseRelativeVersion(relativeVersion, locationInMessage('relativeVersion')),
+    horizon: () => parseHorizon(given(message.horizon), locationInMessage('horizon')),
   });
-  if (message.asOfMicros !== undefined && relativeVersion !== undefined) throw twoStates(placeInMessage);
+  if (message.asOfMicros !== undefined && relativeVersion !== undefined) throw twoStates(locationInMessage);
   return {
     ...words,
     versionTags: message.versions.filter((tag) => tag !== ''),
@@ -164,27 +164,27 @@ function toBuckets(message: ReadPointsMessage): Omit<BucketRequest, 'timeZoneId'
     fill: () => known('fill', FILLS, message.fill),
     minCount: () => toCount('minCount', message.minCount) || undefined,
   });
-  assertBuckets(buckets, placeInMessage);
+  assertBuckets(buckets, locationInMessage);
   return buckets;
 }
 
 /** @param key name of the enum value; proto-loader decodes an unknown value as its number. */
 function known<Key extends string, Value>(name: string, values: Readonly<Record<Key, Value>>, key: Key): Value {
   if (Object.hasOwn(values, key)) return values[key];
-  throw locationError(placeInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
+  throw locationError(locationInMessage(name), `must be one of ${Object.keys(values).join(', ')}, got ${key}`);
 }
 
 /** Requires a count from 0 to `most`. @throws {DomainError} invalid_input when negative or above `most`. */
 export function toCount(name: string, count: number, most = Number.POSITIVE_INFINITY): number {
-  if (count < 0) throw locationError(placeInMessage(name), `must not be negative, got ${count}`);
+  if (count < 0) throw locationError(locationInMessage(name), `must not be negative, got ${count}`);
   if (count <= most) return count;
-  throw locationError(placeInMessage(name), `must be at most ${most}, got ${count}`);
+  throw locationError(locationInMessage(name), `must be at most ${most}, got ${count}`);
 }
 
 /** Requires a positive id. @throws {DomainError} invalid_input when below 1. */
 export function toId(name: string, id: number | undefined): number | undefined {
   if (id === undefined || id >= 1) return id;
-  throw locationError(placeInMessage(name), `must be at least 1, got ${id}`);
+  throw locationError(locationInMessage(name), `must be at least 1, got ${id}`);
 }
 
 /** Clamps to the storable dates: clients use the greatest int64 for an open end. */

@@ -11,7 +11,8 @@ export interface Semaphore {
 export function openSemaphore(permits: number): Semaphore {
   const waiting = new Set<() => void>();
   let free = permits;
-  // Passes the permit to the first waiter directly: freed first, a newcomer could take it and break the FIFO order.
+  // Passes the permit directly to the first waiter: if it were freed first, a newcomer could take it and break the FIFO
+  // order.
   const release = (): void => {
     const [next] = waiting;
     if (!next) free += 1;

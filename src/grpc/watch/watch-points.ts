@@ -6,7 +6,7 @@ import { locationError } from '../../platform/http/input-location.ts';
 import { type ChangePosition, findLastVersions } from '../../points/read/read-changes.ts';
 import { type ResolvedSelection, resolveSelection } from '../../selection/selection.ts';
 import { type AnswerServices, abortOnCancel, authenticateCall, authorizationOf, track } from '../answer.ts';
-import { placeInMessage, type SelectionMessage, toSelection } from '../read-request.ts';
+import { locationInMessage, type SelectionMessage, toSelection } from '../read-request.ts';
 import { AT_BEGINNING, decodeCursor } from './cursor.ts';
 import { Watch, type WatchMessage, type WatchReading } from './watch.ts';
 import type { WatchHub } from './watch-hub.ts';
@@ -55,7 +55,7 @@ async function resolve(
   const resolved = await resolveSelection(database, caller, request);
   if (resolved.variables.size <= maxVariables) return resolved;
   const rule = `must be at most ${maxVariables}, got ${resolved.variables.size}`;
-  throw locationError(placeInMessage('variableIds'), rule);
+  throw locationError(locationInMessage('variableIds'), rule);
 }
 
 /**
@@ -69,7 +69,8 @@ async function findPositions(
   { cursor, fromBeginning }: WatchPointsMessage,
 ): Promise<ReadonlyMap<number, ChangePosition>> {
   const known = cursor.length === 0 ? new Map<number, ChangePosition>() : decodeCursor(cursor);
-  if (!known) throw locationError(placeInMessage('cursor'), 'must be the cursor of a WatchPoints message, unchanged');
+  if (!known)
+    throw locationError(locationInMessage('cursor'), 'must be the cursor of a WatchPoints message, unchanged');
   const lastVersions = await findLastVersions(database, variableIds);
   const positionOf = (variableId: number): ChangePosition => {
     const last = lastVersions.get(variableId);

@@ -49,7 +49,10 @@ export function authenticatePush(authentication: PushAuthentication): Middleware
   };
 }
 
-/** @returns undefined for a header of another scheme. A malformed Basic header gives empty, hence wrong, credentials. */
+/**
+ * @returns undefined for a header of another scheme. A malformed Basic header gives empty credentials, which are
+ * refused.
+ */
 function parseBasic(authorization: string | undefined): Credentials | undefined {
   if (authorization === undefined || !/^Basic\b/i.test(authorization)) return undefined;
   const [, encoded = ''] = BASIC.exec(authorization) ?? [];

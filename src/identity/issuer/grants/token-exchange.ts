@@ -43,7 +43,7 @@ export interface Impersonation {
 
 export interface ExchangeContext extends GrantContext {
   readonly verifier: VerifyToken;
-  /** Called before the token is issued; when it throws, none is. */
+  /** Called before the token is issued; when it throws, no token is issued. */
   readonly onImpersonation: (impersonation: Impersonation) => Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Semaphore shared by accounts: a total of permits, at most some of them for one account, and a turn for each waiting
- * account in rotation (R-A14). An account with a thousand waiters delays another account by at most one turn.
+ * Semaphore shared by accounts (R-A14): a total of permits, a maximum of permits per account, and round robin among
+ * accounts with waiters. An account with a thousand waiters delays another account by at most one turn.
  */
 import { DomainError } from './errors.ts';
 
 export interface FairSemaphoreOptions {
-  /** What a permit stands for, as error messages name it. */
+  /** The resource behind a permit, as error messages name it. */
   readonly resource: string;
   readonly permits: number;
   readonly permitsPerAccount: number;
@@ -22,7 +22,7 @@ export interface FairSemaphore {
    * @throws the reason of the signal when it is aborted before a permit is free.
    */
   enter(accountId: number, signal?: AbortSignal): Promise<() => void>;
-  /** Whether another account waits that has permits left of its own, so that it waits only for the total. */
+  /** Whether another account waits only because of the total, with permits left of its own. */
   isWantedByOthers(accountId: number): boolean;
   /** Waiters of all accounts. */
   waiting(): number;

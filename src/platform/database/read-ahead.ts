@@ -1,6 +1,6 @@
 /**
- * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) ends before a slow
- * consumer does. Where the memory is used up, one item is read ahead, and the producer waits for the consumer.
+ * Reads items ahead of their consumer into bounded memory, so that the producer (a database connection) ends before a
+ * slow consumer does. Once the memory is used up, the producer waits for the consumer, one item ahead.
  */
 
 /** Memory shared by the reads of an account. */
@@ -79,7 +79,7 @@ export async function* readAhead<Item>(
       const next = queue.shift();
       if (next) {
         pay(next);
-        // An item that found no room is the last of the queue.
+        // An item beyond the budget is the last of the queue.
         if (queue.length === 0) wakeProducer();
         yield next.item;
       } else if (outcome) {

@@ -1,7 +1,7 @@
 /**
- * Leases on session advisory locks. The server ends a session that says nothing for LEASE_MS, and its locks with it, so a
- * process that is stopped, gone or cut off keeps them no longer. Work of the holder is fenced by using the same session:
- * once the lease is lost, nothing of it can be committed.
+ * Leases on session advisory locks. The server ends a session that is silent for LEASE_MS and so releases its locks: a
+ * process that is stopped, gone or cut off does not keep them. Work of the holder is fenced by using the same session:
+ * once the lease is lost, none of it can be committed.
  */
 import type { Connection } from './database.ts';
 

@@ -40,7 +40,7 @@ export function integerFrom(min: number) {
 /** A positive 32-bit id, as a number or a string of digits. */
 export const idSchema = integerFrom(1);
 
-/** An id of a catalogue entry, likewise; some catalogues start at 0. */
+/** An id of a catalogue entry, as a number or a string of digits; some catalogues start at 0. */
 export const catalogueIdSchema = integerFrom(0);
 
 /** A boolean, also as text in any case: `True`, `false`. */

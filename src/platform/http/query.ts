@@ -51,7 +51,7 @@ export interface DeclaredQuery<Parameters extends QueryParameters> {
   parse(address: string): QueryValues<Parameters>;
   /** The same for values from elsewhere. */
   read(source: QuerySource): QueryValues<Parameters>;
-  /** Where a parameter stands in an address, for errors. */
+  /** Location of a parameter in an address, for errors. */
   locationOf(name: keyof QueryValues<Parameters> & string): InputLocation;
   /** The error for a parameter that is wrong in a way only the caller of `parse` knows. */
   error(name: keyof QueryValues<Parameters> & string, message: string): DomainError;

@@ -36,7 +36,10 @@ type Values<Label extends string> = Readonly<Record<Label, string>>;
 export interface Metrics {
   /** The counter of that name, created at the first call. @returns its series by labels. */
   counter<Label extends string>(metric: MetricName<Label>): (labels: Values<Label>) => Count;
-  /** The histogram of that name, likewise. @param buckets ascending upper bounds; default: durations from 1 ms to 30 s. */
+  /**
+   * The histogram of that name, created at the first call.
+   * @param buckets ascending upper bounds; default: durations from 1 ms to 30 s.
+   */
   distribution<Label extends string>(
     metric: MetricName<Label>,
     buckets?: readonly number[],

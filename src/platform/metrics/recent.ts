@@ -1,7 +1,7 @@
 /**
- * Caches a slow reading: `read` runs at most every `maxAgeMs` and never twice at a time. A reading that times out goes on,
- * and later calls wait for the same one.
- * @returns the latest value; undefined when the reading failed or took longer than `timeoutMs`.
+ * Caches a slow measurement: `read` runs at most every `maxAgeMs` and never twice at a time. A `read` that times out
+ * continues, and later calls wait for the same one.
+ * @returns the latest value; undefined when `read` failed or took longer than `timeoutMs`.
  */
 export function recent<Value>(
   read: () => Promise<Value>,

@@ -1,10 +1,10 @@
 /**
- * Watches how fast the client of a streamed answer takes it (R-A14): at most a time without taking anything, a minimum rate,
- * and a maximum lifetime. Only time spent waiting for the client counts towards the first two. REST and gRPC answers use it.
+ * Enforces limits on the client of a streamed answer (R-A14): maximum time without progress, minimum rate, maximum
+ * lifetime. Only time spent waiting for the client counts towards the first two. REST and gRPC answers use it.
  */
 
 export interface PaceLimits {
-  /** Maximum time in which the client takes nothing; also the time over which the rate is measured. */
+  /** Maximum time without progress of the client; also the time over which the rate is measured. */
   readonly stallMs: number;
   readonly minBytesPerSec: number;
   /** Maximum lifetime of an answer. */
@@ -14,7 +14,7 @@ export interface PaceLimits {
 export interface ClientPace {
   /** Bytes wait for the client. @param bytes undefined: the size is not known and does not count towards the rate. */
   offer(bytes: number | undefined): void;
-  /** The client took everything offered. */
+  /** The client has taken all bytes offered. */
   taken(): void;
   /** Ends the watch. */
   end(): void;

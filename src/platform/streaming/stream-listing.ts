@@ -1,7 +1,7 @@
 /**
- * Streams a listing of any length with bounded memory, from one snapshot. It reads the keys of the rows and their sizes
- * first, then the rows of some keys at a time: rows differ from 100 bytes to a megabyte (scripts, form values), so a number
- * of rows alone bounds nothing. The listing uses the account's share of the connections of reads (R-A14).
+ * Streams a listing of any length with bounded memory, from one snapshot. It first reads the keys of the rows and their
+ * sizes, then the rows of some keys at a time: rows vary from 100 bytes to a megabyte (scripts, form values), so a
+ * limit on their number bounds no memory. The listing uses the account's share of the connections of reads (R-A14).
  */
 import type { Context } from 'hono';
 import { type Queryable, type SnapshotSource, streamInSnapshot, type Transaction } from '../database/database.ts';
@@ -115,7 +115,7 @@ async function* writeJson<Key extends string | number>(
   [before, after]: readonly [string, string],
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  // Encoded inside the snapshot: what is read ahead is then measured and bounded by its bytes.
+  // Encoded inside the snapshot, so that the size of items read ahead is known and bounded.
   const encode = async function* (transaction: Transaction) {
     for await (const items of readBatches(transaction, listing, paging)) {
       yield { json: Buffer.from(items.map((item) => JSON.stringify(item)).join()) };

@@ -45,7 +45,7 @@ export async function awaitWritersOf(
 
 /**
  * Waits for all open writes of an account that began at or before `asOfMicros` (R-F5). It does not wait for writes that
- * begin later: their VersionTimestamps are later than this call, hence later than an instant in the past.
+ * begin later: their VersionTimestamps are later than this call, and therefore later than an instant in the past.
  * @param queryable must not be inside the reader's snapshot; only snapshots taken after this call see the writes.
  * @throws {DomainError} dependency_unavailable when such a write stays open for longer than `waitMs`.
  * @throws the reason of `signal` when it is aborted.

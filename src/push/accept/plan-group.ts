@@ -14,7 +14,7 @@ type Join = (pushes: readonly PlainPush[]) => NewOperation;
 
 export interface GroupBatch<Waiting extends Submission> {
   readonly batch: NewBatch;
-  /** Per operation of the batch the pushes it stands for, in order: several for a shared operation, otherwise one. */
+  /** For each operation of the batch, its pushes in order: several for a shared operation, otherwise one. */
   readonly pushesOf: readonly (readonly Waiting[])[];
 }
 

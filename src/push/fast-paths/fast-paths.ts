@@ -1,6 +1,6 @@
 /**
- * The interface of the fast paths. The rest of push sees only this file and `openFastPaths`; the ordinary path stores
- * correctly without them. MEASUREMENTS.md says what each buys.
+ * The interface of the fast paths. The rest of push uses only this file and `openFastPaths`; the ordinary path stores
+ * correctly without them. MEASUREMENTS.md has the gain of each path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FindCachedCaller } from '../../identity/caller/cached-caller.ts';
@@ -59,7 +59,7 @@ export interface DirectSubmission {
   readonly operation: EncodedOperation;
 }
 
-/** What planning a small push needs. */
+/** Services that planning a small push needs. */
 export interface SmallPushParts {
   readonly targets: TargetCache;
   readonly limits: PushLimits;

@@ -13,7 +13,7 @@ import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { announcePoints } from '../points/announce-points.ts';
 import type { Micros, WrittenRange } from '../points/point.ts';
 import { deletePoints, findRemoved } from '../points/remove/delete-points.ts';
-import { placeInBody } from '../selection/read-query.ts';
+import { locationInBody } from '../selection/read-query.ts';
 import { resolveSelection } from '../selection/selection.ts';
 
 const MAX_VARIABLES = 10_000;
@@ -59,7 +59,7 @@ const EVERYTHING = { isToIncluded: false, versionTags: [], order: 'ASC', offset:
 
 /** Maps the parameters `from` and `to` to the member names of this body. */
 function locationOf(name: string): InputLocation {
-  return placeInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
+  return locationInBody(`$.${name === 'from' || name === 'to' ? `${name}DateUtc` : name}`);
 }
 
 interface Span {

@@ -10,7 +10,8 @@ import type { Zoned } from './read-request.ts';
 const UTC = 'UTC';
 
 /**
- * @returns the request with every date an instant, and the zone that decided one; undefined when every date had its own.
+ * @returns the request with every date as an instant, and the zone that was applied; undefined when every date had its
+ * own.
  * @throws {DomainError} invalid_input as `Zoned.in`.
  */
 export async function settleDates<Request>(
@@ -23,7 +24,7 @@ export async function settleDates<Request>(
   return { request: given.in(dateZone), dateZone };
 }
 
-/** Names the zone that decided dates of the request. */
+/** Sets the header `Time-Zone` to the zone applied to dates of the request. */
 export function setDateZone(c: Context, dateZone: string | undefined): void {
   if (dateZone !== undefined) c.header('Time-Zone', dateZone);
 }

@@ -46,13 +46,13 @@ export function sourceOfBody(body: unknown): BodySource {
   collect('', body, ROOT);
   const given = (name: string): readonly Given[] => {
     const object = objects.get(name.toLowerCase());
-    if (object !== undefined) throw locationError(placeInBody(object), 'must be a single value, got an object');
+    if (object !== undefined) throw locationError(locationInBody(object), 'must be a single value, got an object');
     return values.get(name.toLowerCase()) ?? [];
   };
   return {
     all: given,
     locationOf: (name, index) =>
-      placeInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
+      locationInBody(pathOf(values.get(name.toLowerCase()) ?? [], index) ?? jsonPath(ROOT, [name])),
     tagPairs,
   };
 }
@@ -63,7 +63,7 @@ function pathOf(given: readonly Given[], index: number | undefined): string | un
 }
 
 /** @returns a location in a body: its JSON path is also the subject of messages. */
-export function placeInBody(path: string): InputLocation {
+export function locationInBody(path: string): InputLocation {
   return { subject: path, path };
 }
 
@@ -73,5 +73,5 @@ function nameOf(key: string): string {
 
 function toTagPair([key, value]: [string, unknown], path: string): TagPair {
   if (typeof value === 'string') return [key, value];
-  throw locationError(placeInBody(jsonPath(path, [key])), `must be a string, got ${JSON.stringify(value)}`);
+  throw locationError(locationInBody(jsonPath(path, [key])), `must be a string, got ${JSON.stringify(value)}`);
 }

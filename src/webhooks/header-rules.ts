@@ -1,4 +1,4 @@
-/** Which headers a webhook may add to deliveries (R-I1): none of the connection, the framing or the service. */
+/** Which headers a webhook may add to deliveries (R-I1): no headers of the connection, the framing or the service. */
 
 const MAX_HEADERS = 32;
 const MAX_BYTES = 8192;

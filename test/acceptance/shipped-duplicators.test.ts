@@ -1,6 +1,7 @@
 /**
- * Copies the content of a site as the duplicators of the shipped Python clients do: GET at the levels they use, POST of what
- * was read less its id, calculated variables first with `[{}]` and then by PUT with the ids of the copies (R-C12, R-H1).
+ * Copies the content of a site as the duplicators of the shipped Python clients do. They GET at the levels they use and
+ * POST the result without its id; calculated variables first with `[{}]`, then by PUT with the ids of the copies
+ * (R-C12, R-H1).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -94,7 +95,10 @@ const sourcesOf = (siteId: number) => api.call<Item[]>('GET', `/sources?siteId=$
 const variablesOf = (sourceId: number) =>
   api.call<Item[]>('GET', `/variables?sourceId=${sourceId}&displayLevel=Verbose`);
 
-/** Copies the content of the template. @param renew changes the references of a formula as one of the clients does. */
+/**
+ * Copies the content of the template.
+ * @param renew changes the references of a formula as one of the clients does.
+ */
 async function duplicate(targetId: number, renew: typeof renewEach): Promise<void> {
   const copies = new Map<number, Item>();
   const sourceIds = new Map<number, number>();

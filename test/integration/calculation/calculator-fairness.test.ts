@@ -1,4 +1,4 @@
-/** Accounts take turns on the places of a calculator: what one account requests does not delay another (R-K3). */
+/** Accounts share the slots of a calculator: requests of one account do not delay another (R-K3). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askCalculator } from '../../../src/calculation/authoring/ask-calculator.ts';
@@ -20,7 +20,7 @@ import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stac
 import { NOTES, ok, TIMING } from './calculation-fixture.ts';
 
 const LOG = createLog('silent', 'test');
-/** Noise of a busy machine; the bench compares without it. */
+/** Allows for a busy machine; the bench measures without this allowance. */
 const NOISE_MS = 150;
 const FAILED = { kind: 'script_error', message: '', call: '', line: null, notes: NOTES, timing: TIMING } as const;
 
@@ -139,7 +139,7 @@ describe('calculator: accounts', () => {
     await Promise.all(previews);
   });
 
-  test('a run that gives its place back is recorded, not counted as an attempt, and repeated (R-K2, R-K3)', async () => {
+  test('a run that gives its slot back is recorded, not counted as an attempt, and repeated (R-K2, R-K3)', async () => {
     start();
     let isPatient = false;
     const script: Script = (signal) => (isPatient ? Promise.resolve(ok([1])) : sleep(signal));
@@ -153,7 +153,7 @@ describe('calculator: accounts', () => {
     expect(await running()).toContainEqual(
       expect.objectContaining({
         ...{ state: 'Abandoned', outcome: 'stopped' },
-        message: 'the account had borrowed the place of the run from an account that needed it; the run is repeated',
+        message: 'the account had borrowed the slot of the run from an account that needed it; the run is repeated',
       }),
     );
     isPatient = true;
@@ -209,7 +209,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('one whose client has gone is stopped, and its place is free (R-H9, R-K3)', async () => {
+  test('one whose client has gone is stopped, and its slot is free (R-H9, R-K3)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();

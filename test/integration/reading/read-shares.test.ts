@@ -10,13 +10,13 @@ import { startTestApi, type TestApi } from '../../support/services/start-api.ts'
 
 const PER_ACCOUNT = 2;
 const WAITERS = 100;
-/** More than the memory for reading ahead and the buffers of a socket hold. */
+/** More data than the memory for reading ahead and the buffers of a socket hold. */
 const MANY = 400_000;
 /** More than the buffers of a socket hold, less than the memory for reading ahead. */
 const FEW = 60_000;
 
 let api: TestApi;
-/** Variables with MANY and FEW points of the account, and with FEW of the other account. */
+/** Variables of the account with MANY and with FEW points, and one of the other account with FEW. */
 let many: number;
 let few: number;
 let others: number;

@@ -137,7 +137,7 @@ export function createTab(send: SendCommand, complaints: readonly string[]): Tab
 const REPLACED = /node with given id/i;
 const MAX_DOCUMENTS = 20;
 
-/** Repeats `look` when the page loads another document between its commands. */
+/** Repeats the commands when the page loads another document between them. */
 async function onOneDocument<Result>(setLayout: () => Promise<Result>): Promise<Result> {
   for (let replaced = 1; ; replaced += 1) {
     try {

@@ -1,10 +1,10 @@
-/** Clients that request an answer and read nothing of it, over HTTP/1.1 and gRPC. Needs no test runner. */
+/** Clients that request an answer and do not read it, over HTTP/1.1 and gRPC. Needs no test runner. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { createConnection, type Socket } from 'node:net';
 import { encodeGrpcRequest } from './grpc-client.ts';
 
-/** Sends a GET request. The socket is paused: it takes one piece and what the buffers of the system hold. */
+/** Sends a GET request on a paused socket, which receives one piece and as much as the buffers of the system hold. */
 export async function openUnread(origin: string, path: string, token: string | undefined): Promise<Socket> {
   const { hostname, port, host } = new URL(origin);
   const socket = createConnection(Number(port), hostname);
@@ -15,7 +15,7 @@ export async function openUnread(origin: string, path: string, token: string | u
   return socket;
 }
 
-/** Calls ReadPoints on a connection of its own. The flow-control window of the stream stays used up. */
+/** Calls ReadPoints on a connection of its own and never opens the flow-control window of the stream again. */
 export function openUnreadCall(grpc: string, request: object, token: string | undefined): ClientHttp2Session {
   const session = connect(`http://${grpc}`);
   session.on('error', () => {});

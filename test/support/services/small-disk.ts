@@ -19,7 +19,7 @@ const RESTART_MS = 300;
 export interface SmallDisk {
   /** URL of a migrated, empty database. */
   readonly url: string;
-  /** Leaves no byte free. */
+  /** Fills the disk to the last byte. */
   fill(): void;
   free(): void;
   /** Number of times the server ended and was started again, as an orchestrator does. */

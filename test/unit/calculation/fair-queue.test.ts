@@ -1,12 +1,12 @@
-/** Fair queue: which turn takes a free place of a calculator. */
+/** Fair queue: which turn takes a free slot of a calculator. */
 import { describe, expect, test } from 'vitest';
 import { FairQueue, type Turn, type Urgency } from '../../../src/calculation/turns/fair-queue.ts';
 
 const [A, B, C] = [1, 2, 3];
 
-function open(places: number) {
+function open(slots: number) {
   let nowMs = 0;
-  const queue = new FairQueue(places, () => nowMs);
+  const queue = new FairQueue(slots, () => nowMs);
   let lastId = 0;
   const add = (accountId: number, urgency: Urgency = 'triggered', id?: number): number => {
     lastId += 1;
@@ -73,7 +73,7 @@ describe('fair queue: accounts', () => {
   });
 });
 
-describe('fair queue: places', () => {
+describe('fair queue: slots', () => {
   test('an account alone borrows all of them; it gives back its newest run when another waits (R-K3)', () => {
     const { queue, add, startAll } = open(4);
     for (let turn = 0; turn < 5; turn += 1) add(A);
@@ -84,7 +84,7 @@ describe('fair queue: places', () => {
     expect(startAll()).toEqual([]);
     const returned = queue.takeBack();
     expect(returned).toBe(started[3]);
-    expect(queue.takeBack(), 'one place is enough').toBeUndefined();
+    expect(queue.takeBack(), 'one slot is enough').toBeUndefined();
     if (returned) queue.end(returned);
     expect(accounts(startAll())).toEqual([B]);
   });
@@ -110,7 +110,7 @@ describe('fair queue: places', () => {
     add(A, 'triggered', second);
     const [ofB] = startAll();
     if (ofB) queue.end(ofB);
-    expect(startAll(), 'B is idle, yet the place is not lent again').toEqual([]);
+    expect(startAll(), 'B is idle, yet the slot is not lent again').toEqual([]);
     pass(600_001);
     expect(startAll()).toMatchObject([{ id: second }]);
     expect(one?.id).toBe(first);

@@ -1,6 +1,6 @@
 /**
- * Which tests hold which numbered ruling. The table in test/rulings.md is generated here (`npm test -- -u rulings` renews
- * it), and every ruling must be cited by some test.
+ * Which tests cite which ruling. The table in test/rulings.md is generated here (`npm test -- -u rulings` renews it),
+ * and every ruling must be cited by a test.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const TESTS = fileURLToPath(new URL('../..', import.meta.url));
 const CITATION = /R-([A-K])(\d+)(?:–(?:R-)?[A-K]?(\d+))?/g;
 
-/** All there are, by letter: the first number and the last. */
+/** All rulings by letter: the first number and the last. */
 const RULINGS: readonly string[] = Object.entries({
   A: [1, 10],
   B: [1, 15],

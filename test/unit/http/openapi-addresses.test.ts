@@ -1,4 +1,4 @@
-/** Where the description says an installation is (R-A1, R-A9). */
+/** Addresses of the installation in the description (R-A1, R-A9). */
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';

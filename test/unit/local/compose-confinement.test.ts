@@ -1,4 +1,4 @@
-/** image:check can fail: whatever is looser inside a container than compose.yaml says is found. */
+/** image:check detects every way in which a container is confined less than compose.yaml says. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

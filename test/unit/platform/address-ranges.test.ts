@@ -1,4 +1,4 @@
-/** Which addresses receivers may have (R-I4). */
+/** Addresses that receivers may have (R-I4). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAllowedAddress, isPublicAddress, parseRange } from '../../../src/platform/address-ranges.ts';
@@ -72,7 +72,7 @@ describe('webhook addresses: ranges allowed by the operator (R-I4)', () => {
   );
 });
 
-/** Independent of the product: the bits of an address, from its eight groups or four bytes. */
+/** A second implementation, independent of the product: the bits of an address, from its eight groups or four bytes. */
 function bitsOf(address: string): string {
   const [groups, radix, width] = address.includes(':') ? [expand(address), 16, 16] : [address.split('.'), 10, 8];
   return groups.map((group) => Number.parseInt(group, radix).toString(2).padStart(width, '0')).join('');

@@ -12,7 +12,7 @@ interface Reading {
 }
 
 interface Element {
-  /** 0: has no target. */
+  /** 0: no target. */
   readonly variableId: number;
   readonly readings: readonly Reading[];
 }

@@ -1,4 +1,4 @@
-/** The rate of wake-ups: at once for the first push, few for many (R-D10). */
+/** Wake-ups: immediate for the first push, few for many pushes (R-D10). */
 import { expect, test } from 'vitest';
 import { createLog } from '../../../src/platform/log.ts';
 import { openWaker } from '../../../src/push/accept/waker.ts';

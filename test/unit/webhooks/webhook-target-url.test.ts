@@ -1,4 +1,4 @@
-/** Addresses of receivers, headers and Retry-After: what is accepted before anything is sent (R-I1, R-I3, R-I4). */
+/** URLs of receivers, headers and Retry-After: the rules before a request is sent (R-I1, R-I3, R-I4). */
 import { describe, expect, test } from 'vitest';
 import { parseRange } from '../../../src/platform/address-ranges.ts';
 import { maskCredentials, mergeHeaders, parseRetryAfter } from '../../../src/webhooks/sending/message-headers.ts';

@@ -1,4 +1,4 @@
-/** The pure parts of fan-out and delivery: what a filter lets through, and what comes after a try. */
+/** The pure rules of fan-out and delivery: which events match a filter, and the next step after an attempt. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';

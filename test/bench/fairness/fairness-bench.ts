@@ -15,7 +15,7 @@ const BAR = 3;
 const ROUNDS = 3;
 const OPERATIONS = 40;
 const WARM_UP = 10;
-/** Time that a refused operation counts as, far above every bar. */
+/** Time that counts for a refused operation, far above every bar. */
 const REFUSED_MS = 60_000;
 
 interface RunningService {
@@ -52,9 +52,9 @@ export async function benchFairness(
 
 /** @throws {Error} when `--case` names an unknown resource. */
 function chooseCases(argv: readonly string[]): readonly FairnessCase[] {
-  const place = argv.indexOf('--case');
-  if (place < 0) return CASES;
-  return (argv[place + 1] ?? '').split(',').map((name) => {
+  const index = argv.indexOf('--case');
+  if (index < 0) return CASES;
+  return (argv[index + 1] ?? '').split(',').map((name) => {
     const found = CASES.find(({ resource }) => resource === name);
     if (found) return found;
     throw new Error(`--case takes ${CASES.map(({ resource }) => resource).join()}; got "${name}"`);

@@ -1,6 +1,7 @@
 /**
- * One shared resource in the fairness bench: what account A does at its worst, and what account B does meanwhile (R-A14).
- * To add a case: a file in this folder that exports a `FairnessCase`, and a line in `CASES` of `fairness-bench.ts`.
+ * One shared resource in the fairness bench: the worst load of account A and the concurrent operation of account B
+ * (R-A14). To add a case: a file in this folder that exports a `FairnessCase`, and a line in `CASES` of
+ * `fairness-bench.ts`.
  */
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { ApiClient } from '../../support/fixtures/sign-in.ts';
@@ -26,13 +27,15 @@ export interface FairnessService {
 }
 
 export interface FairnessRun {
-  /** Starts account A's worst load. Resolves when the load has taken what it can get. Called once per round. */
+  /**
+   * Starts account A's worst load, once per round. Resolves when the load holds as much of the resource as it can get.
+   */
   startLoad(): Promise<StopLoad>;
   /** One operation of account B, until its result is there. Rejects when B is refused. */
   operation(): Promise<void>;
 }
 
-/** Ends the load. Resolves when nothing of it holds the resource any more. */
+/** Ends the load. Resolves when it holds nothing of the resource any more. */
 export type StopLoad = () => Promise<void>;
 
 export interface FairnessCase {
@@ -43,6 +46,6 @@ export interface FairnessCase {
   readonly settings?: Readonly<Record<string, string>>;
   /** Operations of B per measurement. Default: 40. */
   readonly operations?: number;
-  /** Makes what both accounts need; not measured. */
+  /** Prepares both accounts; not measured. */
   prepare(service: FairnessService): Promise<FairnessRun>;
 }

@@ -1,6 +1,6 @@
 /**
- * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and takes
- * nothing of their answers. Account B reads the last day of a variable over REST.
+ * Database connections of reads: account A opens more reads than there are connections, over REST and gRPC, and reads
+ * none of the answers. Account B reads the last day of a variable over REST.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openUnread, openUnreadCall } from '../../support/clients/unread-reads.ts';
@@ -9,7 +9,7 @@ import type { FairnessAccount, FairnessCase, FairnessService } from './fairness-
 
 /** Twice READ_POOL_SIZE's default over REST, and as many over gRPC. */
 const READS = 20;
-/** More than the sockets of both sides hold. */
+/** More data than the socket buffers of both sides hold. */
 const POINTS_OF_A = 1_000_000;
 const POINTS_OF_B = 96;
 /** Time in which every read of A has its connection, or waits for one. */

@@ -215,6 +215,10 @@ export const SETTINGS = {
     integer(1024, 2 ** 40).default(209_715_200),
     'Maximum size of a decompressed Standard File in bytes.',
   ),
+  FILE_UPLOAD_MEMORY_BYTES: setting(
+    integer(1 << 20, 2 ** 40).default(67_108_864),
+    'Maximum bytes of buffers for files being uploaded, per process; an upload takes at most 3 MiB. Further ones are answered 503. An account may take at most half.',
+  ),
   FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
   FILE_MAX_INFLATED_BYTES: setting(
     integer(1024, 2 ** 40).default(2 ** 31),

@@ -7,6 +7,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
+import { openSharedBudget } from '../platform/shared-budget.ts';
 import { answerDownload, answerErrors, answerTemplate } from './downloads.ts';
 import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
 import { receiveUpload } from './upload/receive-upload.ts';
@@ -21,6 +22,8 @@ const KEEP_ALIVE_MS = 15_000;
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
+  /** Bytes of buffers for all files being received. */
+  readonly maxMemoryBytes: number;
   /** Wakes the ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
   readonly wakeFileIngester: (accountId: number) => Promise<unknown>;
   readonly log: Log;
@@ -29,11 +32,12 @@ export interface FileServices {
 /** Routes below `/storage` (R-E1): upload, state, row errors, progress, content and template. */
 export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, maxBytes, wakeFileIngester, log } = services;
+  const store = { database, maxBytes, memory: openSharedBudget(services.maxMemoryBytes) };
   const routes = new Hono<CallerEnv & RequestIdEnv>();
   routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
     const { caller } = c.var;
     const upload = await receiveUpload(c.req.raw, maxBytes);
-    const fileId = await storeFile(database, c.var, upload, maxBytes);
+    const fileId = await storeFile(store, c.var, upload);
     if (upload.format === undefined) return c.json(fileId);
     await wakeFileIngester(caller.accountId).catch((error: unknown) => {
       log.warn(

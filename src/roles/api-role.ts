@@ -86,6 +86,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
         fileRoutes({
           database,
           maxBytes: config.FILE_MAX_BYTES,
+          maxMemoryBytes: config.FILE_UPLOAD_MEMORY_BYTES,
           wakeFileIngester: (accountId) => parts.fileQueue.wake([String(accountId)]),
           log,
         }),

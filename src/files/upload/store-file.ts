@@ -3,6 +3,7 @@ import type { Caller } from '../../identity/caller/caller.ts';
 import { writeReach } from '../../identity/caller/site-reach.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import type { BudgetBound, SharedBudget } from '../../platform/shared-budget.ts';
 import { type FileFormat, type FileKind, FileRefusal } from '../standard-file.ts';
 import { assertSignature } from './file-signature.ts';
 import { limited } from './open-body.ts';
@@ -22,6 +23,13 @@ export interface Sender {
   readonly requestId: string;
 }
 
+export interface StoreServices {
+  readonly database: Database;
+  /** Bytes of buffers for files being received. */
+  readonly memory: SharedBudget;
+  readonly maxBytes: number;
+}
+
 /** Message of body_too_large. @param maxBytes FILE_MAX_BYTES. */
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
@@ -29,16 +37,16 @@ export const fileTooLarge = (maxBytes: number) => `the file must be at most ${ma
  * Stores an upload and queues a Standard File for processing; nothing is left of an upload that fails.
  * @returns the file id, once the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
- *   invalid_input when the file is empty.
+ *   invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).
  */
 export async function storeFile(
-  database: Database,
+  { database, memory, maxBytes }: StoreServices,
   { caller, requestId }: Sender,
   { filename, format, content }: Upload,
-  maxBytes: number,
 ): Promise<string> {
   const fileId = await insertFile(database, { caller, requestId }, filename, format);
-  const parts = storingParts(database, fileId);
+  const holding = memory.open(caller);
+  const parts = storingParts(database, fileId, (bytes) => assertTaken(holding.take(bytes)));
   try {
     let sizeBytes = 0;
     for await (const bytes of inParts(limited(content, maxBytes, fileTooLarge(maxBytes)), parts.takeBuffer)) {
@@ -61,7 +69,18 @@ export async function storeFile(
     // If this fails too, the purge deletes the file.
     await database.query('delete from stored_file where id = $1', [fileId]).catch(() => {});
     throw error;
+  } finally {
+    holding.release();
   }
+}
+
+function assertTaken(bound: BudgetBound | undefined): void {
+  if (!bound) return;
+  const others = bound.of === 'total' ? 'all uploads' : `other uploads of this ${bound.of}`;
+  throw new DomainError(
+    'queue_full',
+    `the file must find memory free, ${others} use ${bound.held} bytes; try again later`,
+  );
 }
 
 async function insertFile(

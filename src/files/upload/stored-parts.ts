@@ -31,14 +31,21 @@ export interface StoringParts {
   readonly settle: () => Promise<void>;
 }
 
-/** Opens a writer that compresses and stores parts while others arrive, and reuses their buffers. */
-export function storingParts(database: Database, fileId: string): StoringParts {
-  const buffers: Promise<Buffer>[] = Array.from({ length: PARTS_IN_FLIGHT }, async () =>
-    Buffer.allocUnsafeSlow(PART_BYTES),
-  );
+/**
+ * Opens a writer that compresses and stores parts while others arrive, and reuses their buffers.
+ * @param charge called before a buffer is allocated; may throw.
+ */
+export function storingParts(database: Database, fileId: string, charge: (bytes: number) => void): StoringParts {
+  const buffers: Promise<Buffer>[] = [];
+  let allocated = 0;
   let part = 0;
   return {
-    takeBuffer: () => buffers.shift() ?? Promise.reject(new Error('all buffers are taken')),
+    takeBuffer: async () => {
+      if (allocated === PARTS_IN_FLIGHT) return buffers.shift() ?? Promise.reject(new Error('all buffers are taken'));
+      charge(PART_BYTES);
+      allocated += 1;
+      return Buffer.allocUnsafeSlow(PART_BYTES);
+    },
     add: (bytes) => {
       const stored = addPart(database, fileId, part, bytes).then(() => Buffer.from(bytes.buffer));
       // `takeBuffer` or `settle` reports the error.

@@ -7,9 +7,10 @@ import { addAccount, addUser } from '../../support/fixtures/accounts.ts';
 import { signIn } from '../../support/fixtures/sign-in.ts';
 import { type Figure, figure } from '../report.ts';
 import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
+import { pushMemory } from './push-memory.ts';
 import { readConnections } from './read-connections.ts';
 
-const CASES: readonly FairnessCase[] = [readConnections];
+const CASES: readonly FairnessCase[] = [readConnections, pushMemory];
 
 const BAR = 3;
 const ROUNDS = 3;

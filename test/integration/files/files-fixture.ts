@@ -62,7 +62,13 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const queue = openWakeQueue(FILE_QUEUE, parts.queueOptions);
   const listener = await listenHttp('127.0.0.1', 0);
   const wakeFileIngester = (accountId: number) => queue.wake([String(accountId)]);
-  const routes = fileRoutes({ database: parts.database, maxBytes, wakeFileIngester, log: parts.log });
+  const routes = fileRoutes({
+    database: parts.database,
+    maxBytes,
+    maxMemoryBytes: 64 << 20,
+    wakeFileIngester,
+    log: parts.log,
+  });
   // The API as `http/` assembles it, with the file routes only.
   const app = new Hono<RequestIdEnv>({ getPath: (request) => routingPath(request.url) });
   app.use('*', requestId());

@@ -1,4 +1,4 @@
-/** Memory of push bodies: what has arrived is charged, and no account or user takes what others need (R-A14, R-D10). */
+/** Memory of bodies: what has arrived is charged, and no account or user takes what others need (R-A14, R-D10). */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,29 +8,34 @@ import { createStructure } from '../../support/fixtures/structure.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
 const MIB = 1 << 20;
+const PUSH = '/api/data';
+const UPLOAD = '/storage?filename=a.csv';
 
 let api: TestApi;
 let ofStranger: number;
 let second: TestClient;
 beforeAll(async () => {
-  api = await startTestApi({ PUSH_MAX_MEMORY_BYTES: String(8 * MIB) });
+  api = await startTestApi({
+    PUSH_MAX_MEMORY_BYTES: String(8 * MIB),
+    FILE_UPLOAD_MEMORY_BYTES: String(12 * MIB),
+  });
   ({ variableId: ofStranger } = await createStructure(api.stranger));
   second = await api.signIn('second', 'MANAGER');
 });
 afterAll(() => api.close());
 
-interface OpenPush {
+interface OpenBody {
   readonly sent: ClientRequest;
   readonly answer: Promise<{ readonly status: number; readonly body: string; readonly retryAfter: string | undefined }>;
 }
 
-/** Opens a push that announces `announced` bytes, sends `sentBytes` spaces of them and stalls. */
-function openPush({ token }: TestClient, announced: number, sentBytes: number): OpenPush {
+/** Opens a request that announces `announced` bytes, sends `sentBytes` spaces of them and stalls. */
+function openBody({ token }: TestClient, path: string, announced: number, sentBytes: number): OpenBody {
   const headers = {
     Authorization: `Bearer ${token}`,
-    ...{ 'Content-Type': 'application/json', 'Content-Length': announced },
+    ...{ 'Content-Type': path === PUSH ? 'application/json' : 'text/csv', 'Content-Length': announced },
   };
-  const sent = request(`${api.origin}/api/data`, { method: 'POST', headers, agent: false });
+  const sent = request(`${api.origin}${path}`, { method: 'POST', headers, agent: false });
   const answer = new Promise<IncomingMessage>((resolve, reject) =>
     sent.on('response', resolve).on('error', reject),
   ).then(async (incoming) => ({
@@ -44,7 +49,7 @@ function openPush({ token }: TestClient, announced: number, sentBytes: number): 
   return { sent, answer };
 }
 
-const close = (pushes: readonly OpenPush[]) => {
+const close = (pushes: readonly OpenBody[]) => {
   for (const { sent } of pushes) sent.destroy();
 };
 
@@ -59,7 +64,7 @@ const pushOfStranger = (readings: number) => {
 
 describe('push: memory of bodies', () => {
   it('announced bytes that have not arrived take no memory from other accounts (R-A14, R-D10)', async () => {
-    const idle = Array.from({ length: 20 }, () => openPush(api.manager, 7 * MIB, 0));
+    const idle = Array.from({ length: 20 }, () => openBody(api.manager, PUSH, 7 * MIB, 0));
     await eventually('the requests to arrive', async () => idle.every(({ sent }) => sent.socket?.bytesWritten));
     const answers = await Promise.all(Array.from({ length: 5 }, () => pushOfStranger(8000)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -68,7 +73,7 @@ describe('push: memory of bodies', () => {
 
   it('an account at its worst is answered 503 with Retry-After, and others push on (R-A14, R-D10)', async () => {
     const greedy = [api.manager, second].flatMap((client) =>
-      Array.from({ length: 6 }, () => openPush(client, MIB, MIB - 1)),
+      Array.from({ length: 6 }, () => openBody(client, PUSH, MIB, MIB - 1)),
     );
     const refused = await Promise.race(greedy.map(({ answer }) => answer));
     expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]/) });
@@ -80,5 +85,25 @@ describe('push: memory of bodies', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     close(greedy);
     await eventually('the memory to be free', async () => (await api.manager.post('/api/data', [])).status === 200);
+  });
+});
+
+describe('files: memory of uploads', () => {
+  it('an account with many stalled uploads is answered 503 with Retry-After, and others upload on (R-A14, R-E1)', async () => {
+    const greedy = [api.manager, second].flatMap((client) =>
+      Array.from({ length: 4 }, () => openBody(client, UPLOAD, 20 * MIB, 3 * MIB)),
+    );
+    const refused = await Promise.race(greedy.map(({ answer }) => answer));
+    expect(refused).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]/) });
+    expect(JSON.parse(refused.body)).toMatchObject({
+      code: 'queue_full',
+      message: expect.stringMatching(
+        /^the file must find memory free, other uploads of this (account|user) use \d+ bytes/,
+      ),
+    });
+    const headers = { Authorization: `Bearer ${api.stranger.token}`, 'Content-Type': 'text/csv' };
+    const upload = () => fetch(`${api.origin}${UPLOAD}`, { method: 'POST', headers, body: 'variableId,date,value\n' });
+    expect((await Promise.all([upload(), upload()])).map(({ status }) => status)).toEqual([200, 200]);
+    close(greedy);
   });
 });

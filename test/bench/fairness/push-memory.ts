@@ -1,0 +1,51 @@
+/**
+ * Memory of push bodies: account A opens pushes that announce 50 MiB and fill what memory they can get. Account B pushes one
+ * reading.
+ */
+import { type ClientRequest, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { addStoredSource, addStoredVariables } from '../../support/fixtures/stored-structure.ts';
+import type { FairnessAccount, FairnessCase } from './fairness-case.ts';
+
+const BODIES = 20;
+const ANNOUNCED_BYTES = 50 << 20;
+/** More than all bodies may hold together. */
+const SENT_BYTES = 10 << 20;
+const SETTLE_MS = 2000;
+
+export const pushMemory: FairnessCase = {
+  resource: 'push memory',
+  roles: ['api', 'ingester'],
+  prepare: async ({ database, accountA, accountB, http }) => {
+    const sourceId = await addStoredSource(database, accountB.accountId);
+    const [variableId] = await addStoredVariables(database, { accountId: accountB.accountId, sourceId });
+    let minutes = 0;
+    return {
+      startLoad: async () => {
+        const bodies = Array.from({ length: BODIES }, () => openBody(http, accountA));
+        await wait(SETTLE_MS);
+        return async () => {
+          for (const body of bodies) body.destroy();
+          await wait(SETTLE_MS);
+        };
+      },
+      operation: async () => {
+        minutes += 1;
+        const date = new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes).toISOString();
+        await accountB.api.call('POST', '/api/data', [{ variableId, data: [{ date, value: minutes }] }]);
+      },
+    };
+  },
+};
+
+/** Opens a push, sends the beginning of its body and stalls. */
+function openBody(http: string, { api }: FairnessAccount): ClientRequest {
+  const headers = {
+    Authorization: `Bearer ${api.token}`,
+    ...{ 'Content-Type': 'application/json', 'Content-Length': ANNOUNCED_BYTES },
+  };
+  const body = request(`${http}/api/data`, { method: 'POST', headers, agent: false });
+  body.on('error', () => {}).on('response', (answer) => answer.resume());
+  body.write(Buffer.alloc(SENT_BYTES, ' '));
+  return body;
+}

@@ -1,0 +1,79 @@
+/** Settings of pushes, mappers, files and ingestion. Only config.ts uses this file. */
+import { z } from 'zod';
+import { integer, secret, setting, webUrl } from './setting-types.ts';
+
+export const INTAKE_SETTINGS = {
+  PUSH_MAX_BODY_BYTES: setting(
+    integer(1024, 2 ** 30).default(52_428_800),
+    'Maximum size of a decompressed push body in bytes.',
+  ),
+  PUSH_MAX_READINGS: setting(integer(1, 10_000_000).default(1_000_000), 'Maximum readings in one push.'),
+  PUSH_MAX_ELEMENTS: setting(integer(1, 1_000_000).default(10_000), 'Maximum elements in one push.'),
+  PUSH_MAX_QUEUE_BYTES: setting(
+    integer(1 << 20, 2 ** 46).default(2 ** 31),
+    'Maximum bytes of accepted readings that wait to be written; further pushes are answered 503. An account may take at most half.',
+  ),
+  PUSH_MAX_MEMORY_BYTES: setting(
+    integer(1 << 20, 2 ** 40).default(134_217_728),
+    'Maximum bytes of push bodies in memory per process; further pushes are answered 503. An account may take at most half.',
+  ),
+  PUSH_BASIC_TOKEN_URL: setting(
+    webUrl.optional(),
+    'Token endpoint that checks HTTP Basic credentials of pushes. Default: the embedded token issuer.',
+  ),
+  PUSH_BASIC_CLIENT_ID: setting(
+    z.string().optional(),
+    'Client id for PUSH_BASIC_TOKEN_URL; it must be allowed the password grant.',
+  ),
+  PUSH_BASIC_CLIENT_SECRET: secret(z.string().optional(), 'Secret of PUSH_BASIC_CLIENT_ID.'),
+  PUSH_THREADS: setting(integer(1, 64).default(2), 'Threads per process that parse large pushes.'),
+  MAPPER_TIMEOUT_MS: setting(
+    integer(100, 60_000).default(8000),
+    'Maximum run time of a custom-format mapper in milliseconds.',
+  ),
+  MAPPER_MEMORY_MEBIBYTES: setting(integer(64, 65_536).default(512), 'Maximum memory of a mapper in MiB.'),
+  MAPPER_PROCESSES: setting(integer(1, 64).default(2), 'Maximum concurrent mappers per process.'),
+  PUSH_DIRECT_WRITES: setting(
+    integer(0, 64).default(2),
+    'Maximum large pushes of new dates a process writes while it accepts them; each uses one database connection. 0: none.',
+  ),
+  PUSH_OPERATION_RETENTION_DAYS: setting(
+    integer(1, 3650).default(30),
+    'Days operations and their rejected elements are kept.',
+  ),
+  FILE_MAX_BYTES: setting(
+    integer(1024, 2 ** 40).default(209_715_200),
+    'Maximum size of a decompressed Standard File in bytes.',
+  ),
+  FILE_UPLOAD_MEMORY_BYTES: setting(
+    integer(1 << 20, 2 ** 40).default(67_108_864),
+    'Maximum bytes of buffers for files being uploaded, per process; an upload takes at most 3 MiB. Further ones are answered 503. An account may take at most half.',
+  ),
+  FILE_MAX_ROWS: setting(integer(1, 1_000_000_000).default(10_000_000), 'Maximum rows in one Standard File.'),
+  FILE_MAX_INFLATED_BYTES: setting(
+    integer(1024, 2 ** 40).default(2 ** 31),
+    'Maximum decompressed size of a workbook in bytes.',
+  ),
+  FILE_MAX_RATIO: setting(
+    integer(1, 10_000).default(100),
+    'Maximum ratio of the decompressed size of a workbook to its compressed size.',
+  ),
+  FILE_RETENTION_DAYS: setting(integer(1, 3650).default(30), 'Days a Standard File and its row errors are kept.'),
+  ATTACHMENT_RETENTION_DAYS: setting(
+    integer(1, 36_500).default(365),
+    'Days an uploaded file that is not a Standard File is kept.',
+  ),
+  FILE_CONCURRENCY: setting(
+    integer(1, 64).default(2),
+    'Maximum Standard Files an ingester processes at the same time.',
+  ),
+  INGEST_CONCURRENCY: setting(integer(1, 64).default(2), 'Maximum accounts an ingester writes for at the same time.'),
+  INGEST_MAX_ROWS: setting(
+    integer(1, 5_000_000).default(250_000),
+    'Maximum readings written in one transaction; a larger batch is written alone.',
+  ),
+  SWEEP_INTERVAL_MS: setting(
+    integer(100, 600_000).default(2000),
+    'Milliseconds between polls for work whose Redis notification was lost.',
+  ),
+} as const;

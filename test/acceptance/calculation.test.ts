@@ -345,7 +345,7 @@ describe('calculation: saving a declaration (R-H1)', () => {
       },
     });
     const { calculated: kept } = await api.call<{ calculated: object }>('GET', `/variables/${first}`);
-    expect(kept).toEqual(calculated(IDENTITY, [hourly(input)]));
+    expect(kept).toMatchObject(calculated(IDENTITY, [hourly(input)]));
   });
 
   test('the variable itself may be an input, but not a trigger', async () => {

@@ -121,7 +121,7 @@ async function startRoles(
   const { config } = parts;
   const healthChecks: Record<string, HealthCheck> = { ...parts.healthChecks };
   let ready: Ready = { kind: 'ready' };
-  if (names.has('deliverer')) roles.push(startDelivererRole(parts));
+  if (names.has('deliverer')) roles.push(await startDelivererRole(parts));
   if (names.has('calculator')) {
     const calculator = await startCalculatorRole(parts);
     roles.push(calculator);

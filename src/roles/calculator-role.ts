@@ -14,7 +14,7 @@ export interface CalculatorRole extends Role {
  * @throws {SandboxUnavailableError} when this machine cannot confine R as the settings require (R-H7).
  */
 export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole> {
-  const { config, log, metrics, database, dictionary, outbox, queueOptions, calculationQueue } = parts;
+  const { config, log, metrics, database, dictionary, outbox, progress, queueOptions, calculationQueue } = parts;
   const sandbox = await openSandboxPool({ config, metrics, log });
   const calculator = startCalculator({
     database,
@@ -31,6 +31,7 @@ export async function startCalculatorRole(parts: Parts): Promise<CalculatorRole>
       runRetentionDays: config.CALC_RUN_RETENTION_DAYS,
     },
     metrics,
+    progress,
     log,
   });
   return {

@@ -1,5 +1,5 @@
 /** The deliverer role: webhook messages and trial sends, over connections to allowed addresses only (R-I3, R-I4). */
-import { systemClock } from '../platform/clock.ts';
+import { openDatabaseClock } from '../platform/database/database-clock.ts';
 import { startDeliverer } from '../webhooks/delivery/deliverer.ts';
 import { openSender } from '../webhooks/sending/send-message.ts';
 import { startTrialSender } from '../webhooks/trial-sends/trial-sender.ts';
@@ -7,13 +7,14 @@ import { createWebhookMetrics } from '../webhooks/webhook-metrics.ts';
 import type { Parts, Role } from './parts.ts';
 
 /** Starts the delivery of webhooks and their trial sends (R-I3, R-I7). */
-export function startDelivererRole(parts: Parts): Role {
-  const { config, database, log, metrics, outbox, queueOptions, webhookQueue, trialQueue } = parts;
+export async function startDelivererRole(parts: Parts): Promise<Role> {
+  const { config, database, log, metrics, outbox, progress, queueOptions, webhookQueue, trialQueue } = parts;
+  const clock = await openDatabaseClock(database, log);
   const sender = openSender({
     allowHttp: config.WEBHOOK_ALLOW_HTTP,
     allowedRanges: config.WEBHOOK_ALLOWED_RANGES,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
-    clock: systemClock,
+    clock,
   });
   const deliverer = startDeliverer({
     database,
@@ -31,6 +32,7 @@ export function startDelivererRole(parts: Parts): Role {
       historyDays: config.WEBHOOK_HISTORY_DAYS,
       sweepIntervalMs: config.SWEEP_INTERVAL_MS,
     },
+    progress,
     log,
   });
   const trialSender = startTrialSender({
@@ -39,12 +41,13 @@ export function startDelivererRole(parts: Parts): Role {
     queue: trialQueue,
     queueOptions,
     settings: { timeoutMs: config.WEBHOOK_TIMEOUT_MS, sweepIntervalMs: config.SWEEP_INTERVAL_MS },
+    progress,
     log,
   });
   return {
     stop: async () => {
       const graceMs = config.SHUTDOWN_TIMEOUT_MS / 4;
-      await Promise.all([deliverer.stop(graceMs), trialSender.stop(graceMs)]);
+      await Promise.all([deliverer.stop(graceMs), trialSender.stop(graceMs), clock.stop()]);
       sender.close();
     },
   };

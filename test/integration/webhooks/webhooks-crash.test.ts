@@ -222,6 +222,15 @@ test('webhook delivery: continues after a database outage during a response (R-K
   await gate.shut();
 }, 60_000);
 
+test("webhook delivery: a deliverer whose clock is an hour ahead signs with the database's time (R-I3)", async () => {
+  await subscribe();
+  const ahead = 'data:text/javascript,const now = Date.now; Date.now = () => now() + 3600000;';
+  const deliverer = await start('deliverer', { NODE_OPTIONS: `--import "${ahead}"` });
+  const sites = await createSites(1);
+  await expectAllDelivered(sites);
+  expect(deliverer.log()).toContain('the clock of this machine differs');
+}, 60_000);
+
 test('webhook delivery: delivers the events of a Redis outage afterwards (R-K3)', async () => {
   await subscribe();
   const gate = await openTcpGate(world.environment.REDIS_URL ?? '');

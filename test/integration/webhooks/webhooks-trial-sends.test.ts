@@ -53,8 +53,8 @@ const fields = (more: object = {}) => ({
   ...more,
 });
 
-function deliver(): void {
-  deliverer = startDelivererRole(api.parts);
+async function deliver(): Promise<void> {
+  deliverer = await startDelivererRole(api.parts);
 }
 
 async function start(body: object, client: TestClient = api.manager): Promise<string> {
@@ -79,12 +79,12 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
     expect(headers.get('location')).toBe(`${PATH}/${body.id}`);
     expect(await readTrial(body.id)).toEqual({ id: body.id, state: 'Pending', request: null });
     expect(receiver.connections()).toBe(0);
-    deliver();
+    await deliver();
     expect((await ended(body.id)).state).toBe('Succeeded');
   });
 
   test('sends the same request as a delivery, signed with the given secret (R-I3, R-I7)', async () => {
-    deliver();
+    await deliver();
     const id = await start(fields({ httpMethod: 'PUT', headers: { 'X-Mine': '1' }, data: { siteId: 'any' } }));
     const shown = await ended(id);
     const [message] = receiver.messages;
@@ -106,13 +106,13 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
   });
 
   test.each(Object.keys(SAMPLE_DATA))('sends an example of %s when no data are given (R-I7)', async (eventType) => {
-    deliver();
+    await deliver();
     await ended(await start(fields({ eventType, bodyTemplate: '{"got": {{data}}}' })));
     expect(JSON.parse(receiver.messages[0]?.body ?? '')).toEqual({ got: SAMPLE_DATA[eventType as 'SiteCreated'] });
   });
 
   test('reports why it failed (R-I7)', async () => {
-    deliver();
+    await deliver();
     receiver.answerWith((_request, response) => response.writeHead(302, { location: '/' }).end('see there'));
     expect(await ended(await start(fields()))).toMatchObject({
       state: 'Failed',
@@ -126,7 +126,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
   });
 
   test('generates a secret when none is given, and returns it once (R-I7)', async () => {
-    deliver();
+    await deliver();
     const { body } = await api.manager.post<{ id: string; secret: string }>(PATH, fields({ secret: undefined }));
     expect(JSON.stringify(await ended(body.id))).not.toContain(body.secret);
     const [message] = receiver.messages;
@@ -138,7 +138,7 @@ describe('webhook trial send: POST /account/webhooks/test', () => {
   });
 
   test('accepts a webhook as read, and uses its secret for the same URL only (R-I7, R-C3)', async () => {
-    deliver();
+    await deliver();
     const { secret: _secret, ...webhook } = await createWebhook(api.manager, fields({ name: 'mine' }));
     const isSigned = async (body: object, client = api.manager): Promise<boolean> => {
       const { body: made } = await client.post<{ id: string; secret?: string }>(PATH, body);
@@ -196,7 +196,7 @@ describe('webhook trial send: GET /account/webhooks/test/{id}', () => {
     expect((await api.manager.get(`${PATH}/${id.toUpperCase()}`)).status).toBe(200);
     await api.database.query(`update webhook_test set created_date = now() - interval '24 hours' where id = $1`, [id]);
     expect((await api.manager.get(`${PATH}/${id}`)).status).toBe(404);
-    deliver();
+    await deliver();
     await ended(await start(fields()));
     expect(receiver.messages.map(({ headers }) => headers['webhook-id'])).not.toContain(id);
   });
@@ -206,7 +206,7 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
   test('after a crash another process claims it when the lease ends', async () => {
     const id = await start(fields());
     await api.database.query(`update webhook_test set claimed_until = now() + interval '1 second' where id = $1`, [id]);
-    deliver();
+    await deliver();
     expect((await ended(id)).state).toBe('Succeeded');
     expect(receiver.messages).toHaveLength(1);
   });
@@ -215,13 +215,13 @@ describe('webhook trial send: survives the end of its process (R-I7, R-K3)', () 
     const id = await start(fields());
     receiver.answerWith(() => {});
     const config = { ...api.parts.config, SHUTDOWN_TIMEOUT_MS: 400, WEBHOOK_TIMEOUT_MS: 60_000 };
-    const stopped = startDelivererRole({ ...api.parts, config });
+    const stopped = await startDelivererRole({ ...api.parts, config });
     await eventually('the message', async () => receiver.messages.length === 1);
     await stopped.stop();
     const { rows } = await api.database.query('select state, claimed_until from webhook_test where id = $1', [id]);
     expect(rows).toEqual([{ state: 'Pending', claimed_until: null }]);
     receiver.answerWith((_request, response) => response.end());
-    deliver();
+    await deliver();
     expect((await ended(id)).state).toBe('Succeeded');
   });
 });

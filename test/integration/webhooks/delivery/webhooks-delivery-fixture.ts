@@ -47,7 +47,7 @@ export interface HistoryRow {
 
 export async function startDelivery(environment: Readonly<Record<string, string>> = {}): Promise<Delivery> {
   const api = await startTestApi({ ...LOOPBACK, ...environment });
-  let deliverer: Role = startDelivererRole(api.parts);
+  let deliverer: Role = await startDelivererRole(api.parts);
   return {
     api,
     addWebhook: async (url, members = {}, client = api.manager) => {
@@ -73,7 +73,7 @@ export async function startDelivery(environment: Readonly<Record<string, string>
     },
     restart: async () => {
       await deliverer.stop();
-      deliverer = startDelivererRole(api.parts);
+      deliverer = await startDelivererRole(api.parts);
     },
     close: async () => {
       await deliverer.stop();

@@ -1,0 +1,43 @@
+/**
+ * The clock of the database, for instants that others verify: a machine whose own clock is off would sign webhook messages
+ * that every receiver rejects. Between two readings the monotonic clock counts, so a step of the machine's clock changes nothing.
+ */
+import { type Clock, systemClock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type Sweeper, startSweeper } from '../sweep.ts';
+import { throttle } from '../throttle.ts';
+import type { Queryable } from './database.ts';
+
+const READ_INTERVAL_MS = 30_000;
+const NOTEWORTHY_MS = 5000;
+const WARN_INTERVAL_MS = 600_000;
+
+export interface DatabaseClock extends Clock, Sweeper {}
+
+/** Reads the clock once, then every 30 s. @returns the clock; that of the machine until the database has answered. */
+export async function openDatabaseClock(database: Queryable, log: Log): Promise<DatabaseClock> {
+  let offsetMs: number | undefined;
+  const warn = throttle(WARN_INTERVAL_MS, (aheadMs: number) =>
+    log.warn({ aheadMs }, "the clock of this machine differs from the database's, which is used instead"),
+  );
+  const read = async (): Promise<void> => {
+    const sentMs = performance.now();
+    const { rows } = await database.query<{ millis: number }>(
+      'select extract(epoch from clock_timestamp())::float8 * 1000 as millis',
+    );
+    const receivedMs = performance.now();
+    const millis = rows[0]?.millis ?? 0;
+    // Half of the round trip is at most half a second off.
+    if (receivedMs - sentMs > 1000 && offsetMs !== undefined) return;
+    offsetMs = millis - (sentMs + receivedMs) / 2;
+    const aheadMs = Math.round(systemClock.nowMillis() - millis);
+    if (Math.abs(aheadMs) > NOTEWORTHY_MS) warn(aheadMs);
+  };
+  const first = Promise.withResolvers<void>();
+  const sweeper = startSweeper('database clock', READ_INTERVAL_MS, () => read().finally(first.resolve), log);
+  await first.promise;
+  return {
+    nowMillis: () => (offsetMs === undefined ? systemClock.nowMillis() : Math.round(offsetMs + performance.now())),
+    stop: sweeper.stop,
+  };
+}

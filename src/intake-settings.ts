@@ -31,8 +31,14 @@ export const INTAKE_SETTINGS = {
     integer(100, 60_000).default(8000),
     'Maximum run time of a custom-format mapper in milliseconds.',
   ),
-  MAPPER_MEMORY_MEBIBYTES: setting(integer(64, 65_536).default(512), 'Maximum memory of a mapper in MiB.'),
-  MAPPER_PROCESSES: setting(integer(1, 64).default(2), 'Maximum concurrent mappers per process.'),
+  MAPPER_MEMORY_MEBIBYTES: setting(
+    integer(64, 65_536).default(512),
+    'Maximum memory of a mapper in MiB, besides that of Node itself.',
+  ),
+  MAPPER_PROCESSES: setting(
+    integer(1, 64).default(3),
+    'Maximum concurrent mappers per process; one account uses at most half of them, rounded up.',
+  ),
   PUSH_DIRECT_WRITES: setting(
     integer(0, 64).default(2),
     'Maximum large pushes of new dates a process writes while it accepts them; each uses one database connection. 0: none.',

@@ -28,14 +28,9 @@ export function genericRoutes({ database, admission, acceptPush, mapperRunner, m
       // Hash the client's body: the result of a mapper may differ between runs.
       const bodyHash = operationId === undefined ? undefined : await hash(bytes, mapper.id);
       const body = { format, hasHeader: mapper.hasHeader, bytes };
-      const key = `${mapper.id} ${mapper.modifiedDate}`;
-      const reply = await mapperRunner.run(key, { expression: mapper.expression, body });
-      const elements = new TextEncoder().encode(reply.kind === 'mapped' ? reply.json : '[]');
-      if (elements.length > maxBodyBytes)
-        throw new DomainError(
-          'body_too_large',
-          `the mapped body must have at most ${maxBodyBytes} bytes, got ${elements.length}`,
-        );
+      const use = { accountId: caller.accountId, key: `${mapper.id} ${mapper.modifiedDate}` };
+      const reply = await mapperRunner.run(use, { expression: mapper.expression, body, maxBytes: maxBodyBytes });
+      const elements = reply.kind === 'mapped' ? reply.json : new TextEncoder().encode('[]');
       const label = operationId ?? makeLabel(Date.now());
       const context = { caller, label, isResendable: operationId !== undefined, timeoutSec, requestId };
       return c.json(toBody(await acceptPush({ ...context, mapperId: mapper.id, bodyHash }, elements)));

@@ -14,10 +14,14 @@ export interface MapRequest {
   readonly expression: string;
   /** undefined: only check the expression. */
   readonly body?: { readonly format: BodyFormat; readonly hasHeader: boolean; readonly bytes: Uint8Array };
+  /** Maximum bytes of the answer as JSON. A longer answer stays in this process. */
+  readonly maxBytes: number;
 }
 
 export type MapReply =
-  | { readonly id: number; readonly kind: 'mapped'; readonly json: string }
+  /** UTF-8. */
+  | { readonly id: number; readonly kind: 'mapped'; readonly json: Uint8Array<ArrayBuffer> }
+  | { readonly id: number; readonly kind: 'too_large'; readonly bytes: number }
   | { readonly id: number; readonly kind: 'checked' }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly position?: number };
 
@@ -37,14 +41,16 @@ process.on('message', (request: MapRequest) => {
 });
 process.on('disconnect', () => process.exit(0));
 
-async function answer({ id, expression, body }: MapRequest): Promise<MapReply> {
+async function answer({ id, expression, body, maxBytes }: MapRequest): Promise<MapReply> {
   const compiled = jsonata(expression, GUARDS);
   if (!body) return { id, kind: 'checked' };
   const input = parseBody(new TextDecoder('utf-8', { fatal: true }).decode(body.bytes), body.format, body.hasHeader);
   const result: unknown = await compiled.evaluate(input);
   // JSONata returns a single element for a list of one, and undefined for an empty list.
   const elements = result === undefined ? [] : Array.isArray(result) ? result : [result];
-  return { id, kind: 'mapped', json: JSON.stringify(elements) };
+  const json = JSON.stringify(elements);
+  const bytes = Buffer.byteLength(json);
+  return bytes > maxBytes ? { id, kind: 'too_large', bytes } : { id, kind: 'mapped', json: Buffer.from(json) };
 }
 
 function parseBody(text: string, format: BodyFormat, hasHeader: boolean): unknown {

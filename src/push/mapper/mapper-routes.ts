@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import type { WriteAuditEntry } from '../../identity/audit-writer.ts';
 import { type CallerEnv, requireRole } from '../../identity/authentication/authenticate.ts';
+import type { Caller } from '../../identity/caller/caller.ts';
 import { type Database, withTransaction } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
 import { readBytes, readJsonBody } from '../../platform/http/http-body.ts';
@@ -34,14 +35,16 @@ export interface MapperServices {
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
+/** The elements of a sample are shown to a person. */
+const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
 export function mapperRoutes({ database, runner, limits, audit }: MapperServices): Hono<Env> {
   /** @throws {DomainError} invalid_input with the position in the expression. */
-  const parseFields = async (request: Request): Promise<MapperFields> => {
+  const parseFields = async (request: Request, { accountId }: Caller): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
     try {
-      await runner.run(undefined, { expression: fields.expression });
+      await runner.run({ accountId }, { expression: fields.expression, maxBytes: 0 });
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'mapping_failed') throw error;
       throw new DomainError('invalid_input', error.message, [{ path: '$.expression', message: error.message }]);
@@ -57,7 +60,7 @@ export function mapperRoutes({ database, runner, limits, audit }: MapperServices
       return c.json(mappers);
     })
     .post('/mappers', async (c) => {
-      const fields = await parseFields(c.req.raw);
+      const fields = await parseFields(c.req.raw, c.var.caller);
       const mapper = await withTransaction(database, async (transaction) => {
         const made = await insertMapper(transaction, c.var.caller.accountId, fields);
         await audit(transaction, c.var, { action: 'MapperCreated', targetId: made.id, targetName: made.name });
@@ -67,7 +70,7 @@ export function mapperRoutes({ database, runner, limits, audit }: MapperServices
     })
     .get('/mappers/:id', async (c) => c.json(await getMapper(database, c.var.caller.accountId, c.req.param('id'))))
     .put('/mappers/:id', async (c) => {
-      const [targetId, fields] = [c.req.param('id'), await parseFields(c.req.raw)];
+      const [targetId, fields] = [c.req.param('id'), await parseFields(c.req.raw, c.var.caller)];
       await withTransaction(database, async (transaction) => {
         await updateMapper(transaction, c.var.caller.accountId, targetId, fields);
         await audit(transaction, c.var, { action: 'MapperUpdated', targetId, targetName: fields.name });
@@ -84,12 +87,18 @@ export function mapperRoutes({ database, runner, limits, audit }: MapperServices
       return c.body(null, 204);
     })
     .post('/mappers/:id/test', async (c) => {
-      const mapper = await getMapper(database, c.var.caller.accountId, c.req.param('id'));
+      const { accountId } = c.var.caller;
+      const mapper = await getMapper(database, accountId, c.req.param('id'));
       const format = bodyFormat(c.req.raw);
       const bytes = await readBytes(c.req.raw, MAX_SAMPLE_BYTES);
-      return c.json(await trySample(runner, limits, mapper, { format, hasHeader: mapper.hasHeader, bytes }));
+      return c.json(
+        await trySample(runner, limits, { ...mapper, accountId }, { format, hasHeader: mapper.hasHeader, bytes }),
+      );
     });
 }
+
+/** Errors of the mapper, which its author sees in the answer of a trial. */
+const TRIAL_FAILURES: ReadonlySet<string> = new Set(['mapping_failed', 'body_too_large']);
 
 type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;
 
@@ -97,12 +106,12 @@ type Sample = NonNullable<Parameters<MapperRunner['run']>[1]['body']>;
 async function trySample(
   runner: MapperRunner,
   limits: PushLimits,
-  { expression }: Pick<MapperFields, 'expression'>,
+  { accountId, expression }: Pick<MapperFields, 'expression'> & { readonly accountId: number },
   body: Sample,
 ): Promise<object> {
   try {
-    const reply = await runner.run(undefined, { expression, body });
-    const elements: unknown = JSON.parse(reply.kind === 'mapped' ? reply.json : '[]');
+    const reply = await runner.run({ accountId }, { expression, body, maxBytes: MAX_TRIAL_BYTES });
+    const elements: unknown = JSON.parse(reply.kind === 'mapped' ? Buffer.from(reply.json).toString('utf8') : '[]');
     const parsed = parsePush(elements, limits);
     if (parsed.kind === 'ok') return { elements };
     return {
@@ -110,7 +119,7 @@ async function trySample(
       problems: parsed.kind === 'invalid' ? parsed.details : [{ path: '$', message: parsed.message }],
     };
   } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'mapping_failed') throw error;
+    if (!(error instanceof DomainError) || !TRIAL_FAILURES.has(error.code)) throw error;
     return { error: { code: error.code, message: error.message } };
   }
 }

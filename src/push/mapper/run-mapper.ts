@@ -3,28 +3,30 @@
  * secrets of this process, and running out of memory in it would end the process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DomainError } from '../../platform/errors.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { Log } from '../../platform/log.ts';
-import { openSemaphore } from '../semaphore.ts';
 import type { MapReply, MapRequest } from './mapper-process.ts';
 
 export interface MapperLimits {
   readonly timeoutMs: number;
   readonly memoryMebibytes: number;
-  /** Maximum number of mappers that run at the same time. */
+  /** Maximum number of mappers that run at the same time; an account gets half of them, rounded up. */
   readonly processes: number;
 }
 
 export interface MapperRunner {
   /**
    * Maps a body, or only checks an expression.
-   * @param key identifies a mapper in one version, whose process may be reused; undefined: use a new process once.
-   * @throws {DomainError} mapping_failed with the reason and position; queue_full when too many mappers run.
+   * @param use whose mapper it is. `key` identifies a mapper in one version, whose process may be reused; undefined: use a
+   * new process once.
+   * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
+   * `request.maxBytes`; queue_full when too many mappers run.
    */
   run(
-    key: string | undefined,
+    use: { readonly accountId: number; readonly key?: string },
     request: Omit<MapRequest, 'id'>,
   ): Promise<Extract<MapReply, { kind: 'mapped' | 'checked' }>>;
   close(): Promise<void>;
@@ -33,46 +35,86 @@ export interface MapperRunner {
 const PROGRAM = fileURLToPath(new URL('./mapper-process.ts', import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAX_WAIT_MS = 5000;
+const MAX_WAITING = 64;
+/** Memory of Node itself: its threads, heap and program. */
+const BASE_MEBIBYTES = 96;
+/** Of util-linux. */
+const PRLIMIT = '/usr/bin/prlimit';
 const MAX_IDLE_MS = 60_000;
 
 /** Opens a pool of mapper processes; they start when first needed (R-D9). */
 export function openMapperRunner(limits: MapperLimits, log: Log): MapperRunner {
-  const slots = openSemaphore(limits.processes, MAX_WAIT_MS);
-  const idle = new Map<string, ChildProcess>();
-
-  const keep = (key: string, child: ChildProcess): void => {
-    const oldest = idle.size >= limits.processes ? idle.keys().next().value : undefined;
-    if (oldest !== undefined) take(oldest)?.kill('SIGKILL');
-    idle.set(key, child);
-    setTimeout(() => {
-      if (idle.get(key) === child) take(key)?.kill('SIGKILL');
-    }, MAX_IDLE_MS).unref();
-  };
-  const take = (key: string): ChildProcess | undefined => {
-    const child = idle.get(key);
-    idle.delete(key);
-    return child?.connected ? child : undefined;
-  };
-
+  const permits = openFairSemaphore({
+    ...{ resource: 'mappers', permits: limits.processes, permitsPerAccount: Math.ceil(limits.processes / 2) },
+    ...{ waitersPerAccount: MAX_WAITING, maxWaitMs: MAX_WAIT_MS },
+  });
+  const pool = openIdlePool(limits.processes);
   return {
-    run: async (key, request) => {
-      if (!(await slots.enter())) throw new DomainError('queue_full', 'too many mappers are running; try again later');
-      const child = (key === undefined ? undefined : take(key)) ?? start(limits);
+    run: async ({ accountId, key }, request) => {
+      const leave = await permits.enter(accountId).catch((error: unknown) => {
+        throw error instanceof DomainError ? new DomainError('queue_full', error.message) : error;
+      });
+      const child = (key === undefined ? undefined : pool.take(key)) ?? start(limits);
       try {
         const reply = await ask(child, { ...request, id: 1 }, limits);
         if (key === undefined) child.kill('SIGKILL');
-        else keep(key, child);
-        if (reply.kind !== 'failed') return reply;
-        const at = reply.position === undefined ? '' : ` (at character ${reply.position})`;
-        throw new DomainError('mapping_failed', `the mapper failed: ${reply.message}${at}`);
+        else pool.keep(accountId, key, child);
+        return readReply(reply, request.maxBytes);
       } catch (error) {
         if (!(error instanceof DomainError)) log.warn({ err: error }, 'running a mapper failed');
         throw error;
       } finally {
-        slots.leave();
+        leave();
       }
     },
-    close: async () => {
+    close: async () => pool.close(),
+  };
+}
+
+/** @throws {DomainError} mapping_failed, body_too_large. */
+function readReply(reply: MapReply, maxBytes: number): Extract<MapReply, { kind: 'mapped' | 'checked' }> {
+  switch (reply.kind) {
+    case 'failed': {
+      const at = reply.position === undefined ? '' : ` (at character ${reply.position})`;
+      throw new DomainError('mapping_failed', `the mapper failed: ${reply.message}${at}`);
+    }
+    case 'too_large': {
+      const message = `the mapped body must have at most ${maxBytes} bytes, got ${reply.bytes}`;
+      throw new DomainError('body_too_large', message);
+    }
+    default:
+      return reply;
+  }
+}
+
+/** Processes that wait for the next body of their mapper, at most `capacity`. */
+function openIdlePool(capacity: number) {
+  const idle = new Map<string, { readonly accountId: number; readonly child: ChildProcess }>();
+  const take = (key: string): ChildProcess | undefined => {
+    const child = idle.get(key)?.child;
+    idle.delete(key);
+    return child?.connected ? child : undefined;
+  };
+  /** The oldest process of the account that has the most, so that one account does not end the processes of others. */
+  const makeRoom = (): void => {
+    if (idle.size < capacity) return;
+    const counts = new Map<number, number>();
+    for (const { accountId } of idle.values()) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    const oldest = [...idle].find(([, { accountId }]) => counts.get(accountId) === most)?.[0];
+    if (oldest !== undefined) take(oldest)?.kill('SIGKILL');
+  };
+  return {
+    take,
+    keep: (accountId: number, key: string, child: ChildProcess): void => {
+      take(key)?.kill('SIGKILL');
+      makeRoom();
+      idle.set(key, { accountId, child });
+      setTimeout(() => {
+        if (idle.get(key)?.child === child) take(key)?.kill('SIGKILL');
+      }, MAX_IDLE_MS).unref();
+    },
+    close: (): void => {
       for (const key of [...idle.keys()]) take(key)?.kill('SIGKILL');
     },
   };
@@ -85,9 +127,13 @@ function start({ memoryMebibytes }: MapperLimits): ChildProcess {
     `${CHECKOUT}node_modules`,
     realpathSync(`${CHECKOUT}node_modules`),
   ];
+  const dataBytes = (memoryMebibytes + BASE_MEBIBYTES) * 2 ** 20 + codeRangeBytes();
   const child = fork(PROGRAM, [], {
     env: {},
+    // V8's own limit does not cover large texts and buffers (1.5 GiB at a limit of 512 MiB); the kernel's does.
+    execPath: PRLIMIT,
     execArgv: [
+      ...[`--data=${dataBytes}`, '--', process.execPath],
       `--max-old-space-size=${memoryMebibytes}`,
       '--disallow-code-generation-from-strings',
       '--permission',
@@ -100,6 +146,15 @@ function start({ memoryMebibytes }: MapperLimits): ChildProcess {
   child.unref();
   child.on('error', () => child.kill('SIGKILL'));
   return child;
+}
+
+/** Address space that V8 reserves for machine code: the kernel counts it as data, although it is hardly used. */
+function codeRangeBytes(): number {
+  const ranges = readFileSync('/proc/self/maps', 'utf8').matchAll(/^([0-9a-f]+)-([0-9a-f]+) rwxp/gm);
+  return [...ranges].reduce(
+    (sum, [, from = '', to = '']) => sum + Number.parseInt(to, 16) - Number.parseInt(from, 16),
+    0,
+  );
 }
 
 function ask(child: ChildProcess, request: MapRequest, limits: MapperLimits): Promise<MapReply> {

@@ -1,0 +1,82 @@
+/** Mappers of one account leave processes, memory and the event loop to the others (R-D9, R-K3). */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../src/platform/log.ts';
+import { type MapperRunner, openMapperRunner } from '../../../src/push/mapper/run-mapper.ts';
+
+const ENDLESS = '($f := function($x){ $f($x + 1) }; $f(0))';
+const BODY = { format: 'json', hasHeader: true, bytes: Buffer.from('{}') } as const;
+const MEBIBYTE = 2 ** 20;
+/** Noise of a busy machine; a quiet run takes a few milliseconds. */
+const NOISE_MS = 100;
+
+let runner: MapperRunner | undefined;
+afterEach(() => runner?.close());
+
+function open(parts: { processes?: number; timeoutMs?: number; memoryMebibytes?: number } = {}): MapperRunner {
+  const { processes = 3, timeoutMs = 60_000, memoryMebibytes = 128 } = parts;
+  runner = openMapperRunner({ processes, timeoutMs, memoryMebibytes }, createLog('silent', 'test'));
+  return runner;
+}
+
+/** @returns the 95th percentile of 20 runs in milliseconds. */
+async function timeRuns(mappers: MapperRunner, accountId: number): Promise<number> {
+  const durations: number[] = [];
+  for (let run = 0; run < 20; run += 1) {
+    const startMs = performance.now();
+    await mappers.run({ accountId, key: 'honest' }, { expression: '[]', body: BODY, maxBytes: 1000 });
+    durations.push(performance.now() - startMs);
+  }
+  return durations.toSorted((a, b) => a - b)[18] ?? Number.NaN;
+}
+
+describe('mapper: accounts', () => {
+  test('endless mappers of one leave the mapper of another within 3 × its quiet p95 (R-D9, R-K3)', async () => {
+    const mappers = open({ timeoutMs: 4000 });
+    const quietMs = await timeRuns(mappers, 2);
+    const endless = Array.from({ length: 6 }, (_, index) =>
+      mappers.run({ accountId: 1, key: `endless ${index}` }, { expression: ENDLESS, body: BODY, maxBytes: 1000 }),
+    );
+    const ended = Promise.allSettled(endless);
+    expect(await timeRuns(mappers, 2)).toBeLessThan(3 * quietMs + NOISE_MS);
+    const codes = (await ended).map((result) => (result.status === 'rejected' ? result.reason.code : 'none'));
+    expect(new Set(codes)).toEqual(new Set(['mapping_failed', 'queue_full']));
+  });
+});
+
+describe('mapper: its answer', () => {
+  test.each([
+    ['within 1000 bytes is returned', '$pad("",996,"x")', undefined],
+    ['of 1001 bytes is refused', '$pad("",997,"x")', 1001],
+    ['counts bytes, not characters', '$pad("",499,"é")', 1002],
+  ])('%s, and the error names the limit (R-D9)', async (_what, expression, bytes) => {
+    const run = open().run({ accountId: 1 }, { expression, body: BODY, maxBytes: 1000 });
+    if (bytes === undefined) expect((await run).kind).toBe('mapped');
+    else {
+      const message = `the mapped body must have at most 1000 bytes, got ${bytes}`;
+      await expect(run).rejects.toMatchObject({ code: 'body_too_large', message });
+    }
+  });
+
+  test('of 250 MB never reaches the API: neither its memory nor its event loop (R-D9)', async () => {
+    const mappers = open({ memoryMebibytes: 1024 });
+    const before = process.memoryUsage().rss;
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const run = mappers.run({ accountId: 1 }, { expression: '$pad("",250000000,"x")', body: BODY, maxBytes: MEBIBYTE });
+    await expect(run).rejects.toMatchObject({ code: 'body_too_large' });
+    delay.disable();
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * MEBIBYTE);
+    expect(delay.max / 1e6).toBeLessThan(500);
+  });
+
+  test.each([
+    ['one long text', '$pad("",250000000,"x")'],
+    ['texts outside the heap', '$base64encode($pad("",200000000,"x"))'],
+    ['a long array', '$split($pad("",20000000,"x,"),",")'],
+  ])('that needs more than the memory limit, by %s, ends its process alone (R-D9)', async (_what, expression) => {
+    const run = open({ memoryMebibytes: 128 }).run({ accountId: 1 }, { expression, body: BODY, maxBytes: MEBIBYTE });
+    const message = /ended early; it may take at most 128 MiB of memory|the mapper failed: Failed to/;
+    await expect(run).rejects.toMatchObject({ code: 'mapping_failed', message: expect.stringMatching(message) });
+  });
+});

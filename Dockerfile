@@ -18,9 +18,10 @@ RUN --mount=type=secret,id=ca_bundle \
 
 # The root file system that scripts see: R, its packages and r-runtime, nothing of the application.
 FROM base AS r-root
-COPY r-runtime/packages.txt r-runtime/build-packages.txt /r-runtime/
+# extra-packages.txt is an operator's own list; the pattern lets it be absent.
+COPY r-runtime/packages.txt r-runtime/build-packages.txt r-runtime/extra-packages.tx[t] /r-runtime/
 RUN apt-get update --quiet \
-    && sed 's/#.*//' /r-runtime/packages.txt /r-runtime/build-packages.txt \
+    && sed 's/#.*//' /r-runtime/*packages.txt \
     | xargs apt-get install --quiet --yes --no-install-recommends && rm -rf /var/lib/apt/lists/*
 COPY r-runtime /r-runtime
 RUN sh /r-runtime/build.sh / && rm -rf /r-runtime /usr/share/doc /usr/share/man /usr/share/info /var/cache /var/log \

@@ -1,5 +1,5 @@
-# Reads a script without running it: names that are NULL, misspelt columns, and civil periods it groups by. Used for hints after
-# a run and for validate (R-H9).
+# Reads a script without running it: names that are NULL, misspelt columns, and civil periods it groups by; lists packages. Used
+# for hints after a run and for authors (R-H9).
 
 global_lists <- c("inputVariables", "inputForms", "inputConstants")
 
@@ -154,4 +154,16 @@ period_of_seconds <- function(divisor) {
   if (!is.numeric(seconds) || length(seconds) != 1L || is.na(seconds) || seconds <= 0) return(NULL)
   periods <- names(period_seconds)[seconds %% period_seconds == 0]
   if (length(periods) > 0L) periods[1]
+}
+
+# --- packages --------------------------------------------------------------------------------------------------------
+
+#' Packages that a script can load, without this one.
+#' @return character vector such as "dplyr 1.1.4", ascending by name.
+#' @noRd
+installed_packages <- function() {
+  names <- setdiff(unique(list.files(.libPaths())), c("tidemark", "translations"))
+  versions <- lapply(names, function(name) tryCatch(utils::packageVersion(name), error = function(condition) NULL))
+  known <- lengths(versions) > 0L
+  sort(paste(names[known], vapply(versions[known], as.character, "")), method = "radix")
 }

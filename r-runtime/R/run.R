@@ -195,7 +195,7 @@ describe_error <- function(condition, notes) {
   # An error returned in `Errors` has no line.
   if (inherits(condition, "tidemark_reported_error")) line <- NA_integer_
   if (inherits(condition, "packageNotFoundError")) {
-    message <- paste0(message, "; available packages: ", paste(offered_packages, collapse = ", "))
+    message <- paste0(message, "; GET /calculated/packages lists the packages of this installation")
   }
   call <- conditionCall(condition)
   if (identical(call, own_call)) call <- NULL

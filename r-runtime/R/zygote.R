@@ -1,8 +1,8 @@
 # The zygote. Loads the packages, makes a rehearsal run on made-up data, so that no child compiles or loads these packages, and
 # calls C (../src/zygote.c), which forks a supervisor and a runner for each connection.
 
-offered_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble")
-warm_packages <- c(offered_packages, "compiler")
+# Loaded before the fork: a run then only attaches them. Others are loaded by the script that uses them, at its cost.
+warm_packages <- c("dplyr", "lubridate", "zoo", "xts", "data.table", "purrr", "jsonlite", "tibble", "compiler")
 
 runtime_home <- "/opt/tidemark/r-runtime"
 

@@ -10,6 +10,7 @@ import {
   type Operation,
 } from '../platform/openapi/operation.ts';
 import { previewSchema, SAMPLE_QUERY } from './authoring/authoring-routes.ts';
+import type { RPackage } from './authoring/preview-task.ts';
 import { RUN_LIST, rangeSchema } from './calculation-routes.ts';
 import type { InputRecord } from './inputs/load-inputs.ts';
 import type { FormulaRecord } from './run/compute.ts';
@@ -90,8 +91,42 @@ const run = z
     notes: z.object(notes),
     counts,
     durationsMs: durations,
+    declarationHash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Names the declaration that was run; null before a script ran.' }),
   })
   .meta({ id: 'Run' });
+const runWithDeclaration = run
+  .extend({
+    declaration: z
+      .unknown()
+      .meta({ description: 'The declaration that was run, with its defaults; null when none was.' }),
+  })
+  .meta({ id: 'RunWithDeclaration' });
+const replay = z
+  .object({
+    ...{ runId: idSchema, variableId: idSchema, declarationHash: z.string() },
+    outcome: z.string(),
+    message: z.string().nullable(),
+    isReproduced: z
+      .boolean()
+      .meta({ description: 'The run had the same inputs, and its points are stored with the values of the replay.' }),
+    counts: z.record(z.enum(['recorded', 'replayed', 'equal', 'different', 'missing']), z.int().min(0)),
+    differences: z
+      .array(
+        z.object({
+          date: instantSchema,
+          version: z.string().exactOptional(),
+          replayed: z.number(),
+          stored: z.number().nullable(),
+        }),
+      )
+      .meta({ description: 'The first 100.' }),
+    warnings: lines,
+    durationsMs: durations,
+  })
+  .meta({ id: 'Replay' });
 
 const forced = z.object({ variableIds: z.array(idSchema).meta({ description: 'Variables that will run.' }) });
 const point = z.object({
@@ -143,6 +178,10 @@ const validation = z
   })
   .meta({ id: 'Validation' });
 
+const rPackage = z
+  .object({ name: z.string(), version: z.string() })
+  .meta({ id: 'RPackage' }) satisfies z.ZodType<RPackage>;
+
 const previewBody = jsonBody(
   previewSchema.meta({
     id: 'PreviewRequest',
@@ -172,11 +211,26 @@ export const CALCULATION_OPERATIONS: readonly Operation[] = [
   },
   {
     ...{ method: 'get', path: '/runs/:id', operationId: 'getRun', tag, summary: 'Read a run', access: ALL_USERS },
-    answers: [answersJson('The run.', run)],
+    answers: [answersJson('The run.', runWithDeclaration)],
+  },
+  {
+    ...{ method: 'get', path: '/runs/:id/replay', operationId: 'replayRun', tag, access: MANAGERS },
+    summary: 'Repeat a run and compare it with the stored points',
+    description:
+      'Runs the recorded declaration with the recorded form values on the versions of the inputs that the run read. ' +
+      'Stores nothing. Overwritten values of inputs that are not versioned are gone.',
+    answers: [answersJson('What differs.', replay)],
+    errors: ['conflict', 'dependency_unavailable'],
   },
   forceUpdate('a variable', '/variables/:id/forceUpdate', 'forceUpdateVariable'),
   forceUpdate('the variables of a source', '/sources/:id/forceUpdate', 'forceUpdateSource'),
   forceUpdate('the variables of a site', '/sites/:id/forceUpdate', 'forceUpdateSite'),
+  {
+    ...{ method: 'get', path: '/calculated/packages', operationId: 'listRPackages', tag, access: MANAGERS },
+    summary: 'R packages that scripts can load',
+    answers: [answersJson('Names and versions, ascending by name.', z.array(rPackage))],
+    errors: ['dependency_unavailable'],
+  },
   {
     ...{ method: 'post', path: `${AUTHORS_PATH}/validate`, operationId: 'validateCalculation', tag, access: MANAGERS },
     summary: 'Validate a declaration: syntax, inputs, cycles',

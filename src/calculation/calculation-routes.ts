@@ -19,6 +19,7 @@ import { parsePathId } from '../structure/resource-routes.ts';
 import { SITE } from '../structure/site.ts';
 import { SOURCE } from '../structure/source.ts';
 import { VARIABLE } from '../structure/variable.ts';
+import { askCalculator } from './authoring/ask-calculator.ts';
 import { authoringRoutes } from './authoring/authoring-routes.ts';
 import { instantSchema } from './declaration/declaration.ts';
 import { countRuns, findRun, listRuns, pageOfRuns } from './run/runs.ts';
@@ -60,6 +61,19 @@ export function calculationRoutes(services: CalculationRouteServices): Hono<Call
       const run = await findRun(database, caller, id);
       if (run && (await isVisible(database, caller, run.variableId))) return c.json(run);
       throw new DomainError('not_found', `run ${id} does not exist`);
+    })
+    .get('/runs/:id/replay', manager, async (c) => {
+      const { caller } = c.var;
+      const runId = parsePathId(c, 'id');
+      const run = await findRun(database, caller, runId);
+      if (!run || !(await isVisible(database, caller, run.variableId))) {
+        throw new DomainError('not_found', `run ${runId} does not exist`);
+      }
+      const task = { kind: 'replay', runId } as const;
+      const question = { accountId: caller.accountId, variableId: run.variableId, task };
+      const { answer = {} } = await askCalculator(services, question, c.req.raw.signal);
+      if (answer.error !== undefined) throw new DomainError('conflict', String(answer.error));
+      return c.json(answer);
     })
     .post('/variables/:id/forceUpdate', manager, forceUpdateHandler(services, VARIABLE))
     .post('/sources/:id/forceUpdate', manager, forceUpdateHandler(services, SOURCE))

@@ -123,6 +123,23 @@ describe('calculation: validate', () => {
   });
 });
 
+test('calculation: GET /calculated/packages lists the packages with versions, and a script can load them (R-H4)', async () => {
+  const packages = await api.call<{ name: string; version: string }[]>('GET', '/calculated/packages');
+  const names = packages.map(({ name }) => name);
+  const wanted = ['forecast', 'ggplot2', 'tidyr', 'stringr', 'slider', 'MASS', 'mgcv', 'survival', 'data.table'];
+  expect(names).toEqual(expect.arrayContaining(wanted));
+  expect(names).not.toContain('tidemark');
+  expect(packages.every(({ version }) => /^\d+[.\d-]+$/.test(version))).toBe(true);
+  const script = `for (name in c("${wanted.join('", "')}")) library(name, character.only = TRUE)
+    fit <- forecast::forecast(forecast::ets(ts(1:20)), h = 1)
+    print(ggplot(data.frame(x = 1:3), aes(x, x)) + geom_line())
+    list(TimeSeries = list(Dates = triggerDate, Values = as.numeric(fit$mean)))`;
+  const variableId = await createVariable(api, sourceId);
+  const answer = await api.call<Evaluation>('POST', pathOf(variableId, 'evaluate'), { calculated: declared(script) });
+  expect(answer).toMatchObject({ outcome: 'ok', series: [{ value: expect.closeTo(21, 0) }] });
+  expect(answer.plots).toHaveLength(1);
+});
+
 describe('calculation: evaluate', () => {
   test('returns series, messages, timing and plots, and stores nothing (R-H9)', async () => {
     const variableId = await createVariable(api, sourceId, { calculated: declared() });

@@ -87,7 +87,7 @@ const hourly = (variableId: number, members: object = {}) => ({
 const IDENTITY = 'list(TimeSeries = inputVariables$a$TimeSeries[, c("Dates", "Values")])';
 
 describe('calculation: a write to a trigger input', () => {
-  test('runs the script on the window around the changed dates and stores its result (R-H5, R-H6)', async () => {
+  test('runs the script on the window around the changed dates and stores its result, which its replay reproduces (R-H5, R-H6, R-H12)', async () => {
     const input = await createVariable(api, sourceId);
     await push(input, readings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
     await settled();
@@ -104,6 +104,14 @@ describe('calculation: a write to a trigger input', () => {
       { alias: 'a', points: 8, from: '2026-03-01T01:00:00.000001Z', to: '2026-03-01T03:00:00Z' },
     ]);
     expect((await read(doubled)).map((row) => row.rawValue)).toEqual([12, 14, 16, 200, 20, 22, 24, 26]);
+    const { declaration } = await api.call<{ declaration: object }>('GET', `/runs/${run.id}`);
+    expect(declaration).toMatchObject({
+      calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: input }] }],
+    });
+    expect(await api.call('GET', `/runs/${run.id}/replay`)).toMatchObject({
+      ...{ runId: run.id, isReproduced: true, differences: [] },
+      counts: { recorded: 8, replayed: 8, equal: 8 },
+    });
   });
 
   test('runs a chain whose results are inputs of the next variable (R-H5)', async () => {
@@ -231,7 +239,7 @@ describe('calculation: the record of a run (R-H8)', () => {
       notes: { line: 3 },
     });
     expect(run.notes.messages).toEqual(['so far']);
-    expect(await api.call<Run>('GET', `/runs/${run.id}`)).toEqual(run);
+    expect(await api.call<Run>('GET', `/runs/${run.id}`)).toMatchObject(run);
     expect(await read(variable)).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ test_that("run: the error for an invalid result names the likely mistake and its
   expect_match(message_of("list(TimeSeries = data.frame())"), "got a value of class data.frame$")
   expect_match(message_of("list(TimeSeries = list(dates = 1L, values = 1))"), "write Dates and Values")
   expect_match(message_of("list(TimeSeries = cbind(Dates = 1, Values = 1))"), "as.data.frame(x)", fixed = TRUE)
-  expect_match(message_of("library(nothing.of.the.kind)"), "available packages: dplyr, lubridate")
+  expect_match(message_of("library(nothing.of.the.kind)"), "GET /calculated/packages lists")
   expect_match(message_of("# only a comment"), "the script is empty")
 })
 

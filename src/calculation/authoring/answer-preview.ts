@@ -5,12 +5,13 @@ import type { Micros } from '../../points/point.ts';
 import { instantMicros } from '../declaration/declaration.ts';
 import { type ComputeRequest, compute } from '../run/compute.ts';
 import { defaultVersion } from '../run/default-version-rules.ts';
-import { readScripts } from '../run/read-scripts.ts';
+import { listPackages, readScripts } from '../run/read-scripts.ts';
 import type { RunServices } from '../run/run-calculation.ts';
 import type { Turn } from '../turns/fair-queue.ts';
 import { PATIENCE_MS } from './ask-calculator.ts';
 import { describeComputed, type PreviewedDates } from './describe-preview.ts';
 import type { PreviewDates, PreviewTask } from './preview-task.ts';
+import { replayRun } from './replay-run.ts';
 
 const TAKE_TASK = `
   update calculation_preview set state = 'Running' where id = $1 and state = 'Waiting'
@@ -48,7 +49,7 @@ interface Answer {
  * @throws the error that kept it from answering, or the signal's reason; the task then waits again.
  */
 export async function answerPreview(services: RunServices, id: number, signal: AbortSignal): Promise<void> {
-  const { rows } = await services.database.query<{ variableId: number; task: PreviewTask }>(TAKE_TASK, [id]);
+  const { rows } = await services.database.query<{ variableId: number | null; task: PreviewTask }>(TAKE_TASK, [id]);
   const [row] = rows;
   if (!row) return;
   const client = watchClient(services.database, id);
@@ -87,11 +88,14 @@ function watchClient(database: Database, id: number): { readonly signal: AbortSi
 async function perform(
   services: RunServices,
   connection: Connection,
-  variableId: number,
+  variableId: number | null,
   task: PreviewTask,
   signal: AbortSignal,
 ): Promise<Answer> {
+  if (task.kind === 'packages') return { answer: await listPackages(services.sandbox, signal) };
   if (task.kind === 'validate') return { answer: { ...(await readScripts(services.sandbox, task.scripts, signal)) } };
+  if (task.kind === 'replay') return { answer: await replayRun(services, connection, task.runId, signal) };
+  if (variableId === null) throw new Error(`a task to ${task.kind} names its variable`);
   const declaration = task.kind === 'evaluate' ? task.declaration : undefined;
   const inputIds = declaration?.calculatedVariableFormulas.flatMap(({ variables }) =>
     variables.map((it) => it.variableId),

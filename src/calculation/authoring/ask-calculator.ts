@@ -21,7 +21,8 @@ export interface Asker {
 
 export interface Question {
   readonly accountId: number;
-  readonly variableId: number;
+  /** Null for a task that concerns no variable. */
+  readonly variableId: number | null;
   readonly task: PreviewTask;
 }
 

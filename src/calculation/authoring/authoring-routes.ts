@@ -40,10 +40,16 @@ export const previewSchema = lenientObject({
 const sampleDate = textParameter('Date of the run whose inputs are wanted.', instantSchema);
 export const SAMPLE_QUERY = declareQuery({ from: sampleDate, to: sampleDate, triggerDate: sampleDate });
 
-/** Routes for authors: validate, evaluate, sampleData (R-H9). */
+/** Routes for authors: packages, validate, evaluate, sampleData (R-H4, R-H9). */
 export function authoringRoutes(asker: Asker): Hono<CallerEnv> {
   const manager = requireRole('MANAGER');
   return new Hono<CallerEnv>()
+    .get('/calculated/packages', manager, async (c) => {
+      const question = { accountId: c.var.caller.accountId, variableId: null, task: { kind: 'packages' } } as const;
+      const { answer } = await askCalculator(asker, question, c.req.raw.signal);
+      if (answer?.packages) return c.json(answer.packages);
+      throw new DomainError('dependency_unavailable', String(answer?.error ?? 'no calculator answered'));
+    })
     .post(`${PATH}/validate`, manager, async (c) => {
       const variable = await findVariable(asker, c);
       const { calculated = variable.calculated } = parseInput(previewSchema, await readBody(c));

@@ -21,7 +21,9 @@ export type PreviewTask =
       /** Replaces the saved one. */
       readonly declaration?: Declaration;
     }
-  | { readonly kind: 'sampleData'; readonly dates: PreviewDates };
+  | { readonly kind: 'sampleData'; readonly dates: PreviewDates }
+  | { readonly kind: 'packages' }
+  | { readonly kind: 'replay'; readonly runId: number };
 
 /** A syntax error of a script. */
 export interface ScriptProblem {
@@ -37,6 +39,12 @@ export interface ScriptBucket {
   readonly period: 'Hour' | 'Day' | 'Week' | 'Month' | 'Year';
   /** Counted from 1. */
   readonly line: number;
+}
+
+/** A package of R that scripts can load. */
+export interface RPackage {
+  readonly name: string;
+  readonly version: string;
 }
 
 export interface ValidateAnswer {

@@ -2,6 +2,7 @@
  * Schema of the declaration of a calculated variable (R-H1), as clients write it. `[{}]` is accepted: a client may create
  * it empty and fill it by a later PUT. A null member counts as absent, because clients post back what they read.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { DATE_RULE, parseDate } from '../../platform/dates/date-rules.ts';
@@ -185,4 +186,23 @@ function refuseSameBegin(
     }
     seen.set(begin, index);
   }
+}
+
+/** Version of the normal form; a change of the form needs another. */
+const FORM = 'v1';
+
+/**
+ * Names a declaration by its content (R-H12): equal declarations have equal hashes.
+ * @returns `v1-` and 64 hexadecimal digits, over the parsed declaration with its keys sorted.
+ */
+export function hashDeclaration(declaration: Declaration): string {
+  const text = JSON.stringify(declaration, (_name, value: unknown) => sortKeys(value));
+  return `${FORM}-${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** An absent member and a null one mean the same (R-H1). */
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -40,7 +40,8 @@ export function ownerOf({ entityType, siteId, sourceId }: EntityDeclaration, hom
   return { id: entityType === 'Site' ? (siteId ?? home.siteId) : (sourceId ?? home.sourceId) };
 }
 
-function toScalar(value: unknown): ScalarValue {
+/** @returns the value as a script sees it: NULL when unset, an object or a list as its JSON text (R-H2). */
+export function toScalar(value: unknown): ScalarValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean') return value;
   return JSON.stringify(value);

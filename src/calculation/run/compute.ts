@@ -10,13 +10,19 @@ import { parseInput } from '../../platform/http/lenient.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { Micros } from '../../points/point.ts';
 import { awaitWriters } from '../../points/read/await-writers.ts';
-import { DECLARATION_SCHEMA, type Declaration, hasScript, instantMicros } from '../declaration/declaration.ts';
+import {
+  DECLARATION_SCHEMA,
+  type Declaration,
+  hashDeclaration,
+  hasScript,
+  instantMicros,
+} from '../declaration/declaration.ts';
 import type { DateRange, FormulaPeriod } from '../declaration/formula-period-rules.ts';
-import { loadFormValues } from '../inputs/form-values.ts';
+import { type Home, loadFormValues, toScalar } from '../inputs/form-values.ts';
 import { type InputRecord, loadInputs } from '../inputs/load-inputs.ts';
 import { findVariables } from '../inputs/variable-infos.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
-import type { PictureFormat, SandboxJob, SandboxOutcome } from '../sandbox/sandbox-types.ts';
+import type { PictureFormat, SandboxJob, SandboxOutcome, SandboxScalar } from '../sandbox/sandbox-types.ts';
 import { mergeNotes, sumTimings } from './merge-outcomes.ts';
 import { type Output, planOutput } from './output-rules.ts';
 import { type PlannedFormula, planFormulas } from './plan-formulas.ts';
@@ -37,6 +43,8 @@ export interface ComputeRequest {
   readonly defaultVersion: string;
   /** Replaces the saved one. */
   readonly declaration?: Declaration;
+  /** Replaces the values of the forms, by index of the formula and alias (R-H12). */
+  readonly formValue?: (formula: number, alias: string) => unknown;
   /** Runs in place of each formula's script, with the same inputs (R-H9). */
   readonly script?: string;
   readonly pictures?: PictureFormat;
@@ -63,9 +71,18 @@ export interface Computed {
   /** Milliseconds per phase. */
   readonly durations: Readonly<Record<string, number>>;
   readonly outcomes: readonly SandboxOutcome[];
+  /** The declaration whose scripts were run; undefined when none was. */
+  readonly declaration: RunDeclaration | undefined;
+}
+
+/** A declaration and its hash, by which a run names it (R-H12). */
+export interface RunDeclaration {
+  readonly hash: string;
+  readonly declaration: Declaration;
 }
 
 interface Loaded {
+  readonly declaration: RunDeclaration;
   readonly isVersioned: boolean;
   readonly planned: readonly PlannedFormula[];
   /** For each planned formula the dates whose periods its aligned inputs hold as a whole. */
@@ -95,7 +112,7 @@ export async function compute(
   const durations = { load: performance.now() - startMs };
   if (loaded instanceof DomainError) {
     const result = { kind: 'failed', outcome: 'invalid_input', message: loaded.message } as const;
-    return { result, formulas: [], inputs: [], read: 0, notes: {}, durations, outcomes: [] };
+    return { result, formulas: [], inputs: [], read: 0, notes: {}, durations, outcomes: [], declaration: undefined };
   }
   const outcomes: SandboxOutcome[] = [];
   const runScript = shareLimits(services.sandbox);
@@ -109,7 +126,7 @@ export async function compute(
     result: conclude(loaded, outcomes, request.defaultVersion),
     notes: { ...mergeNotes(outcomes, loaded.planned.length), ...identifyScripts(loaded.jobs, outcomes) },
     durations: { ...durations, ...sumTimings(outcomes) },
-    ...{ formulas, inputs, read, outcomes },
+    ...{ formulas, inputs, read, outcomes, declaration: loaded.declaration },
   };
 }
 
@@ -194,7 +211,7 @@ async function load(
     const window = { from: toSeconds(plan.changed.fromMicros), to: toSeconds(plan.changed.toMicros) };
     const inputs = await loadInputs(transaction, dictionary, wanted);
     const home = { sourceId: target.info.sourceId, siteId: target.siteId };
-    const forms = await loadFormValues(transaction, plan.formula.entities, home);
+    const forms = await readForms(transaction, plan, home, request.formValue);
     const { formula, constants } = plan.formula;
     const { pictures, script = formula ?? '' } = request;
     const given = {
@@ -212,7 +229,17 @@ async function load(
     parts.inputs.push(...inputs.records);
     parts.read += inputs.pointCount;
   }
-  return { isVersioned, planned, ...parts };
+  return { isVersioned, planned, declaration: { hash: hashDeclaration(declaration), declaration }, ...parts };
+}
+
+async function readForms(
+  transaction: Connection,
+  { index, formula }: PlannedFormula,
+  home: Home,
+  formValue: ComputeRequest['formValue'],
+): Promise<readonly SandboxScalar[]> {
+  if (!formValue) return loadFormValues(transaction, formula.entities, home);
+  return formula.entities.map(({ alias }) => ({ alias, value: toScalar(formValue(index, alias)) }));
 }
 
 function toRecord({ index, changed, triggerMicros }: PlannedFormula, forms: FormulaRecord['forms']): FormulaRecord {

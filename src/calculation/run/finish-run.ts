@@ -10,7 +10,7 @@ import type { InputRecord } from '../inputs/load-inputs.ts';
 import { delayRequests, MAX_ATTEMPTS, requestAgain } from '../schedule/request-calculations.ts';
 import { announceEnd } from './announce-end.ts';
 import type { ClaimedRun } from './claim-run.ts';
-import type { FormulaRecord } from './compute.ts';
+import type { FormulaRecord, RunDeclaration } from './compute.ts';
 import type { Output } from './output-rules.ts';
 import { sumCounts, writeOutputs } from './write-outputs.ts';
 
@@ -22,6 +22,7 @@ export interface RunParts {
   readonly counts: Readonly<Record<string, number>>;
   /** Milliseconds per phase. */
   readonly durations: Readonly<Record<string, number>>;
+  readonly declaration?: RunDeclaration | undefined;
 }
 
 export interface RunReport extends RunParts {
@@ -48,8 +49,11 @@ const FENCE = `select from calculation_run where id = $1 and state = 'Running' f
 const FINISH = `
   update calculation_run
   set state = $2, outcome = $3, message = $4, inputs = $5, notes = $6, counts = $7, durations = $8, formulas = $9,
-      finished_date = clock_timestamp()
+      finished_date = clock_timestamp(), declaration_hash = $10
   where id = $1`;
+
+const KEEP_DECLARATION = `
+  insert into calculation_declaration (account_id, hash, declaration) values ($1, $2, $3) on conflict do nothing`;
 
 /** Stores the points and ends the run as Succeeded. */
 export async function succeedRun(
@@ -144,6 +148,11 @@ async function holdRun(transaction: Transaction, run: ClaimedRun): Promise<void>
 async function endRun(transaction: Transaction, run: ClaimedRun, state: string, given: RunReport): Promise<void> {
   const { outcome, message, inputs, notes, counts, durations, formulas } = toStorableReport(given);
   const details = [inputs, notes, counts, durations, formulas].map((detail) => JSON.stringify(detail));
-  const values = [run.id, state, outcome, message, ...details];
+  const { declaration: kept } = given;
+  const values = [run.id, state, outcome, message, ...details, kept?.hash ?? null];
+  if (kept) {
+    const row = [run.accountId, kept.hash, JSON.stringify(kept.declaration)];
+    await transaction.query({ name: 'calculation-keep-declaration', text: KEEP_DECLARATION, values: row });
+  }
   await transaction.query({ name: 'calculation-finish', text: FINISH, values });
 }

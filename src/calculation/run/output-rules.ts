@@ -165,9 +165,13 @@ function describeMerged(merged: number, first: Micros | undefined, isVersioned: 
   ];
 }
 
-/** Warns when rows were returned but none has a value; single rows without one are normal. */
-function describeEmptiness({ returned, dropped }: OutputCounts): readonly string[] {
-  if (returned === 0 || dropped < returned) return [];
+/** Warns when rows were returned but none is stored; single rows that are left out are normal. */
+function describeEmptiness({ returned, dropped, outside }: OutputCounts): readonly string[] {
+  if (returned === 0 || dropped + outside < returned) return [];
+  if (outside > 0) {
+    const where = 'outside the validity of the formula, or outside the whole periods of its aligned inputs';
+    return [`nothing is stored: ${outside} of the ${returned} returned rows are ${where}`];
+  }
   return [`nothing is stored: none of the ${returned} returned rows has both a date and a finite value`];
 }
 

@@ -1,5 +1,8 @@
-/** Parses scripts without running them (R-H9), in the sandbox: R's parser, too, reads untrusted text only there. */
-import type { ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
+/**
+ * Questions that R answers for authors without running their scripts: what a script reads, and which packages there are. R's
+ * parser, too, reads untrusted text only in the sandbox (R-H4, R-H9).
+ */
+import type { RPackage, ScriptBucket, ScriptProblem, ValidateAnswer } from '../authoring/preview-task.ts';
 import type { SandboxPool } from '../sandbox/pool.ts';
 import type { SandboxJob, VariableInfo } from '../sandbox/sandbox-types.ts';
 import { shareLimits } from './share-limits.ts';
@@ -54,4 +57,25 @@ function parseBucket(text: string): readonly ScriptBucket[] {
 function jobOf(script: string): SandboxJob {
   const constants = [{ alias: 'script', value: script }];
   return { script: READ, inputs: [], forms: [], constants, target: NO_TARGET, triggerDate: 0 };
+}
+
+const LIST = `list(
+  TimeSeries = list(Dates = integer(), Values = numeric()),
+  Errors = tidemark:::installed_packages()
+)`;
+
+/** Lists the R packages that scripts can load (R-H4). @returns the packages, ascending by name, or why R did not list them. */
+export async function listPackages(
+  sandbox: SandboxPool,
+  signal: AbortSignal,
+): Promise<{ readonly packages: readonly RPackage[] } | { readonly error: string }> {
+  const job = { script: LIST, inputs: [], forms: [], constants: [], target: NO_TARGET, triggerDate: 0 };
+  const outcome = await sandbox.run(job, signal);
+  if (outcome.kind !== 'ok') return { error: outcome.message };
+  return {
+    packages: outcome.errors.map((text) => {
+      const [name = '', version = ''] = text.split(' ');
+      return { name, version };
+    }),
+  };
 }

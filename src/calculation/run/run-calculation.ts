@@ -86,9 +86,9 @@ async function execute(
   });
   if (!computed)
     return handBackRun(connection, run, signal?.reason instanceof HandBack ? signal.reason.message : STOPPED);
-  const { result, formulas, inputs, notes, read } = computed;
+  const { result, formulas, inputs, notes, read, declaration } = computed;
   const durations = { wait: run.waitMs, ...computed.durations };
-  const parts = { formulas, inputs, notes, durations, counts: { read } };
+  const parts = { formulas, inputs, notes, durations, counts: { read }, declaration };
   if (result.kind === 'ok') return succeedRun(connection, services.dictionary, run, result.outputs, parts);
   return failRun(connection, run, { ...parts, outcome: result.outcome, message: result.message });
 }

@@ -15,7 +15,8 @@ const DEFAULT_PAGE = 100;
 
 const COLUMNS = `id, variable_id as "variableId", state, outcome, message, trigger, from_date as "from", to_date as "to",
   trigger_date as "triggerDate", wave, attempt, default_version as "defaultVersion", requested_date as "requestedDate",
-  started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs"`;
+  started_date as "startedDate", finished_date as "finishedDate", ancestors, formulas, inputs, notes, counts, durations as "durationsMs",
+  declaration_hash as "declarationHash"`;
 
 /** Upper estimate of the JSON of a run: it holds its scripts, and what they wrote. */
 const BYTES = `2000 + coalesce(octet_length(message), 0) + ${['formulas', 'inputs', 'notes', 'counts', 'durations']
@@ -64,11 +65,14 @@ export async function countRuns(queryable: Queryable, accountId: number, variabl
 /** One run of the account, or undefined (R-H8). The caller must check that its variable may be read. */
 export async function findRun(queryable: Queryable, caller: Caller, runId: number): Promise<RunRecord | undefined> {
   const { rows } = await queryable.query<RunRecord>(
-    `select ${COLUMNS} from calculation_run where id = $1 and account_id = $2`,
+    `select ${COLUMNS}, (
+       select declaration from calculation_declaration kept
+       where kept.account_id = run.account_id and kept.hash = declaration_hash)
+     from calculation_run run where id = $1 and account_id = $2`,
     [runId, caller.accountId],
   );
   const [run] = await narrowRuns(queryable, caller, rows);
-  return run;
+  return run && { ...run, declaration: caller.sites === 'all' ? run.declaration : null };
 }
 
 async function narrowRuns(

@@ -10,7 +10,8 @@ import { SERVICE_ID } from '../services/launcher.ts';
 
 const SUITE = 'trixie';
 const DATABASE_PACKAGES = 'src/container/database-packages.txt';
-const R_PACKAGES = ['r-runtime/packages.txt', 'r-runtime/build-packages.txt'];
+/** The last is an operator's own list; most checkouts have none. */
+const R_PACKAGES = ['packages.txt', 'build-packages.txt', 'extra-packages.txt'].map((name) => `r-runtime/${name}`);
 const DEMO_DATA_SCRIPT = 'src/local/roots/taylor-data.sh';
 const RUNTIME_BUILD_SCRIPT = 'r-runtime/build.sh';
 const NOT_IN_A_ROOT = /(^|\/)tests(\/|$)|\.md$/;

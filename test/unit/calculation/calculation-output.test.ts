@@ -134,6 +134,11 @@ test('output: a warning is given when all rows were dropped, not when some were 
   const warning = 'nothing is stored: none of the 2 returned rows has both a date and a finite value';
   expect(take(output({ dates: [1, Number.NaN], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([warning]);
   expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), OVERWRITTEN).warnings).toEqual([]);
+  const period = { fromMicros: 9_000_000, untilMicros: 10_000_000 };
+  expect(take(output({ dates: [1, 2], values: [Number.NaN, 2] }), { ...OVERWRITTEN, period }).warnings).toEqual([
+    'nothing is stored: 1 of the 2 returned rows are outside the validity of the formula, or outside the whole periods of ' +
+      'its aligned inputs',
+  ]);
 });
 
 test('output: the error for dates in milliseconds says so; the error for dates after 2200 does not (R-H2)', () => {

@@ -16,6 +16,7 @@ function outputOf(rows: number): Output {
 
 const computed = (outputs: readonly Output[]): Computed => ({
   ...{ result: { kind: 'ok', outputs }, formulas: [], inputs: [], read: 0, notes: {}, durations: {}, outcomes: [] },
+  declaration: undefined,
 });
 
 test('evaluate: the response has the first 10,000 rows of all formulas and counts every row (R-H9)', async () => {

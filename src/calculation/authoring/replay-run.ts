@@ -1,0 +1,181 @@
+/**
+ * Repeats a recorded run and compares its result with the points that are stored now (R-H8, R-H12). It runs the recorded
+ * declaration with the recorded form values on the versions of the inputs that the run read; it stores nothing.
+ */
+import { type Connection, inTransaction } from '../../platform/database/database.ts';
+import { formatInstant } from '../../platform/dates/instant-rules.ts';
+import { parseInput } from '../../platform/http/lenient.ts';
+import type { Micros, VersionChoice } from '../../points/point.ts';
+import { readPoints } from '../../points/read/read-points.ts';
+import { DECLARATION_SCHEMA, type Declaration } from '../declaration/declaration.ts';
+import type { InputRecord } from '../inputs/load-inputs.ts';
+import { type ComputeRequest, compute, type FormulaRecord } from '../run/compute.ts';
+import type { Output, OutputPoint } from '../run/output-rules.ts';
+import type { RunServices } from '../run/run-calculation.ts';
+
+/** Differences and inputs that the answer names. */
+const MAX_NAMED = 100;
+
+interface RecordedRun {
+  readonly variableId: number;
+  readonly accountId: number;
+  readonly isVersioned: boolean;
+  readonly fromMicros: Micros;
+  readonly toMicros: Micros;
+  readonly triggerMicros: Micros;
+  readonly startedMicros: Micros;
+  readonly defaultVersion: string;
+  readonly formulas: readonly FormulaRecord[];
+  readonly inputs: readonly InputRecord[];
+  /** Points that the run stored. */
+  readonly stored: number;
+  readonly declarationHash: string;
+  readonly declaration: unknown;
+}
+
+const micros = (column: string) => `(extract(epoch from run.${column}) * 1000000)::int8`;
+const FIND_RUN = `
+  select run.variable_id as "variableId", run.account_id as "accountId", variable.is_versioned as "isVersioned",
+    ${micros('from_date')} as "fromMicros", ${micros('to_date')} as "toMicros", ${micros('trigger_date')} as "triggerMicros",
+    ${micros('started_date')} as "startedMicros", run.default_version as "defaultVersion", run.formulas, run.inputs,
+    coalesce((run.counts ->> 'stored')::int8, 0) as stored,
+    run.declaration_hash as "declarationHash", kept.declaration
+  from calculation_run run
+  join variable on variable.id = run.variable_id
+  join calculation_declaration kept on kept.account_id = run.account_id and kept.hash = run.declaration_hash
+  where run.id = $1`;
+
+/** A point of the replay, and the stored value at its date and Version. */
+interface Difference {
+  readonly date: string;
+  readonly version?: string;
+  readonly replayed: number;
+  /** Null when no point is stored. */
+  readonly stored: number | null;
+}
+
+/** @returns the body of the answer, or `error` when the run has no declaration: it ended before a script, or is too old. */
+export async function replayRun(
+  services: RunServices,
+  connection: Connection,
+  runId: number,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { rows } = await connection.query<RecordedRun>(FIND_RUN, [runId]);
+  const [run] = rows;
+  if (!run) return { error: `run ${runId} has no declaration to replay: it ended before its script, or is too old` };
+  const declaration = parseInput(DECLARATION_SCHEMA, run.declaration);
+  const computed = await compute(services, connection, requestOf(run, declaration), signal);
+  const { result, inputs, durations } = computed;
+  const points = result.kind === 'ok' ? collect(result.outputs) : [];
+  const work = (transaction: Connection) => findDifferences(transaction, run, points);
+  const differences = await inTransaction(connection, work, { isolation: 'repeatable read', readOnly: true });
+  const warnings = describeInputs(run, declaration, inputs);
+  const isSame = differences.length === 0 && points.length === run.stored;
+  const missing = differences.filter(({ stored }) => stored === null).length;
+  return {
+    ...{ runId, variableId: run.variableId, declarationHash: run.declarationHash },
+    outcome: result.kind === 'ok' ? 'ok' : result.outcome,
+    message: result.kind === 'ok' ? null : result.message,
+    isReproduced: result.kind === 'ok' && isSame && warnings.length === 0,
+    counts: {
+      recorded: run.stored,
+      replayed: points.length,
+      equal: points.length - differences.length,
+      different: differences.length - missing,
+      missing,
+    },
+    differences: differences.slice(0, MAX_NAMED),
+    warnings,
+    durationsMs: durations,
+  };
+}
+
+function requestOf(run: RecordedRun, declaration: Declaration): ComputeRequest {
+  const { variableId, fromMicros, toMicros, triggerMicros, defaultVersion } = run;
+  const forms = new Map(
+    run.formulas.flatMap(({ formula, forms: read }) => read.map((it) => [`${formula} ${it.alias}`, it])),
+  );
+  return {
+    ...{ variableId, triggerMicros, defaultVersion },
+    changed: { fromMicros, toMicros },
+    declaration: pinInputs(declaration, run),
+    formValue: (formula, alias) => forms.get(`${formula} ${alias}`)?.value,
+  };
+}
+
+/** Pins each input to the versions that the run read. An input without points is pinned to the start of the run. */
+function pinInputs(declaration: Declaration, { inputs, startedMicros }: RecordedRun): Declaration {
+  const pins = new Map(inputs.map((it) => [`${it.formula} ${it.alias}`, it.asOf ?? it.lastVersionTimestamp]));
+  return {
+    ...declaration,
+    calculatedVariableFormulas: declaration.calculatedVariableFormulas.map((formula, index) => ({
+      ...formula,
+      variables: formula.variables.map((input) => {
+        const asOf = pins.get(`${index} ${input.alias}`) ?? formatInstant(startedMicros);
+        return { ...input, asOf, relativeVersion: null };
+      }),
+    })),
+  };
+}
+
+function collect(outputs: readonly Output[]): readonly OutputPoint[] {
+  return outputs.flatMap((output) => [...output.slices()].flat());
+}
+
+async function findDifferences(
+  transaction: Connection,
+  { variableId, isVersioned }: RecordedRun,
+  points: readonly OutputPoint[],
+): Promise<readonly Difference[]> {
+  const differences: Difference[] = [];
+  const byVersion = Map.groupBy(points, ({ labels }) => labels.version);
+  for (const [version, group] of byVersion) {
+    const choice: VersionChoice = isVersioned && version !== undefined ? { versionTags: [version] } : {};
+    const stored = await readStored(transaction, variableId, choice, group);
+    for (const { dateMicros, value } of group) {
+      const found = stored.get(dateMicros);
+      if (found === value) continue;
+      const date = formatInstant(dateMicros);
+      differences.push({ date, ...(version !== undefined && { version }), replayed: value, stored: found ?? null });
+    }
+  }
+  return differences;
+}
+
+async function readStored(
+  transaction: Connection,
+  variableId: number,
+  version: VersionChoice,
+  points: readonly OutputPoint[],
+): Promise<ReadonlyMap<Micros, number>> {
+  const stored = new Map<Micros, number>();
+  let [fromMicros, toMicros] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { dateMicros } of points) {
+    fromMicros = Math.min(fromMicros, dateMicros);
+    toMicros = Math.max(toMicros, dateMicros);
+  }
+  const selection = {
+    variableIds: [variableId],
+    version,
+    order: 'ASC',
+    fromMicros,
+    toMicros,
+    isToIncluded: true,
+  } as const;
+  for await (const chunk of readPoints(transaction, selection)) {
+    for (const [row, date] of chunk.dates.entries()) stored.set(date, chunk.values[row] ?? Number.NaN);
+  }
+  return stored;
+}
+
+/** Names inputs that had another number of points: an overwritten value of an input that is not versioned is gone. */
+function describeInputs(run: RecordedRun, declaration: Declaration, now: readonly InputRecord[]): readonly string[] {
+  const before = new Map(run.inputs.map((it) => [`${it.formula} ${it.alias}`, it.points]));
+  return now.slice(0, MAX_NAMED).flatMap(({ formula, alias, points }) => {
+    const recorded = before.get(`${formula} ${alias}`);
+    if (recorded === points || recorded === undefined) return [];
+    const of = declaration.calculatedVariableFormulas.length > 1 ? ` of formula ${formula}` : '';
+    return [`input ${alias}${of} had ${recorded} points, now ${points}: a value that was overwritten is gone`];
+  });
+}

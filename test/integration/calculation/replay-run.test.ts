@@ -1,0 +1,127 @@
+/** Replays of recorded runs: the same declaration, form values and versions of the inputs give the same points (R-H8, R-H12). */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { replayRun } from '../../../src/calculation/authoring/replay-run.ts';
+import type { SandboxJob, SandboxOutcome } from '../../../src/calculation/sandbox/sandbox-types.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { withConnection } from '../../../src/platform/database/database.ts';
+import { openDictionary } from '../../../src/points/dictionary.ts';
+import { openPointStore, type PointStore } from '../../support/fixtures/point-store.ts';
+import {
+  type CalculationFixture,
+  formula,
+  HOUR,
+  NOTES,
+  openCalculationFixture,
+  START,
+  TIMING,
+} from './calculation-fixture.ts';
+
+let store: PointStore;
+let calculations: CalculationFixture;
+beforeAll(async () => {
+  store = await openPointStore();
+  calculations = openCalculationFixture(store);
+});
+afterAll(() => store.close());
+
+/** A script that multiplies its input by the form value `factor` and the constant `scale`. */
+function multiply({ inputs: [input], forms, constants }: SandboxJob): SandboxOutcome {
+  if (!input) throw new Error('no input');
+  const factor = Number(forms[0]?.value) * Number(constants[0]?.value);
+  const series = {
+    dates: Float64Array.from(input.series.dates),
+    values: Float64Array.from(input.series.values, (value) => value * factor),
+    ...{ versions: null, tags: null },
+  };
+  return { kind: 'ok', series, errors: [], notes: NOTES, timing: TIMING };
+}
+
+const declared = (variableId: number, scale = 10) =>
+  formula({
+    formula: 'a * factor * scale',
+    variables: [{ alias: 'a', variableId, period: 1, periodTimeBase: 'Hour' }],
+    entities: [{ alias: 'factor', entityType: 'Site', path: 'Factor' }],
+    constants: [{ alias: 'scale', value: scale }],
+  });
+
+const setFactor = (factor: number) => store.database.query('update site set client_data = $1', [{ Factor: factor }]);
+
+async function runOnce(isVersioned: boolean) {
+  await setFactor(2);
+  const source = await store.addVariable({ isVersioned });
+  await store.write(source, [[START, 1, 'V1']]);
+  const target = await calculations.addCalculated(declared(source));
+  await calculations.announce(source);
+  await calculations.relay();
+  await calculations.runWith(target, multiply);
+  const [run] = await calculations.runsOf(target);
+  return { source, target, run, runId: Number(run?.id) };
+}
+
+function replay(runId: number) {
+  const sandbox = { run: async (job: SandboxJob) => multiply(job), checkHealth: async () => {}, close: async () => {} };
+  const { database } = store;
+  const services = {
+    database,
+    dictionary: openDictionary(database),
+    sandbox,
+    clock: systemClock,
+    maxInputPoints: 1000,
+  };
+  return withConnection(database, (connection) => replayRun(services, connection, runId, new AbortController().signal));
+}
+
+test('runs: a run names the declaration that it ran; an equal declaration has the same name (R-H12)', async () => {
+  const { source, target, run } = await runOnce(true);
+  expect(run).toMatchObject({ declaration_hash: expect.stringMatching(/^v1-[0-9a-f]{64}$/) });
+  const rerun = async (scale: number) => {
+    await calculations.save(target, declared(source, scale));
+    await calculations.announce(source);
+    await calculations.relay();
+    await calculations.runWith(target, multiply);
+    return (await calculations.runsOf(target)).at(-1)?.declaration_hash;
+  };
+  expect(await rerun(11)).not.toBe(run?.declaration_hash);
+  expect(await rerun(10)).toBe(run?.declaration_hash);
+});
+
+test('replay: a changed script, form value and input leave the replay of an earlier run as it was (R-H8, R-H12)', async () => {
+  const { source, target, runId } = await runOnce(true);
+  await store.write(source, [[START, 7, 'V2']]);
+  await setFactor(3);
+  await calculations.save(target, declared(source, 99));
+  expect(await replay(runId)).toMatchObject({
+    ...{ runId, outcome: 'ok', isReproduced: true, differences: [], warnings: [] },
+    counts: { recorded: 1, replayed: 1, equal: 1, different: 0, missing: 0 },
+  });
+});
+
+test('replay: names points that are stored with another value, and those that are gone (R-H8)', async () => {
+  const { source, target, runId } = await runOnce(true);
+  await store.write(source, [[START + HOUR / 2, 5, 'V1']]);
+  await store.write(target, [[START, 21]]);
+  const answer = await replay(runId);
+  expect(answer).toMatchObject({ isReproduced: false, counts: { replayed: 1, different: 1, missing: 0 } });
+  expect(answer.differences).toEqual([{ date: '2026-01-01T00:00:00Z', replayed: 20, stored: 21 }]);
+});
+
+test('replay: an overwritten value of an input without versions is gone, which is said (R-H8)', async () => {
+  const { source, runId } = await runOnce(false);
+  expect(await replay(runId)).toMatchObject({ isReproduced: true });
+  await store.write(source, [[START, 5]]);
+  const answer = await replay(runId);
+  expect(answer).toMatchObject({ isReproduced: false, counts: { recorded: 1, replayed: 0 } });
+  expect(answer.warnings).toEqual(['input a had 1 points, now 0: a value that was overwritten is gone']);
+});
+
+test('replay: a run that ended before its script has no declaration (R-H12)', async () => {
+  const { source } = await runOnce(true);
+  const target = await calculations.addCalculated({
+    calculatedVariableFormulas: [{ variables: [{ alias: 'a', variableId: source }] }],
+  });
+  await calculations.announce(source);
+  await calculations.relay();
+  await calculations.runWith(target, multiply);
+  const [run] = await calculations.runsOf(target);
+  expect(await replay(Number(run?.id))).toMatchObject({ error: expect.stringContaining('no declaration to replay') });
+});

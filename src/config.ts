@@ -152,7 +152,7 @@ export const SETTINGS = {
   ),
   API_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(6000),
-    'Maximum API requests per user and minute; bursts up to this number are allowed. 0: unlimited.',
+    'Maximum requests per user and minute over REST and gRPC; bursts up to this number are allowed. A push counts as a tenth, a small one often as a hundredth. 0: unlimited.',
   ),
   TOKEN_RATE_PER_MINUTE: setting(
     integer(0, 1_000_000).default(600),

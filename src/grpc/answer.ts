@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import { type Authentication, authenticateBearer } from '../identity/authentication/authenticate.ts';
 import type { Caller } from '../identity/caller/caller.ts';
-import { DomainError } from '../platform/errors.ts';
+import { assertRate, DomainError } from '../platform/errors.ts';
 import { isRequestId } from '../platform/http/request-id.ts';
 import type { Log } from '../platform/log.ts';
 import { type ClientPace, type PaceLimits, watchPace } from '../platform/streaming/client-pace.ts';
@@ -16,6 +16,8 @@ import { toStatus } from './status.ts';
 
 export interface AnswerServices {
   readonly authentication: Authentication;
+  /** The budget of requests of each user (R-B15); `count` returns milliseconds to wait. */
+  readonly users: { count(userId: string): Promise<number> };
   readonly log: Log;
 }
 
@@ -121,11 +123,13 @@ export function authorizationOf({ metadata }: Pick<AnyCall, 'metadata'>): string
 }
 
 /**
- * Finds the caller of a call by its `authorization` metadata (R-J2).
- * @throws {DomainError} invalid_token, insufficient_scope or permission_denied.
+ * Finds the caller of a call by its `authorization` metadata (R-J2), and counts the call like a request of REST (R-B15).
+ * @throws {DomainError} invalid_token, insufficient_scope or permission_denied; rate_limited.
  */
-export function authenticateCall({ authentication }: AnswerServices, call: AnyCall): Promise<Caller> {
-  return authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
+export async function authenticateCall({ authentication, users }: AnswerServices, call: AnyCall): Promise<Caller> {
+  const caller = await authenticateBearer(authentication, authorizationOf(call), 'datahub-api');
+  assertRate(await users.count(caller.userId));
+  return caller;
 }
 
 /** @returns a controller aborted when the caller leaves or its deadline passes. */

@@ -1,6 +1,6 @@
 /**
  * Maps errors to gRPC statuses (R-J3), with the error code of the REST interface in `google.rpc.ErrorInfo` and the problem of
- * each field in `google.rpc.BadRequest`.
+ * each field in `google.rpc.BadRequest`; `google.rpc.RetryInfo` says when to try again.
  */
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
@@ -16,17 +16,23 @@ const { root } = protobuf.parse(`syntax = "proto3"; package google.rpc;
   message Status { int32 code = 1; string message = 2; repeated Any details = 3; }
   message ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3; }
   message FieldViolation { string field = 1; string description = 2; }
+  message Duration { int64 seconds = 1; }
+  message RetryInfo { Duration retry_delay = 1; }
   message BadRequest { repeated FieldViolation field_violations = 1; }`);
 const Status = root.lookupType('google.rpc.Status');
 const ErrorInfo = root.lookupType('google.rpc.ErrorInfo');
+const RetryInfo = root.lookupType('google.rpc.RetryInfo');
 const BadRequest = root.lookupType('google.rpc.BadRequest');
 
 /** Converts an error to a gRPC status (R-J3). @param requestId in ErrorInfo, for support requests. */
 export function toStatus(error: unknown, requestId: string, log: Log): Partial<StatusObject> {
-  const { code: word, message, details: problems = [] } = toDomainError(error, requestId, log);
+  const { code: word, message, details: problems = [], retryAfterSec } = toDomainError(error, requestId, log);
   const code = ERROR_MAPPINGS[word].grpc;
   const details = [
     toAny('ErrorInfo', ErrorInfo.encode({ reason: word, domain: ERROR_DOMAIN, metadata: { requestId } })),
+    ...(retryAfterSec === undefined
+      ? []
+      : [toAny('RetryInfo', RetryInfo.encode({ retryDelay: { seconds: retryAfterSec } }))]),
     ...(problems.length === 0 ? [] : [toAny('BadRequest', BadRequest.encode(toViolations(problems)))]),
   ];
   const metadata = new Metadata();

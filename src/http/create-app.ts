@@ -23,7 +23,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 import { errorHandler, notFoundHandler } from './error-response.ts';
 import { countRequests, createRequestCounter } from './http-metrics.ts';
 import { metricsHandlers } from './metrics-access.ts';
-import { countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
+import { costOfPush, countAddress, limitAddress, limitCaller, type RateLimits } from './rate-limit.ts';
 
 export interface AppParts {
   readonly authentication: Authentication;
@@ -80,6 +80,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.use(
     '/api/*',
     authenticatePush({ ...authentication, exchangePassword, beforeTry: (c) => countAddress(rateLimits, c) }),
+    limitCaller(rateLimits, costOfPush),
   );
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);

@@ -79,10 +79,9 @@ function toDomainError(error: unknown, c: Context<RequestIdEnv>, log: Log): Doma
 }
 
 function respond(c: Context<RequestIdEnv>, refusal: DomainError, isIssuerPath = false): Response {
-  const { code, message, details } = refusal;
+  const { code, message, details, retryAfterSec = RETRY_AFTER_SEC } = refusal;
   const status = ERROR_MAPPINGS[code].http;
-  // The rate limiter sets a longer time itself.
-  if (status === 503 || (status === 429 && !c.res.headers.has('Retry-After'))) c.header('Retry-After', RETRY_AFTER_SEC);
+  if (status === 503 || status === 429) c.header('Retry-After', String(retryAfterSec));
   const body = { code, message, ...(details && { details }), requestId: c.var.requestId };
   return c.json(isIssuerPath ? { ...oauthError(refusal), ...body } : body, status);
 }

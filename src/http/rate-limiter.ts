@@ -8,14 +8,21 @@
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../platform/log.ts';
 import { openRedis } from '../platform/redis.ts';
-import { planRequest } from './rate-rules.ts';
+import { costMs, planRequest } from './rate-rules.ts';
 
 export interface RateLimiter {
   /**
-   * Counts one request against the limit of `key`.
+   * Counts a request against the limit of `key`.
+   * @param cost requests that it counts as; default: 1.
    * @returns milliseconds to wait; 0 when the request passes.
    */
-  count(key: string, perMinute: number): Promise<number>;
+  count(key: string, perMinute: number, cost?: number): Promise<number>;
+  /**
+   * Counts a request in memory at once, and in Redis together with others within 0.2 s: processes may exceed the limit by
+   * what passes in that time.
+   * @returns false when the request exceeds the limit; it is then not counted.
+   */
+  countInMemory(key: string, perMinute: number, cost: number): boolean;
   close(): void;
 }
 
@@ -28,39 +35,113 @@ export interface RateLimiterOptions {
 
 /** Every request waits for this command: a hanging Redis must cost less than the 2 s of other commands. */
 const COMMAND_TIMEOUT_MS = 500;
-/** Keys one process counts while Redis is unavailable; beyond it the least recently used key starts afresh. */
+/** Keys that one process keeps; beyond it the least recently used key starts afresh. */
 const MAX_KEYS = 100_000;
 
-// planRequest of rate-rules.ts on the clock of Redis, because the clocks of processes differ.
-const SCRIPT = `
+const SETTLE_MS = 200;
+
+// planRequest of rate-rules.ts on the clock of Redis, because the clocks of processes differ. ARGV[1]: the request's cost in ms.
+const COUNT = `
   local time = redis.call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
   local before = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
-  local after = before + 60000 / ARGV[1]
+  local after = before + ARGV[1]
   local wait = after - now - 60000
   if wait > 0.000001 then return math.ceil(wait) end
   redis.call('SET', KEYS[1], string.format('%.3f', after), 'PX', math.ceil(after - now))
   return 0`;
 
+// Adds to each key what was counted in memory. Returns the milliseconds until each is full again.
+const SETTLE = `
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + time[2] / 1000
+  local waits = {}
+  for i = 1, #KEYS do
+    local after = math.max(tonumber(redis.call('GET', KEYS[i]) or now), now) + ARGV[i]
+    redis.call('SET', KEYS[i], string.format('%.3f', after), 'PX', math.ceil(after - now))
+    waits[i] = math.ceil(after - now)
+  end
+  return waits`;
+
 /** Opens a limiter with a Redis connection of its own (R-B15). `close()` ends the connection. */
 export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): RateLimiter {
   const redis = openRedis({ redisUrl, use: 'command', purpose: 'rate limits', log });
   redis.options.commandTimeout = COMMAND_TIMEOUT_MS;
-  const local = new LRUCache<string, number>({ max: MAX_KEYS });
-  const countLocally = (key: string, perMinute: number): number => {
-    const { fullAtMs, waitMs } = planRequest(local.get(key), Date.now(), perMinute);
-    local.set(key, fullAtMs);
-    return waitMs;
-  };
+  const keyOf = (key: string): string => `${prefix}:rate:${key}`;
+  const meters = openLocalMeters((keys, addedMs) =>
+    redis.status === 'ready'
+      ? (redis.eval(SETTLE, keys.length, ...keys.map(keyOf), ...addedMs) as Promise<readonly number[]>)
+      : Promise.resolve(undefined),
+  );
   return {
-    count: async (key, perMinute) => {
-      if (redis.status !== 'ready') return countLocally(key, perMinute);
+    count: async (key, perMinute, cost = 1) => {
+      if (redis.status !== 'ready') return meters.count(key, perMinute, cost);
       try {
-        return Number(await redis.eval(SCRIPT, 1, `${prefix}:rate:${key}`, perMinute));
+        return Number(await redis.eval(COUNT, 1, keyOf(key), costMs(perMinute, cost)));
       } catch {
-        return countLocally(key, perMinute);
+        return meters.count(key, perMinute, cost);
       }
     },
-    close: () => redis.disconnect(),
+    countInMemory: meters.countAndSettle,
+    close: () => {
+      meters.close();
+      redis.disconnect();
+    },
+  };
+}
+
+/** @param settle adds milliseconds to keys. @returns the milliseconds until each is full; undefined: Redis is unavailable. */
+type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
+
+/** Meters of this process. What `countAndSettle` counts is settled in batches; the answer replaces the meters. */
+function openLocalMeters(settle: Settle) {
+  const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
+  let unsettled = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const count = (key: string, perMinute: number, cost: number): number => {
+    const plan = planRequest(fullAtMs.get(key), Date.now(), perMinute, cost);
+    if (plan.waitMs === 0) fullAtMs.set(key, plan.fullAtMs);
+    return plan.waitMs;
+  };
+  const settleAll = async (): Promise<void> => {
+    timer = undefined;
+    const added = unsettled;
+    unsettled = new Map();
+    const keys = [...added.keys()];
+    const waits = await settle(keys, [...added.values()]).catch(() => undefined);
+    const nowMs = Date.now();
+    for (const [index, waitMs] of (waits ?? []).entries()) {
+      const key = keys[index] ?? '';
+      fullAtMs.set(key, nowMs + waitMs + (unsettled.get(key) ?? 0));
+    }
+  };
+  return {
+    count,
+    countAndSettle: (key: string, perMinute: number, cost: number): boolean => {
+      if (count(key, perMinute, cost) > 0) return false;
+      unsettled.set(key, (unsettled.get(key) ?? 0) + costMs(perMinute, cost));
+      timer ??= setTimeout(() => void settleAll(), SETTLE_MS).unref();
+      return true;
+    },
+    close: () => clearTimeout(timer),
+  };
+}
+
+/** The request budget of users, over REST, push and gRPC (R-B15). */
+export interface UserBudget {
+  /** @returns milliseconds to wait; 0 when the request passes. */
+  count(userId: string, cost?: number): Promise<number>;
+  /** For the fast path. @returns false when the user exceeds the limit. */
+  countInMemory(userId: string, cost: number): boolean;
+}
+
+/** @param perMinute API_RATE_PER_MINUTE; 0: no limit. */
+export function openUserBudget(limiter: RateLimiter, perMinute: number): UserBudget {
+  if (perMinute === 0) return { count: async () => 0, countInMemory: () => true };
+  const keyOf = (userId: string): string => `user:${userId}`;
+  return {
+    count: (userId, cost) => limiter.count(keyOf(userId), perMinute, cost),
+    countInMemory: (userId, cost) => limiter.countInMemory(keyOf(userId), perMinute, cost),
   };
 }

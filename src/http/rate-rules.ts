@@ -17,10 +17,16 @@ export interface RateDecision {
  * Meters one request (R-B15).
  * @param fullAtMs stored state of the key; undefined for a new key.
  * @param perMinute limit, at least 1.
+ * @param cost requests that this one counts as; may be a fraction.
  */
-export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number): RateDecision {
+export function planRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number, cost = 1): RateDecision {
   const before = Math.max(fullAtMs ?? nowMs, nowMs);
-  const after = before + MINUTE_MS / perMinute;
+  const after = before + costMs(perMinute, cost);
   const waitMs = after - nowMs - MINUTE_MS;
   return waitMs > ROUNDING_MS ? { fullAtMs: before, waitMs } : { fullAtMs: after, waitMs: 0 };
+}
+
+/** @returns the milliseconds of the minute that a request uses up. */
+export function costMs(perMinute: number, cost: number): number {
+  return (MINUTE_MS * cost) / perMinute;
 }

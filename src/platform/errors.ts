@@ -43,10 +43,20 @@ export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[] | undefined;
+  /** Seconds after which the client may try again, where known. */
+  readonly retryAfterSec: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[]) {
+  constructor(code: ErrorCode, message: string, details?: readonly ErrorDetail[], retryAfterSec?: number) {
     super(message);
     this.code = code;
     this.details = details;
+    this.retryAfterSec = retryAfterSec;
   }
+}
+
+/** Throws unless a request may pass. @param waitMs 0: it may. @throws {DomainError} rate_limited (R-B15). */
+export function assertRate(waitMs: number): void {
+  if (waitMs <= 0) return;
+  const seconds = Math.ceil(waitMs / 1000);
+  throw new DomainError('rate_limited', `too many requests; retry after ${seconds} s`, undefined, seconds);
 }

@@ -32,7 +32,7 @@ export interface PushServiceOptions {
   readonly log: Log;
 }
 
-export type SmallPushOptions = Pick<SmallPushServices, 'findCachedCaller' | 'requestSeconds' | 'log'>;
+export type SmallPushOptions = Pick<SmallPushServices, 'findCachedCaller' | 'countPush' | 'requestSeconds' | 'log'>;
 
 export interface PushService {
   readonly database: Database;

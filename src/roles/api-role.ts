@@ -6,7 +6,7 @@ import { fileRoutes } from '../files/file-routes.ts';
 import { type AppParts, createApp } from '../http/create-app.ts';
 import { createRequestCounter } from '../http/http-metrics.ts';
 import { descriptionRoutes } from '../http/openapi/description-routes.ts';
-import { openRateLimiter, type RateLimiter } from '../http/rate-limiter.ts';
+import { FAST_PUSH_COST } from '../http/rate-limit.ts';
 import { passwordExchange } from '../identity/authentication/exchange-password.ts';
 import { createIssuer, issuerRoutes } from '../identity/issuer/issuer.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -62,7 +62,6 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     metrics,
     log,
   });
-  const limiter = openRateLimiter(parts.queueOptions);
   const reading = { ...parts, readMetrics: createReadMetrics(metrics) };
   const app = createApp({
     authentication: parts.authentication,
@@ -73,8 +72,8 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     // Imported at the first request: building the schemas of all answers takes 50 ms of a start.
     description: descriptionRoutes(async () => (await import('./api-description.ts')).describeApi(config)),
     rateLimits: {
-      limiter,
-      apiPerMinute: config.API_RATE_PER_MINUTE,
+      limiter: parts.limiter,
+      users: parts.users,
       tokenPerMinute: config.TOKEN_RATE_PER_MINUTE,
       proxyHops: config.PROXY_HOPS,
     },
@@ -92,7 +91,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
         }),
       ],
       ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
-      ...webhookServices(parts, limiter),
+      ...webhookServices(parts),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],
       ['/', structureRoutes({ ...parts, declarations: openDeclarations(database), audit: writeAudit })],
@@ -111,24 +110,21 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
     listener.inFlight,
   );
   const requestSeconds = createRequestCounter(metrics)({ method: 'POST', route: '/api/data', status: 200 });
-  const small = { findCachedCaller: parts.findCachedCaller, requestSeconds, log };
+  const countPush = (userId: string) => parts.users.countInMemory(userId, FAST_PUSH_COST);
+  const small = { findCachedCaller: parts.findCachedCaller, countPush, requestSeconds, log };
   listener.serve(app.fetch, (handleByApp) => push.handleSmallPushes(small, handleByApp));
   return {
     routes: app.routes,
     stop: async () => {
       await listener.stop(config.SHUTDOWN_TIMEOUT_MS / 4);
       await Promise.all([accounts.mail.stop(), keys.stop()]);
-      limiter.close();
       await push.close();
     },
   };
 }
 
 /** Builds the routes of webhooks, their history and their trial sends (§4.4). */
-function webhookServices(
-  { config, database, webhookQueue, trialQueue, log }: Parts,
-  limiter: RateLimiter,
-): AppParts['api'] {
+function webhookServices({ config, database, webhookQueue, trialQueue, limiter, log }: Parts): AppParts['api'] {
   const targetPolicy = { allowHttp: config.WEBHOOK_ALLOW_HTTP, allowedRanges: config.WEBHOOK_ALLOWED_RANGES };
   const secretOverlapHours = config.WEBHOOK_SECRET_OVERLAP_HOURS;
   const testsPerMinute = config.WEBHOOK_TESTS_PER_MINUTE;

@@ -3,6 +3,7 @@ import { CALCULATION_QUEUE } from '../calculation/calculator.ts';
 import { calculationTrigger } from '../calculation/schedule/request-calculations.ts';
 import type { Config } from '../config.ts';
 import { FILE_QUEUE } from '../files/processing/file-ingester.ts';
+import { openRateLimiter, openUserBudget, type RateLimiter, type UserBudget } from '../http/rate-limiter.ts';
 import type { Authentication } from '../identity/authentication/authenticate.ts';
 import { trustedIssuers } from '../identity/authentication/trusted-issuers.ts';
 import { cacheVerifiedTokens } from '../identity/authentication/verified-token-cache.ts';
@@ -47,6 +48,9 @@ export interface Parts {
   readonly outbox: OutboxRelay;
   readonly authentication: Authentication;
   readonly findCachedCaller: FindCachedCaller;
+  readonly limiter: RateLimiter;
+  /** The budget of requests of each user, over all interfaces. */
+  readonly users: UserBudget;
   /** Notified of every change to what users may do (R-B5). */
   readonly accessInvalidation: AccessInvalidation;
   /** Progress of this process's background loops; see `/health/ready`. */
@@ -91,6 +95,7 @@ export function openParts(config: Config, log: Log): Parts {
   });
   const verifier = cacheVerifiedTokens(createTokenVerifier({ issuers: trustedIssuers(config, database) }));
   const accessInvalidation = openAccessInvalidation({ ...queueOptions, onChange: callers.invalidate });
+  const limiter = openRateLimiter(queueOptions);
   const progress = createProgress();
   const healthChecks = {
     database: { run: () => database.query('select 1') },
@@ -141,11 +146,14 @@ export function openParts(config: Config, log: Log): Parts {
     outbox: createOutboxRelay(database, consumers, log),
     authentication: { verifier, callers },
     findCachedCaller: createCachedCallerLookup(verifier, callers),
+    limiter,
+    users: openUserBudget(limiter, config.API_RATE_PER_MINUTE),
     accessInvalidation,
     progress,
     healthChecks,
     close: async () => {
       accessInvalidation.close();
+      limiter.close();
       pointPublisher.close();
       const queues = [ingestQueue, calculationQueue, fileQueue, webhookQueue, trialQueue];
       await Promise.all(queues.map((queue) => queue.close()));

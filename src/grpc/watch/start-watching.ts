@@ -7,7 +7,7 @@ import { coalesceRuns, openSemaphore } from './semaphore.ts';
 import { openWatchHub } from './watch-hub.ts';
 import { type WatchServices, watchPointsHandler } from './watch-points.ts';
 
-export interface WatchingServices extends Pick<WatchServices, 'authentication' | 'log' | 'database'> {
+export interface WatchingServices extends Pick<WatchServices, 'authentication' | 'users' | 'log' | 'database'> {
   readonly dictionary: Dictionary;
   readonly queueOptions: PointNotificationOptions;
   readonly config: {
@@ -35,7 +35,7 @@ const PATIENCE_PER_WORK = 10;
 
 /** Opens the connection pool of watches and starts the hub. */
 export function startWatching(services: WatchingServices): Watching {
-  const { config, log, dictionary, authentication, database, queueOptions } = services;
+  const { config, log, dictionary, authentication, users, database, queueOptions } = services;
   const watchDatabase = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.WATCH_POOL_SIZE,
@@ -61,6 +61,7 @@ export function startWatching(services: WatchingServices): Watching {
     handler: watchPointsHandler({
       database,
       authentication,
+      users,
       log,
       reading,
       hub,

@@ -69,6 +69,8 @@ export interface SmallPushServices extends SmallPushParts {
   readonly admission: Admission;
   readonly metrics: PushMetrics;
   readonly findCachedCaller: FindCachedCaller;
+  /** Counts a push of a user. @returns false when the user exceeds the limit of requests; the app then refuses the push. */
+  readonly countPush: (userId: string) => boolean;
   /** Observes the seconds of every answer. */
   readonly requestSeconds: Distribution;
   readonly log: Log;

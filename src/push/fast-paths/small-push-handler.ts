@@ -55,7 +55,7 @@ export function throwPushFailure(env: unknown): void {
 
 /** @returns undefined if the request is not a small push or the app must refuse it. */
 function admit(
-  { findCachedCaller, admission }: SmallPushServices,
+  { findCachedCaller, countPush, admission }: SmallPushServices,
   { method, url, headers, rawHeaders }: IncomingMessage,
 ) {
   if (method !== 'POST' || (url !== '/api/data' && url !== '/api/data/')) return undefined;
@@ -63,7 +63,8 @@ function admit(
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
-  return caller?.permissions.has('datapusher.standard') && admission.hasCapacity(caller.accountId) ? caller : undefined;
+  if (!caller?.permissions.has('datapusher.standard') || !admission.hasCapacity(caller.accountId)) return undefined;
+  return countPush(caller.userId) ? caller : undefined;
 }
 
 /** Node keeps the first of repeated headers, the app joins them. @param name in lower case. */

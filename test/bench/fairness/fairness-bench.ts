@@ -9,8 +9,9 @@ import { type Figure, figure } from '../report.ts';
 import type { FairnessAccount, FairnessCase, FairnessRun } from './fairness-case.ts';
 import { pushMemory } from './push-memory.ts';
 import { readConnections } from './read-connections.ts';
+import { requests } from './requests.ts';
 
-const CASES: readonly FairnessCase[] = [readConnections, pushMemory];
+const CASES: readonly FairnessCase[] = [readConnections, pushMemory, requests];
 
 const BAR = 3;
 const ROUNDS = 3;

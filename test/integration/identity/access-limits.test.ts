@@ -1,3 +1,4 @@
+import { status as GrpcStatus } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerClient } from '../../../src/accounts/operator/register-client.ts';
 import { openRateLimiter } from '../../../src/http/rate-limiter.ts';
@@ -5,9 +6,11 @@ import { openAccessInvalidation } from '../../../src/identity/caller/access-inva
 import { createCallerCache } from '../../../src/identity/caller/find-caller.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../../src/identity/issuer/grants/token-exchange.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { createGrpcReader } from '../../support/clients/grpc-client.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addPerson, signInPerson, userIdOf } from '../../support/fixtures/people.ts';
+import { createStructure } from '../../support/fixtures/structure.ts';
 import { createTestQueuePrefix, testRedisUrl } from '../../support/services/stack.ts';
 import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
 
@@ -117,6 +120,52 @@ describe('identity: rate limits', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(12);
     expect((await api.stranger.get('/account')).status).toBe(200);
+  });
+
+  it('are one budget of a user over REST, push and gRPC; a push counts as a tenth (R-B15, R-A14)', async () => {
+    const user = await api.signIn('one-budget', 'MANAGER');
+    const other = await api.signIn('other-budget', 'MANAGER');
+    const { variableId } = await createStructure(user);
+    const push = () => user.post('/api/data', [{ variableId, data: [] }]);
+    const reader = createGrpcReader(api.grpcAddress, user.token);
+    try {
+      // The structure took three requests of five.
+      expect((await user.get('/account')).status).toBe(200);
+      const pushes = await Promise.all(Array.from({ length: 9 }, push));
+      expect(pushes.map(({ status }) => status)).toEqual(Array(9).fill(200));
+      const refused = await reader.refusalOf({ variableIds: [variableId] }, 'ReadLast');
+      expect(refused).toMatchObject({
+        code: GrpcStatus.RESOURCE_EXHAUSTED,
+        message: expect.stringContaining('retry after'),
+      });
+      const later = await Promise.all(Array.from({ length: 20 }, push));
+      const last = later.find(({ status }) => status === 429);
+      expect(last).toMatchObject({ body: { code: 'rate_limited' } });
+      expect(Number(last?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect((await other.get('/account')).status).toBe(200);
+    } finally {
+      reader.close();
+    }
+  });
+
+  it('that are counted in memory are settled with Redis, so that all processes see them (R-B15)', async () => {
+    const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
+    const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
+    try {
+      await eventually('Redis', async () => (await one.count('probe', 1)) + (await two.count('probe', 1)) > 0);
+      // Half of the limit in Redis by one process, the other half in memory of the other.
+      for (let count = 0; count < 10; count += 1) expect(await one.count('k', 20)).toBe(0);
+      for (let count = 0; count < 100; count += 1) expect(two.countInMemory('k', 20, 0.1)).toBe(true);
+      await eventually('the settlement', async () => (await one.count('k', 20)) > 0);
+      await eventually('the answer', async () => !two.countInMemory('k', 20, 0.1));
+      const away = openRateLimiter({ ...options, redisUrl: 'redis://127.0.0.1:1' });
+      const passed = Array.from({ length: 30 }, () => away.countInMemory('k', 20, 1)).filter(Boolean);
+      expect(passed).toHaveLength(20);
+      expect(await away.count('k', 20)).toBeGreaterThan(0);
+      away.close();
+    } finally {
+      for (const limiter of [one, two]) limiter.close();
+    }
   });
 
   const post = (path: string, from: string) =>

@@ -47,7 +47,7 @@ async function answerOf(query: string, raw: string, headers: Record<string, stri
 }
 
 /** The handler in front of an app that answers 202 with the body. */
-async function openHandler() {
+async function openHandler(isWithinRate = true) {
   const { database, dictionary, metrics, log, findCachedCaller } = api.parts;
   const service = openPushService({
     ...{ database, dictionary, metrics, log, threads: 1, directWrites: 1, wakeIngester: async () => {} },
@@ -61,7 +61,10 @@ async function openHandler() {
   const listener = await listenHttp('127.0.0.1', 0);
   const headers = { 'Content-Type': 'application/json' };
   const app = async (incoming: Request) => new Response(await incoming.text(), { status: 202, headers });
-  listener.serve(app, (byApp) => service.handleSmallPushes({ findCachedCaller, requestSeconds, log }, byApp));
+  const countPush = () => isWithinRate;
+  listener.serve(app, (byApp) =>
+    service.handleSmallPushes({ findCachedCaller, countPush, requestSeconds, log }, byApp),
+  );
   const client = createTestClient(`http://127.0.0.1:${listener.port}`, api.manager.token);
   return {
     push: (body: unknown, path = '/api/data') => client.post<Answer>(path, body),
@@ -180,6 +183,14 @@ describe('push: the small-push handler', () => {
     for (const other of [[], one({ value: 'no' }), one({ version: 'V1' }), [...body, ...body]]) {
       expect(await handler.push(other)).toMatchObject({ status: 202, body: other });
     }
+    await handler.close();
+  });
+
+  it('of a user who exceeds the limit of requests goes to the app, which refuses it (R-B15)', async () => {
+    const handler = await openHandler(false);
+    await handler.remember();
+    const body = one();
+    expect(await handler.push(body)).toMatchObject({ status: 202, body });
     await handler.close();
   });
 });

@@ -13,6 +13,7 @@ import {
   integer,
   list,
   numbers,
+  origins,
   secret,
   serverUrl,
   setting,
@@ -64,6 +65,10 @@ export const SETTINGS = {
   API_URL: setting(webUrl.optional(), 'Public URL of the API. Default: the address the api role listens on.'),
   PUSH_URL: setting(webUrl.optional(), 'Public URL of push. Default: API_URL.'),
   AUTH_URL: setting(webUrl.optional(), 'Public URL of the token issuer. Default: API_URL.'),
+  CORS_ORIGINS: setting(
+    origins.default([]),
+    'Comma-separated origins whose pages may call the service from scripts, such as https://app.example.com; * means any.',
+  ),
   GRPC_HOST: setting(z.string().default('127.0.0.1'), 'Address the grpc role listens on.'),
   GRPC_PORT: setting(integer(0, 65535).default(50051), 'Port of the grpc role; 0 lets the system choose one.'),
   WATCH_POOL_SIZE: setting(

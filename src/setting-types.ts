@@ -29,6 +29,10 @@ export const flag = choice(['true', 'false']).transform((text) => text === 'true
 export const identifier = z.string().regex(/^[\w-]+$/, { error: 'must consist of letters, digits, "_" and "-"' });
 /** Comma-separated; empty elements are dropped. */
 export const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+/** Comma-separated origins of pages, or `*`. */
+export const origins = list.refine((texts) => texts.every((text) => text === '*' || URL.parse(text)?.origin === text), {
+  error: 'must be comma-separated origins such as https://app.example.com, without a path, or *',
+});
 /** Comma-separated numbers of the range; both ends inclusive. */
 export const numbers = (min: number, max: number) =>
   list

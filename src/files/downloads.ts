@@ -4,9 +4,11 @@ import { format as formatCsv } from 'fast-csv';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { Database } from '../platform/database/database.ts';
+import { declareQuery } from '../platform/http/query.ts';
+import { choiceParameter } from '../platform/http/query-parameters.ts';
 import { markStreamed } from '../platform/http/streamed-answer.ts';
 import { writeWorkbook, XLSX_TYPE } from '../platform/http/workbook-writer.ts';
-import { findErrors } from './find-file.ts';
+import { type FileStatus, findErrors } from './find-file.ts';
 import type { FileFormat } from './standard-file.ts';
 import { csvTemplate, xlsxTemplate } from './template.ts';
 
@@ -16,16 +18,25 @@ const ERROR_COLUMNS = ['row', 'code', 'message'] as const;
 const TYPES: Readonly<Record<FileFormat, string>> = { csv: 'text/csv; charset=utf-8', xlsx: XLSX_TYPE };
 const ATTACHMENT_TYPE = 'application/octet-stream';
 
-/** Answers every row error of a file, streamed. @param filename name of the uploaded file. */
-export function answerErrors(c: Context, database: Database, fileId: string, filename: string): Response {
-  const format = acceptedFormat(c);
+const format = choiceParameter('Format of the answer; counts before the header `Accept`.', ['csv', 'xlsx']);
+export const ERRORS_QUERY = declareQuery({ format });
+export const TEMPLATE_QUERY = declareQuery({ format });
+
+/** Answers every row error of a file, streamed. */
+export function answerErrors(
+  c: Context,
+  database: Database,
+  { id: fileId, filename }: Pick<FileStatus, 'id' | 'filename'>,
+  given: ReturnType<typeof ERRORS_QUERY.parse>,
+): Response {
+  const format = acceptedFormat(c, given);
   const body = format === 'csv' ? errorsAsCsv(database, fileId) : errorsAsWorkbook(database, fileId);
   return answerDownload(c, body, format, `${filename}.errors.${format}`);
 }
 
 /** Answers an empty Standard File to be filled in. */
 export async function answerTemplate(c: Context): Promise<Response> {
-  const format = acceptedFormat(c);
+  const format = acceptedFormat(c, TEMPLATE_QUERY.parse(c.req.url));
   const content = format === 'csv' ? csvTemplate() : await xlsxTemplate();
   return answerDownload(c, Readable.from([Buffer.from(content)]), format, `standard-file.${format}`);
 }
@@ -40,7 +51,8 @@ export function answerDownload(c: Context, body: Readable, format: FileFormat | 
 }
 
 /** CSV unless the client prefers xlsx: shipped clients send all sorts of `Accept` (R-A3). */
-function acceptedFormat(c: Context): FileFormat {
+function acceptedFormat(c: Context, given: { readonly format: FileFormat | undefined }): FileFormat {
+  if (given.format !== undefined) return given.format;
   c.header('Vary', 'Accept', { append: true });
   const type = accepts(c, { header: 'Accept', supports: ['text/csv', XLSX_TYPE], default: 'text/csv' });
   return type === XLSX_TYPE ? 'xlsx' : 'csv';

@@ -9,6 +9,7 @@ import {
   type Operation,
   textId,
 } from '../platform/openapi/operation.ts';
+import { ERRORS_QUERY, TEMPLATE_QUERY } from './downloads.ts';
 import type { FileStatus } from './find-file.ts';
 import type { RowError, RowWarning } from './standard-file.ts';
 import { UPLOAD_QUERY } from './upload/receive-upload.ts';
@@ -96,6 +97,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'get', path: '/storage/template', operationId: 'getFileTemplate', tag, access: ALL_USERS },
     summary: 'Download a template of a Standard File',
+    query: TEMPLATE_QUERY,
     description:
       'An empty Standard File with every column of the upload, to be filled in. The workbook formats dates, checks dates and values, and lists the variable types.',
     answers: [
@@ -117,6 +119,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     ...{ method: 'get', path: '/storage/:id/errors', operationId: 'getFileErrors', tag, access: ALL_USERS },
     summary: 'List every rejected row of a file',
     inPath,
+    query: ERRORS_QUERY,
     answers: [
       {
         status: 200,

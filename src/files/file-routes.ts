@@ -8,7 +8,7 @@ import type { RequestIdEnv } from '../platform/http/request-id.ts';
 import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import { openSharedBudget } from '../platform/shared-budget.ts';
-import { answerDownload, answerErrors, answerTemplate } from './downloads.ts';
+import { answerDownload, answerErrors, answerTemplate, ERRORS_QUERY } from './downloads.ts';
 import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
 import { receiveUpload } from './upload/receive-upload.ts';
 import { storeFile } from './upload/store-file.ts';
@@ -57,8 +57,8 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     return c.json({ ...status, errors, ...(warnings.length > 0 && { warnings }) });
   });
   routes.get('/storage/:id/errors', async (c) => {
-    const { id, filename } = await getFile(database, c.var.caller, c.req.param('id'));
-    return answerErrors(c, database, id, filename);
+    const query = ERRORS_QUERY.parse(c.req.url);
+    return answerErrors(c, database, await getFile(database, c.var.caller, c.req.param('id')), query);
   });
   routes.get('/storage/:id/content', async (c) => {
     const { id, filename, format, progress } = await getFile(database, c.var.caller, c.req.param('id'));

@@ -3,15 +3,11 @@
  * `push-data`, then everything else under `datahub-api` (R-B6).
  */
 import type { HttpBindings } from '@hono/node-server';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
-import {
-  type Authentication,
-  authenticate,
-  type CallerEnv,
-  requireRole,
-} from '../identity/authentication/authenticate.ts';
-import { authenticatePush } from '../identity/authentication/authenticate-push.ts';
+import { cors } from 'hono/cors';
+import { type Authentication, type CallerEnv, requireRole } from '../identity/authentication/authenticate.ts';
+import { openBasicAuthentication } from '../identity/authentication/authenticate-push.ts';
 import type { ExchangePassword } from '../identity/authentication/exchange-password.ts';
 import type { Caller } from '../identity/caller/caller.ts';
 import { type HealthCheck, healthRoutes } from '../platform/health/health.ts';
@@ -43,6 +39,8 @@ export interface AppParts {
   /** Mounted in this order; scope `datahub-api`. */
   readonly api: readonly (readonly [path: string, routes: Hono<CallerEnv> | Hono<CallerEnv & RequestIdEnv>])[];
   readonly metrics: Metrics;
+  /** CORS_ORIGINS: origins whose pages may call the service; `*` means any. */
+  readonly corsOrigins: readonly string[];
   /** METRICS_TOKEN of scrapers; undefined: only an ADMIN may read `/metrics`. */
   readonly metricsToken: string | undefined;
   readonly log: Log;
@@ -51,6 +49,13 @@ export interface AppParts {
 /** Route label of all issuer paths in metrics. */
 const ISSUER_ROUTE = '/realms/*';
 const COMPRESSION_THRESHOLD_BYTES = 1024;
+/** How long a browser may keep the answer to a preflight; browsers keep it at most 2 hours. */
+const PREFLIGHT_SEC = 7200;
+/** Headers that scripts of other origins may read besides those every script may. */
+const EXPOSED_HEADERS = [
+  ...['Api-Version', 'X-Request-Id', 'x-total-count', 'Time-Zone', 'History-From', 'Retry-After', 'Location'],
+  ...['Content-Disposition', 'WWW-Authenticate'],
+];
 /** HTML pages besides the issuer's. */
 const PAGES: ReadonlySet<string> = new Set(['/account/invitation']);
 /** Paths besides the issuer's that accept a secret without a bearer token. */
@@ -65,6 +70,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.use('*', requestId(), requestLog(log), apiVersion());
   app.use('*', compress({ threshold: COMPRESSION_THRESHOLD_BYTES }), contentLength());
   const { isIssuerPath } = parts;
+  if (parts.corsOrigins.length > 0) app.use('*', answerOrigins(parts.corsOrigins, isIssuerPath));
   app.onError(errorHandler(log, { isPage: (path) => isIssuerPath(path) || PAGES.has(path), isIssuerPath }));
   app.notFound(notFoundHandler);
   app.use(
@@ -77,18 +83,35 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
   app.route('/health', healthRoutes(healthChecks));
   const { byToken, answer: answerMetrics } = metricsHandlers(metrics, parts.metricsToken);
   app.get('/metrics', byToken);
-  app.use(
-    '/api/*',
-    authenticatePush({ ...authentication, exchangePassword, beforeTry: (c) => countAddress(rateLimits, c) }),
-    limitCaller(rateLimits, costOfPush),
-  );
+  const beforeTry = (c: Context) => countAddress(rateLimits, c);
+  const authenticateScope = openBasicAuthentication({ ...authentication, exchangePassword, beforeTry });
+  app.use('/api/*', authenticateScope('push-data'), limitCaller(rateLimits, costOfPush));
   app.route('/api', push);
   app.all('/api/*', notFoundHandler);
-  app.use('*', authenticate({ ...authentication, scope: 'datahub-api' }), limitCaller(rateLimits));
+  app.use('*', authenticateScope('datahub-api', isRead), limitCaller(rateLimits));
   app.get('/metrics', requireRole('ADMIN'), answerMetrics);
   // Every route also has a request id, set above.
   for (const [path, routes] of api) app.route(path, routes as Hono<CallerEnv>);
   return app;
+}
+
+/**
+ * Lets pages of other origins call the service, with preflight (R-A13). The issuer decides by the registered client. Cookies and
+ * remembered passwords stay out: no credentials are allowed but those a script sends.
+ */
+function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
+  const allow = cors({
+    origin: origins.includes('*') ? '*' : [...origins],
+    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposeHeaders: EXPOSED_HEADERS,
+    maxAge: PREFLIGHT_SEC,
+  });
+  return (c, next) => (isIssuerPath(c.req.path) ? next() : allow(c, next));
+}
+
+/** Whether a request only reads, so that HTTP Basic is accepted: spreadsheets and links cannot send a token (R-A13). */
+function isRead({ req: { method, path } }: Context): boolean {
+  return method === 'GET' || (method === 'POST' && path === '/data');
 }
 
 /** Sets `Content-Length` on complete answers: `compress` compresses an answer without one, however small it is (R-A4). */

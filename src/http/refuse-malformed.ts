@@ -20,7 +20,8 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    message: 'the request headers are too large; send fewer or shorter headers',
+    message:
+      'the URL and headers of the request are too large; send long queries as the body of POST /data, and fewer or shorter headers',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',

@@ -63,7 +63,7 @@ async function answerRead(
     setTotalCount(c, await countRows(source, selection, buckets, c.req.raw.signal));
   }
   const shape = { level: request.level, timeZoneId: request.timeZoneId, variables };
-  const format = chooseFormat(c.req.header('accept'));
+  const format = chooseFormat(request.format, c.req.header('accept'));
   return answerTable(
     c,
     format.contentType,

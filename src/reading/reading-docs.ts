@@ -47,7 +47,7 @@ function answersRows(description: string, schema: z.ZodType): Answer {
   };
   return {
     status: 200,
-    description: `${description} The header \`Accept\` chooses the format; every format is streamed.`,
+    description: `${description} The parameter \`format\`, else the header \`Accept\`, chooses the format; every format is streamed.`,
     types,
   };
 }

@@ -102,6 +102,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
       ['/data', deleteRoutes({ database, audit: writeAudit })],
     ],
     metrics,
+    corsOrigins: config.CORS_ORIGINS,
     metricsToken: config.METRICS_TOKEN,
     log,
   });

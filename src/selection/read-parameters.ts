@@ -72,6 +72,7 @@ export const PERIOD = {
 export const SHAPE = {
   unitId: integerParameter('Converts values into this unit, which must be of the same family.', { min: 1 }),
   timeZoneId,
+  format: choiceParameter('Format of the answer; counts before the header `Accept`.', ['json', 'csv', 'arrow', 'xlsx']),
   pagingOrder: choiceParameter('Order by date.', ['ASC', 'DESC'], 'ASC'),
   ...PAGING,
 };

@@ -29,6 +29,8 @@ export interface BucketRequest {
 
 export interface RestReadRequest extends ReadRequest, BucketRequest {
   readonly level: RowLevel;
+  /** Undefined: the header `Accept` decides. */
+  readonly format: Given['format'];
   /** Zone of written dates and of civil buckets; undefined is UTC. */
   readonly timeZoneId: string | undefined;
 }
@@ -78,13 +80,13 @@ function toReadRequest(
   tagPairs: readonly TagPair[],
   zone: string | undefined,
 ): RestReadRequest {
-  const { sourceIds, unitId, pagingOrder: order, displayLevel: level, timeZoneId } = given;
+  const { sourceIds, unitId, pagingOrder: order, displayLevel: level, timeZoneId, format } = given;
   const { version, buckets } = parseMembers({
     version: () => toVersion(given, locationOf, tagPairs, zone),
     buckets: () => toBuckets(given, locationOf),
   });
   const variableIds = [...new Set(given.variableIds)];
-  const members = { variableIds, sourceIds, unitId, order, level, timeZoneId };
+  const members = { variableIds, sourceIds, unitId, order, level, timeZoneId, format };
   return { ...members, ...toPeriod(given, zone), ...version, ...toPaging(given), ...buckets, locationOf: locationOf };
 }
 

@@ -103,7 +103,7 @@ function describeOperation(operation: Operation, template: string, parts: Parts)
     parameters: describeParameters(operation, template, parts),
     ...(body && { requestBody: describeBody(body, parts) }),
     responses: describeAnswers(operation, parts),
-    security: describeSecurity(access),
+    security: describeSecurity(operation),
     ...(access.kind === 'caller' && { 'x-roles': rolesOf(access) }),
     ...(access.kind === 'caller' && access.permission !== undefined && { 'x-permission': access.permission }),
   };
@@ -122,10 +122,12 @@ function describeAccess(access: Access): string {
   return `For ${callers}${permission}; scope \`${access.scope}\`.`;
 }
 
-function describeSecurity(access: Access): readonly Readonly<Record<string, readonly string[]>>[] {
+/** Bearer first: generated clients sign with the first scheme. */
+function describeSecurity({ access, method, path }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access.kind === 'open') return [];
-  const token = { oauth2: [access.scope] };
-  return access.scope === 'push-data' ? [token, { basic: [] }] : [token];
+  const tokens = [{ bearer: [] }, { oauth2: [access.scope] }];
+  const acceptsBasic = access.scope === 'push-data' || method === 'get' || (method === 'post' && path === '/data');
+  return acceptsBasic ? [...tokens, { basic: [] }] : tokens;
 }
 
 function describeParameters(operation: Operation, template: string, parts: Parts): readonly JsonSchema[] {

@@ -26,10 +26,11 @@ export function securitySchemes({
         'A bearer token. The form field `account` selects one of the user’s accounts; default: the active account.',
       flows: { password: shared, authorizationCode: { authorizationUrl, ...shared } },
     },
+    bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token got elsewhere.' },
     basic: {
       type: 'http',
       scheme: 'basic',
-      description: 'For push only; the service exchanges the password for a token of the user.',
+      description: 'For pushes and reads; the service exchanges the password for a token of the user.',
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Authentication of push (R-B6, R-B7): a bearer token with the scope `push-data`, or user name and password by HTTP Basic.
- * A password is exchanged for the claims of a token; they are cached for the token's lifetime or until the password changes.
+ * Authentication of pushes and reads (R-B6, R-B7, R-A13): a bearer token, or user name and password by HTTP Basic. A password
+ * is exchanged for the claims of a token; they are cached for the token's lifetime or until the password changes.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -10,11 +10,12 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import { DomainError } from '../../platform/errors.ts';
 import type { Caller } from '../caller/caller.ts';
 import type { FindCaller } from '../caller/find-caller.ts';
+import type { Scope } from '../issuer/grants/token-request-rules.ts';
 import { type Authentication, authenticate, type CallerEnv } from './authenticate.ts';
 import type { Credentials, ExchangedToken, ExchangePassword } from './exchange-password.ts';
 import type { VerifiedToken } from './verify-token.ts';
 
-export interface PushAuthentication extends Authentication {
+export interface BasicAuthentication extends Authentication {
   /** undefined: HTTP Basic is not accepted. */
   readonly exchangePassword: ExchangePassword | undefined;
   /** Called before a password is checked; its error becomes the answer. */
@@ -26,26 +27,33 @@ const CHALLENGE = 'Basic realm="tidemark", charset="UTF-8"';
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+) *$/i;
 const MAX_CACHED = 5000;
 
+/** Middleware for requests under one scope. @param applies whether HTTP Basic is accepted for a request; default: always. */
+export type AuthenticateScope = (scope: Scope, applies?: (c: Context) => boolean) => MiddlewareHandler<CallerEnv>;
+
 /**
- * Middleware that sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B7). Permission to push is checked later.
+ * Opens the authentication by bearer token and HTTP Basic; all middleware it returns shares the exchanged passwords. The
+ * middleware sets `c.var.caller`, or refuses with `WWW-Authenticate` (R-B7). Permissions are checked later.
  */
-export function authenticatePush(authentication: PushAuthentication): MiddlewareHandler<CallerEnv> {
-  const bearer = authenticate({ ...authentication, scope: 'push-data' });
+export function openBasicAuthentication(authentication: BasicAuthentication): AuthenticateScope {
   const { exchangePassword } = authentication;
-  if (!exchangePassword) return bearer;
+  if (!exchangePassword) return (scope) => authenticate({ ...authentication, scope });
   const exchange = cacheExchange(exchangePassword, authentication.clock ?? systemClock);
-  return async (c, next) => {
-    const authorization = c.req.header('authorization');
-    const credentials = parseBasic(authorization);
-    try {
-      if (!credentials) return await bearer(c, next);
-      const beforeTry = async () => authentication.beforeTry?.(c);
-      c.set('caller', await findPusher(exchange, authentication.callers, credentials, beforeTry));
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'invalid_token') setChallenge(c, authorization);
-      throw error;
-    }
-    await next();
+  return (scope, applies = () => true) => {
+    const bearer = authenticate({ ...authentication, scope });
+    return async (c, next) => {
+      if (!applies(c)) return bearer(c, next);
+      const authorization = c.req.header('authorization');
+      const credentials = parseBasic(authorization);
+      try {
+        if (!credentials) return await bearer(c, next);
+        const beforeTry = async () => authentication.beforeTry?.(c);
+        c.set('caller', await findUser(exchange, authentication.callers, credentials, scope, beforeTry));
+      } catch (error) {
+        if (error instanceof DomainError && error.code === 'invalid_token') setChallenge(c, authorization);
+        throw error;
+      }
+      await next();
+    };
   };
 }
 
@@ -67,8 +75,14 @@ function decodeText(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
-/** Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token. */
+/**
+ * Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token, and not to a
+ * script of a page, for which the browser would ask the user.
+ */
 function setChallenge(c: Context, authorization: string | undefined): void {
+  // Browsers alone send the site; Node's fetch sends the mode too.
+  const isOfPage = c.req.header('sec-fetch-site') !== undefined && c.req.header('sec-fetch-mode') !== 'navigate';
+  if (isOfPage) return;
   if (authorization === undefined) c.header('WWW-Authenticate', CHALLENGE, { append: true });
   else if (/^Basic\b/i.test(authorization)) c.header('WWW-Authenticate', CHALLENGE);
 }
@@ -82,13 +96,17 @@ interface Exchanged {
 type CachedExchange = (credentials: Credentials, beforeTry: () => Promise<void>) => Promise<Exchanged>;
 
 /** Finds the caller. When a cached result proves stale, it is evicted and the password is checked once more. */
-async function findPusher(
+async function findUser(
   exchange: CachedExchange,
   callers: FindCaller,
   credentials: Credentials,
+  scope: Scope,
   beforeTry: () => Promise<void>,
 ): Promise<Caller> {
   const { verified, evict } = await exchange(credentials, beforeTry);
+  if (!verified.scopes.has(scope)) {
+    throw new DomainError('insufficient_scope', `the token issuer did not grant the scope ${scope} for this password`);
+  }
   try {
     return await callers(verified);
   } catch (error) {

@@ -26,7 +26,9 @@ export interface ExchangedToken {
 /** @throws {DomainError} invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
-const SCOPE = 'push-data';
+/** Scopes of a password: pushes and reads. A client of another issuer may be allowed pushes only. */
+const SCOPES = ['push-data', 'datahub-api'] as const;
+const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;
 
 /**
@@ -59,7 +61,7 @@ function exchangeHere(config: Config, database: Database, issuer: string, clock:
     if (user.accountId === undefined) throw refused('the user has no access to any account');
     const verified = {
       ...{ issuer, subject: user.userId, accountId: user.accountId, passwordFingerprint: result.passwordFingerprint },
-      ...{ scopes: new Set([SCOPE]), roles: new Set([user.role]) },
+      ...{ scopes: new Set(SCOPES), roles: new Set([user.role]) },
       ...{ actorSubject: undefined, verifiedEmail: undefined, businessId: undefined },
     };
     return { verified, ttlSec: config.ACCESS_TOKEN_TTL_SEC };
@@ -86,14 +88,19 @@ export function exchangeAtEndpoint({
   ...endpoint
 }: TokenEndpoint): ExchangePassword {
   return async ({ userName, password }) => {
-    const form = {
-      ...{ grant_type: 'password', client_id: clientId, client_secret: clientSecret },
-      ...{ scope: SCOPE, username: userName, password },
-    };
-    const answer = await postForm(endpoint.fetch, url, form);
+    const request = (scope: string) =>
+      postForm(endpoint.fetch, url, {
+        ...{ grant_type: 'password', client_id: clientId, client_secret: clientSecret },
+        ...{ scope, username: userName, password },
+      });
+    let answer = await request(SCOPES.join(' '));
+    if (errorAnswer.safeParse(answer).data?.error === 'invalid_scope') answer = await request(PUSH_SCOPE);
     const token = tokenAnswer.safeParse(answer);
     if (token.success) {
-      return { verified: await verifier(token.data.access_token), ttlSec: token.data.expires_in };
+      const verified = await verifier(token.data.access_token);
+      // The issuer was asked for the scope of pushes and has granted it, whether or not the token says so.
+      const scopes = new Set([...verified.scopes, PUSH_SCOPE]);
+      return { verified: { ...verified, scopes }, ttlSec: token.data.expires_in };
     }
     const { data } = errorAnswer.safeParse(answer);
     if (data?.error === 'invalid_grant') throw refused('the token issuer refused the user name or password');

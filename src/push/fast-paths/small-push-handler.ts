@@ -62,6 +62,8 @@ function admit(
   if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= MAX_BYTES)) return undefined;
   if (!isJsonType(headers['content-type']) || !isApiVersion(headerOf(headers['api-version']))) return undefined;
   if (isRepeated(rawHeaders, 'authorization') || isRepeated(rawHeaders, 'content-type')) return undefined;
+  // The app answers pages of other origins.
+  if (headers.origin !== undefined) return undefined;
   const caller = findCachedCaller(headers.authorization, 'push-data');
   if (!caller?.permissions.has('datapusher.standard') || !admission.hasCapacity(caller.accountId)) return undefined;
   return countPush(caller.userId) ? caller : undefined;

@@ -21,6 +21,8 @@ export interface CompareRequest {
   readonly offset: number;
   /** Zone of written dates; undefined is UTC. */
   readonly timeZoneId: string | undefined;
+  /** Undefined: the header `Accept` decides. */
+  readonly format: Given['format'];
 }
 
 export const COMPARE_QUERY = declareQuery(
@@ -53,7 +55,7 @@ export function parseCompareRequest(address: string): Zoned<CompareRequest> {
 }
 
 function toCompareRequest(given: Given, zone: string | undefined): CompareRequest {
-  const { unitId, pagingOrder: order, timeZoneId } = given;
+  const { unitId, pagingOrder: order, timeZoneId, format } = given;
   const { variableIds, left } = parseMembers({
     variableIds: () => toVariableId(given),
     left: () => toLeft(given, zone),
@@ -61,7 +63,7 @@ function toCompareRequest(given: Given, zone: string | undefined): CompareReques
   const right = toSide(given.rightVersion, given.rightAsOf, zone);
   return {
     left: { variableIds, ...toPeriod(given, zone), ...left, unitId, order, offset: 0, locationOf: locationInAddress },
-    ...{ right, ...toPaging(given), timeZoneId },
+    ...{ right, ...toPaging(given), timeZoneId, format },
   };
 }
 

@@ -31,7 +31,7 @@ async function answerCompare(services: ReadingServices, c: Context<CallerEnv>): 
   setDateZone(c, dateZone);
   const right = { ...selection, version: await resolveVersion(database, request.right) };
   if (isTotalWanted(c)) setTotalCount(c, await countCompared(source, selection, right, c.req.raw.signal));
-  const format = chooseFormat(c.req.header('accept'));
+  const format = chooseFormat(request.format, c.req.header('accept'));
   const [[variableId, variable] = []] = variables;
   const head = JSON.stringify({ variableId, unitId: variable?.unitId ?? null });
   return answerTable(

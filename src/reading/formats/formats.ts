@@ -1,4 +1,4 @@
-/** The formats of rows (R-G4), chosen by the header `Accept`. */
+/** The formats of rows (R-G4), chosen by the parameter `format` or the header `Accept` (R-A13). */
 import { XLSX_TYPE } from '../../platform/http/workbook-writer.ts';
 import { writeArrow } from './arrow-table.ts';
 import { chooseType } from './choose-type.ts';
@@ -24,7 +24,13 @@ const FORMATS = {
   [XLSX_TYPE]: { contentType: XLSX_TYPE, write: writeXlsx },
 } as const satisfies Record<string, Format>;
 
-/** The format the client's `Accept` prefers; JSON when it accepts none of them (R-G4). */
-export function chooseFormat(accept: string | undefined): Format {
+const TYPES = { json: JSON_TYPE, csv: CSV_TYPE, arrow: ARROW_TYPE, xlsx: XLSX_TYPE } as const;
+
+/** Format that a query asks for; it counts before `Accept`, which links and spreadsheets cannot choose. */
+export type FormatName = keyof typeof TYPES;
+
+/** The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4). */
+export function chooseFormat(name: FormatName | undefined, accept: string | undefined): Format {
+  if (name !== undefined) return FORMATS[TYPES[name]];
   return FORMATS[chooseType(accept, [JSON_TYPE, CSV_TYPE, ARROW_TYPE, XLSX_TYPE])];
 }

@@ -88,6 +88,12 @@ describe('http listener: malformed requests', () => {
     ['a URL with characters beyond ASCII', 'GET /data?version=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', '400', /%XX/],
     ['text that is not HTTP', 'hello\r\n\r\n', '400', /HTTP\/1\.1/],
     ['headers of 70 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, '431', /headers/],
+    [
+      'a URL of 70 kB',
+      `GET /data?variableIds=${'1,'.repeat(35_000)}1 HTTP/1.1\r\nHost: x\r\n\r\n`,
+      '431',
+      /POST \/data/,
+    ],
   ])(
     '%s: answered with the error body and headers of the service (R-A2, R-A5, R-A10)',
     async (_, sent, status, message) => {

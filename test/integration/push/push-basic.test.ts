@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerClient } from '../../../src/accounts/operator/register-client.ts';
 import { readConfig } from '../../../src/config.ts';
-import { authenticatePush } from '../../../src/identity/authentication/authenticate-push.ts';
+import { openBasicAuthentication } from '../../../src/identity/authentication/authenticate-push.ts';
 import { type ExchangePassword, exchangeAtEndpoint } from '../../../src/identity/authentication/exchange-password.ts';
 import { cacheVerifiedTokens } from '../../../src/identity/authentication/verified-token-cache.ts';
 import type { VerifiedToken } from '../../../src/identity/authentication/verify-token.ts';
@@ -63,10 +64,31 @@ describe('push: HTTP Basic', () => {
     expect((await push('Bearer x')).headers.get('www-authenticate')).not.toContain('Basic');
   });
 
-  it('works for push only (R-B6)', async () => {
+  it('works for reads, not for other requests of the API (R-A13, R-B6)', async () => {
     const client = createTestClient(api.origin);
     const headers = { authorization: encoded(`ann@example.test:${PASSWORD}`) };
-    expect((await client.get('/sites', headers)).status).toBe(401);
+    expect((await client.get('/sites', headers)).status).toBe(200);
+    expect((await client.get(`/data?variableId=${variableId}`, headers)).status).toBe(200);
+    expect((await client.post('/data', { variableIds: [variableId] }, headers)).status).toBe(200);
+    for (const [method, path] of [
+      ['POST', '/sites'],
+      ['DELETE', '/data'],
+      ['PUT', '/account'],
+    ] as const) {
+      expect((await client.send(method, path, {}, { headers })).status, `${method} ${path}`).toBe(401);
+    }
+  });
+
+  it('of a wrong password on a read is challenged, except to a script of a page (R-A13, R-A5)', async () => {
+    const client = createTestClient(api.origin);
+    const challengeTo = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await client.get('/sites', headers);
+      expect(answer.status).toBe(401);
+      return answer.headers.get('www-authenticate');
+    };
+    expect(await challengeTo({ authorization: encoded('ann@example.test:wrong') })).toMatch(/^Basic realm/);
+    expect(await challengeTo({})).toMatch(/^Bearer .*, Basic realm/);
+    expect(await challengeTo({ 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' })).toMatch(/^Bearer [^,]*$/);
   });
 
   it('needs the permission to push (R-B8)', async () => {
@@ -170,7 +192,7 @@ describe('push: a cached Basic exchange', () => {
     });
     const { verifier } = api.parts.authentication;
     const app = new Hono();
-    app.use('*', authenticatePush({ verifier, callers, exchangePassword, clock }));
+    app.use('*', openBasicAuthentication({ verifier, callers, exchangePassword, clock })('push-data'));
     app.get('/', (c) => c.text('in'));
     app.onError((error, c) => c.text('', error instanceof DomainError ? ERROR_MAPPINGS[error.code].http : 500));
     return app;
@@ -184,8 +206,23 @@ describe('push: Basic with another issuer', () => {
 
   it('uses the token endpoint of that issuer (R-B7)', async () => {
     const { verified, ttlSec } = await exchangeAt(endpoint())({ userName: 'ann@example.test', password: PASSWORD });
-    expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['push-data']) });
+    expect(verified).toMatchObject({ accountId: api.accountId, scopes: new Set(['datahub-api', 'push-data']) });
     expect(ttlSec).toBe(3600);
+  });
+
+  it('asks again for pushes alone when its client there may not read (R-A13, R-B7)', async () => {
+    await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
+    const asked: (string | null)[] = [];
+    const strict: typeof fetch = async (url, init) => {
+      const scope = new URLSearchParams(init?.body as URLSearchParams).get('scope');
+      asked.push(scope);
+      return scope === 'push-data' ? fetch(url, init) : Response.json({ error: 'invalid_scope' }, { status: 400 });
+    };
+    const { verifier } = api.parts.authentication;
+    const client = { url: endpoint(), clientId: 'pusher', clientSecret: 'p', verifier, fetch: strict };
+    const { verified } = await exchangeAtEndpoint(client)({ userName: 'ann@example.test', password: PASSWORD });
+    expect(asked).toEqual(['push-data datahub-api', 'push-data']);
+    expect(verified.scopes).toEqual(new Set(['push-data']));
   });
 
   it.each([

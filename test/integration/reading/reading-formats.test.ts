@@ -65,6 +65,28 @@ describe('read formats: rows', () => {
     expect(second).toEqual([String(versioned), '2026-01-02T00:00:00.000001Z', '-5', '8', '', timestamp, '']);
   });
 
+  test('come in the format that the query names, whatever Accept says (R-A13)', async () => {
+    const typeOf = async (query: string, options = {}, path = '/data') => {
+      const answer = await fetchRaw(api, `${path}?variableId=${versioned}${query}`, 'application/json', options);
+      return answer.headers.get('content-type')?.split(';')[0];
+    };
+    expect(await typeOf('&format=csv')).toBe('text/csv');
+    expect(await typeOf('&Format=ARROW')).toBe(ARROW);
+    expect(await typeOf('&format=xlsx')).toBe(XLSX_TYPE);
+    expect(await typeOf('&format=json')).toBe('application/json');
+    const body = JSON.stringify({ variableIds: [versioned], format: 'csv' });
+    expect(await typeOf('', { method: 'POST', body })).toBe('text/csv');
+    expect(await typeOf('&leftVersion=V1&format=csv', {}, '/data/compare')).toBe('text/csv');
+    expect((await fetchRaw(api, '/storage/template?format=xlsx', 'text/csv')).headers.get('content-type')).toBe(
+      XLSX_TYPE,
+    );
+    const refused = await fetchRaw(api, `/data?variableId=${versioned}&format=pdf`);
+    expect([refused.status, refused.bytes.toString()]).toEqual([
+      400,
+      expect.stringMatching(/query format must be one of/),
+    ]);
+  });
+
   test('of -0.0 keep the sign in JSON and CSV (R-G3, §2)', async () => {
     const { variableId } = await createStructure(api.manager);
     const raw = `[{"variableId":${variableId},"data":[{"date":1774742400000,"value":-0.0}]}]`;

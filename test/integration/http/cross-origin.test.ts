@@ -1,0 +1,63 @@
+/** Pages of other origins (R-A13): only those of CORS_ORIGINS may read answers. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStructure } from '../../support/fixtures/structure.ts';
+import { startTestApi, type TestApi } from '../../support/services/start-api.ts';
+
+const ORIGIN = 'https://app.example.com';
+
+let api: TestApi;
+let closed: TestApi;
+let variableId: number;
+beforeAll(async () => {
+  [api, closed] = await Promise.all([startTestApi({ CORS_ORIGINS: `${ORIGIN},https://b.example` }), startTestApi()]);
+  ({ variableId } = await createStructure(api.manager));
+}, 30_000);
+afterAll(() => Promise.all([api?.close(), closed?.close()]));
+
+const preflight = (server: TestApi, path: string, origin: string) =>
+  fetch(server.origin + path, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,api-version',
+    },
+  });
+
+describe('cross-origin requests: CORS_ORIGINS', () => {
+  it.each(['/data', '/api/data', '/sites/1'])('a preflight to %s is answered without a token (R-A13)', async (path) => {
+    const { status, headers } = await preflight(api, path, ORIGIN);
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(headers.get('access-control-allow-headers')).toBe('authorization,content-type,api-version');
+    expect(headers.get('access-control-allow-methods')?.split(',')).toEqual(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+    expect(headers.get('access-control-max-age')).toBe('7200');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('answers and errors may be read by a listed origin, with their headers (R-A13)', async () => {
+    const headers = { origin: ORIGIN };
+    const pushed = await api.manager.post('/api/data', [{ variableId, data: [] }], headers);
+    for (const answer of [
+      pushed,
+      await api.manager.get('/sites', headers),
+      await api.manager.get('/nowhere', headers),
+    ]) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      expect(answer.headers.get('access-control-expose-headers')).toContain('Time-Zone');
+      expect(answer.headers.get('vary')).toContain('Origin');
+    }
+  });
+
+  it('no other origin may, and none when none is set (R-A13)', async () => {
+    for (const [server, origin] of [
+      [api, 'https://evil.example'],
+      [api, `${ORIGIN}.evil.example`],
+      [closed, ORIGIN],
+    ] as const) {
+      const { headers } = await server.manager.get('/sites', { origin });
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect((await preflight(server, '/data', origin)).headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+});

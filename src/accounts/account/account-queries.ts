@@ -1,4 +1,4 @@
-/** The queries of the account and its audit trail (§4.1), for routes and their description alike. */
+/** The queries of the account and its audit trail (§4.1); used by the routes and by their OpenAPI description. */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-text.ts';
 import { INSTANT_RULE, parseInstant } from '../../platform/dates/date-rules.ts';

@@ -1,4 +1,4 @@
-/** Begin and end of civil time buckets in the zone of the source, equal to those of `aggregatePoints` (R-H1). */
+/** Start and end of civil time buckets in the zone of the source, equal to those of `aggregatePoints` (R-H1). */
 
 import type { Bucket } from '../../points/buckets/bucket.ts';
 import { civilBuckets, shortestLength } from '../../points/buckets/civil-buckets.ts';

@@ -98,7 +98,7 @@ function absoluteWindow(input: InputDeclaration, timeZoneId: string): Window {
 export function reachOf(input: InputDeclaration, changed: DateRange, timeZoneId: string): DateRange {
   if (input.periodType !== 'RelativeDate') return align(input, changed, timeZoneId);
   const reach = {
-    // The begin is exclusive; dates have microseconds.
+    // The start is exclusive; dates have microseconds.
     fromMicros: shift(changed.fromMicros, input, -1, timeZoneId) + 1,
     toMicros: shift(changed.toMicros, input, 1, timeZoneId),
   };

@@ -68,7 +68,7 @@ const STOP_LOOPS = `${CHANGES}
                                default_version, requested_date, finished_date, outcome, message, ancestors, request_id)
   select variable_id, account_id, 'Failed', 'Input', from_date, to_date, to_date, wave, 0, '', clock_timestamp(),
          clock_timestamp(), 'loop',
-         'the variable was reached by its own result in the same wave and is not run again, by way of variables '
+         'the variable was reached by its own result in the same wave and is not run again; its path is variables '
            || array_to_string(way, ', '), way, request_id
   from reached where variable_id = any(way)
   returning id`;

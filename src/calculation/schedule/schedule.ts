@@ -20,7 +20,7 @@ export interface DueSchedule {
   readonly lastMillis: number;
 }
 
-export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5 that comes again';
+export const CRON_RULE = 'must be a cron expression such as 15 6 * * 1-5, with an instant in the future';
 
 // The zone does not matter for checking an expression.
 const SOME_ZONE = 'UTC';

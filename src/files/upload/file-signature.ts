@@ -11,8 +11,8 @@ const NOT_CSV: readonly (readonly [start: string, what: string])[] = [
   ['\x1f\x8b', 'the file must be CSV, got gzip; send gzip with Content-Encoding: gzip'],
   [COMPOUND_START, 'the file must be CSV, got an old or encrypted Office document'],
   ['%PDF', 'the file must be CSV, got a PDF'],
-  ['\xff\xfe', 'the file must be UTF-8, it is UTF-16'],
-  ['\xfe\xff', 'the file must be UTF-8, it is UTF-16'],
+  ['\xff\xfe', 'the file must be UTF-8, got UTF-16'],
+  ['\xfe\xff', 'the file must be UTF-8, got UTF-16'],
 ];
 
 /** Returns the length of the UTF-8 byte order mark at the start; 0 without one (R-E4). */

@@ -24,7 +24,7 @@ export interface Portion {
   /** Request id of the push accepted first (R-A10); undefined: no batch waited. */
   readonly requestId: string | undefined;
   readonly readings: number;
-  /** Seconds from the acceptance of the oldest batch to the begin of the transaction. */
+  /** Seconds from the acceptance of the oldest batch to the start of the transaction. */
   readonly waitedSec: number;
   /** Number of batches written; 0: no batch waits. */
   readonly batches: number;

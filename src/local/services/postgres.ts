@@ -150,6 +150,6 @@ async function probe(url: string): Promise<void> {
     await client.end();
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== WRONG_PASSWORD) throw error;
-    throw new SetupError('its data have another password; `npm run reset` starts empty.');
+    throw new SetupError('the stored data have another password; `npm run reset` removes them.');
   }
 }

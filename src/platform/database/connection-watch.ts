@@ -72,7 +72,7 @@ export function watchConnections(pool: pg.Pool, connectionString: string, log: L
       watched.reports = report?.state === 'active' && !isStarved ? 0 : watched.reports + 1;
       return watched.reports >= REPORTS_NEEDED;
     });
-    if (dead.length > 0) close(dead, 'the server has no query of theirs in progress');
+    if (dead.length > 0) close(dead, 'the server runs no query of these connections');
   };
   const probe = async (suspects: readonly pg.PoolClient[]): Promise<void> => {
     try {

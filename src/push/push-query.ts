@@ -1,6 +1,6 @@
 /**
- * The queries of pushes and operations (§4.5, R-D7, R-D8), for routes and their description alike. Shipped clients send a
- * second `?` in place of `&`, and time-outs that are not numbers: both are accepted (R-A3).
+ * The queries of pushes and operations (§4.5, R-D7, R-D8); used by the routes and by their OpenAPI description. Shipped
+ * clients send a second `?` in place of `&`, and time-outs that are not numbers: both are accepted (R-A3).
  */
 import { z } from 'zod';
 import { isStorableText, STORABLE_RULE } from '../platform/database/storable-text.ts';

@@ -17,7 +17,7 @@ export interface FastPaths {
   /** Wraps the app: answers small plain pushes of cached callers in front of it, and passes every other request on. */
   handleSmallPushes(services: SmallPushServices, app: RawHandler): RawHandler;
   /**
-   * Throws the error that `handleSmallPushes` met while storing the request, if any.
+   * Throws the error that `handleSmallPushes` got while storing the request, if any.
    * @param env the bindings of the app's request.
    */
   throwFailure(env: unknown): void;

@@ -44,9 +44,9 @@ export function smallPushHandler(services: SmallPushServices, app: RawHandler): 
 }
 
 /**
- * Throws the error that the small-push handler met while storing this request, so that the app answers it.
+ * Throws the error that the small-push handler got while storing this request, so that the app answers it.
  * @param env the bindings of the app's request.
- * @throws that error; nothing when the handler met none.
+ * @throws that error; nothing when the handler stored or passed on the request without error.
  */
 export function throwPushFailure(env: unknown): void {
   const { incoming } = (env ?? {}) as { readonly incoming?: Partial<LeftToApp> };

@@ -61,7 +61,7 @@ export async function getOperations(
  */
 export async function getNewestOperation(queryable: Queryable, caller: Caller, label: string): Promise<Operation> {
   const [operation] = await getOperations(queryable, caller, label, { limit: 1, offset: 0 });
-  if (!operation) throw new Error('a page of operations that were found is empty');
+  if (!operation) throw new Error('the first page of operations is empty');
   return operation;
 }
 

@@ -1,4 +1,4 @@
-/** The queries of sites, sources and variables (R-C4–C7), for routes and their description alike. */
+/** The queries of sites, sources and variables (R-C4–C7); used by the routes and by their OpenAPI description. */
 import { PAGING } from '../platform/http/paging.ts';
 import { declareQuery } from '../platform/http/query.ts';
 import {

@@ -65,7 +65,7 @@ async function runDays(variableId: number, hour: number): Promise<readonly Sandb
 const storedDays = async (variableId: number) =>
   (await store.read(variableId)).map(({ date, value }) => [(date - START) / (24 * HOUR), value]);
 
-test('without alignTo, a point pushed again halves the days at the ends of the window (R-H6)', async () => {
+test('calculation: without alignTo, a point pushed again halves the days at the ends of the window (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({}));
   await runDays(variableId, 36);
   expect(await storedDays(variableId)).toEqual([
@@ -75,7 +75,7 @@ test('without alignTo, a point pushed again halves the days at the ends of the w
   ]);
 });
 
-test('with alignTo Day, every stored day is whole, and a point pushed again changes nothing (R-H6)', async () => {
+test('calculation: with alignTo Day, every stored day is whole, and a point pushed again changes nothing (R-H6)', async () => {
   const variableId = await calculations.addCalculated(byDay({ alignTo: 'Day' }));
   const days = [0, 1, 2].map((day) => [day, 24]);
   for (const hour of [36, 36]) {
@@ -84,7 +84,7 @@ test('with alignTo Day, every stored day is whole, and a point pushed again chan
   }
 });
 
-test('rows outside the whole days of an aligned input are left out and counted (R-H6)', async () => {
+test('calculation: rows outside the whole days of an aligned input are left out and counted (R-H6)', async () => {
   const declaration = formula({
     variables: [
       { alias: 'aligned', variableId: hourly, period: 0, alignTo: 'Day' },

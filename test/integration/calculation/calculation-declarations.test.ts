@@ -382,7 +382,7 @@ describe('calculation: a wave (R-H11)', () => {
     expect((await calculations.runWith(first, () => ok([START / 1e6]))).kind).toBe('idle');
     const runs = await calculations.runsOf(first);
     expect(runs).toMatchObject([{ state: 'Succeeded' }, { state: 'Failed', outcome: 'loop' }]);
-    expect(runs[1]?.message).toContain(`by way of variables ${first}, ${second}`);
+    expect(runs[1]?.message).toContain(`its path is variables ${first}, ${second}`);
   });
 });
 

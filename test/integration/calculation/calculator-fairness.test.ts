@@ -109,7 +109,7 @@ async function timeRuns(accountId: number, id: number): Promise<readonly number[
 const p95 = (sorted: readonly number[]) => sorted[Math.floor(sorted.length * 0.95) - 1] ?? Number.NaN;
 
 describe('calculator: accounts', () => {
-  test('sleeping scripts and previews of one leave the runs of another within 3 × their quiet p95 (R-K3)', async () => {
+  test('sleeping scripts and previews of an account keep the runs of another within 3 × their quiet p95 (R-K3)', async () => {
     start();
     const honest = await addVariable(other);
     const quiet = p95(await timeRuns(other, honest));
@@ -209,7 +209,7 @@ describe('calculator: previews', () => {
       signal,
     );
 
-  test('one whose client has gone is stopped, and its slot is free (R-H9, R-K3)', async () => {
+  test('are stopped when the client has gone, and their slot is free (R-H9, R-K3)', async () => {
     start({ concurrency: 1 });
     const stopped = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -229,7 +229,7 @@ describe('calculator: previews', () => {
     await eventually('the next run', async () => (await runsOf(next)).length === 1);
   });
 
-  test('an account has at most 20 at the same time; further ones are refused with queue_full (R-H9, R-K3)', async () => {
+  test('are limited to 20 per account at a time; further ones are refused with queue_full (R-H9, R-K3)', async () => {
     start();
     const variable = await addVariable(store.accountId, sleep);
     const client = new AbortController();

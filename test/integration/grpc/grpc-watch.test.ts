@@ -59,7 +59,7 @@ const addVariable = (members: object = {}) => createVariable(api.manager, source
 const valuesOf = (points: readonly WatchedPoint[]) => points.map(({ value }) => value);
 
 describe('watch: points', () => {
-  it('without a cursor starts at the next commit, with a cursor of that position first (R-J1)', async () => {
+  it('without a cursor starts at the next commit, and first sends a cursor of that position (R-J1)', async () => {
     const variableId = await addVariable();
     await push(variableId, [{ minute: 0, value: 1 }]);
     const watcher = watch({ variableIds: [variableId] });
@@ -122,7 +122,7 @@ describe('watch: points', () => {
     expect(valuesOf(await third.until(1))).toEqual([4]);
   });
 
-  it('sends stored values only: the last of a date without versions, the last of a VersionTag (R-F2, R-F4, R-J1)', async () => {
+  it('sends the stored values only: the last per date of an unversioned variable, the last per VersionTag of a versioned one (R-F2, R-F4, R-J1)', async () => {
     const plain = await addVariable();
     const tagged = await addVariable({ isVersioned: true });
     const watcher = watch({ variableIds: [plain, tagged] });

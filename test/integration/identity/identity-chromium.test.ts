@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_TEXTS } from '../../../src/identity/pages/texts/page-texts.ts';
 import { type Chromium, findChromium, startChromium } from '../../support/browser/chromium.ts';
-import type { Looks, Tab } from '../../support/browser/chromium-tab.ts';
+import type { Screen, Tab } from '../../support/browser/chromium-tab.ts';
 import { exchangeCode, startAuthorization } from '../../support/clients/authorization.ts';
 import { createTestClient, requestToken } from '../../support/clients/test-client.ts';
 import { linkIn, type Mailbox, openMailbox, passwordIn } from '../../support/doubles/mailbox.ts';
@@ -26,13 +26,13 @@ const KEEPS_SCREENSHOTS = process.env.SCREENSHOTS === '1';
 
 const PHONE = { width: 360, height: 640 };
 const DESKTOP = { width: 1280, height: 800 };
-const LOOKS: readonly Looks[] = [
+const SCREENS: readonly Screen[] = [
   { ...PHONE, scheme: 'light' },
   { ...DESKTOP, scheme: 'dark' },
 ];
-const PICTURED: readonly Looks[] = [...LOOKS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
+const ALL_SCREENS: readonly Screen[] = [...SCREENS, { ...PHONE, scheme: 'dark' }, { ...DESKTOP, scheme: 'light' }];
 
-/** Not of the network, as statuses of 400 and 401 are, nor of how fast a busy machine is. */
+/** Issues and log entries about the page itself, not about the network (statuses 400 and 401) or a slow machine. */
 const ABOUT_A_PAGE =
   /"code":"(ContentSecurityPolicy|Generic|MixedContent|QuirksMode|Cookie)Issue"|"source":"(security|violation|rendering|javascript|deprecation)"/;
 
@@ -81,16 +81,16 @@ async function tokenOf(username: string, password: string): Promise<string> {
 
 /** The page fits every colour scheme and width: no horizontal overflow, enough contrast. */
 async function checkLayout(name: string): Promise<void> {
-  for (const layout of LOOKS) {
+  for (const layout of SCREENS) {
     await tab.setLayout(layout);
     const where = `${name} at ${layout.width} ${layout.scheme}`;
     expect(await tab.overflow(), where).toBe(0);
     expect(await tab.lowContrast(), where).toEqual([]);
   }
-  if (KEEPS_SCREENSHOTS) for (const layout of PICTURED) await keepScreenshot(name, layout);
+  if (KEEPS_SCREENSHOTS) for (const layout of ALL_SCREENS) await keepScreenshot(name, layout);
 }
 
-async function keepScreenshot(name: string, layout: Looks): Promise<void> {
+async function keepScreenshot(name: string, layout: Screen): Promise<void> {
   await tab.setLayout({ ...layout, isWholePage: true });
   await mkdir(SCREENSHOTS, { recursive: true });
   await writeFile(join(SCREENSHOTS, `${name}-${layout.width}-${layout.scheme}.png`), await tab.screenshot());

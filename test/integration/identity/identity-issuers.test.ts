@@ -83,7 +83,7 @@ describe.each(['sub', 'email', 'businessId'])('identity: two trusted issuers, us
     expect(await call({ sub: 'nobody' })).toBe(401);
   });
 
-  it('a verified address identifies a user as configured, an unverified or shared one never (R-B5)', async () => {
+  it('a verified address identifies a user as configured; an unverified or shared one does not (R-B5)', async () => {
     const verified = { sub: 'e-1', email: 'UMA@north.example', email_verified: true };
     expect(await call({ ...verified, sub: 'e-0', email_verified: false })).toBe(401);
     expect(await call(verified)).toBe(how === 'email' ? 200 : 401);

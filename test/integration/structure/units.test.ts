@@ -155,7 +155,7 @@ describe('reading: points in a requested unit (R-C8, R-G3)', () => {
     expect(await values(`/data?${query}`, member)).toEqual([expect.closeTo(expected as number, 9)]);
   });
 
-  test('of another family, without a unit or of an unknown unit are refused, and the error names both units', async () => {
+  test('are refused when the unit is unknown, of another family or missing, and the error names both units', async () => {
     const cases = [
       [
         await withValues(KW, [1]),

@@ -3,7 +3,7 @@
 import { eventually } from '../eventually.ts';
 import type { SendCommand } from './chromium.ts';
 
-export interface Looks {
+export interface Screen {
   /** Size of the window, in CSS pixels. */
   readonly width: number;
   readonly height: number;
@@ -37,7 +37,7 @@ export interface Tab {
   /** @returns the accessible name of the focused element. */
   focused(): Promise<string | undefined>;
   speak(language: string): Promise<void>;
-  setLayout(layout: Looks): Promise<void>;
+  setLayout(layout: Screen): Promise<void>;
   /** @returns by how many pixels the page is wider than the window. */
   overflow(): Promise<number>;
   /** @returns texts whose contrast is below WCAG 2.2. @param texts selector of the checked elements. */
@@ -191,7 +191,7 @@ interface Metrics {
 
 const getMetrics = (send: SendCommand) => send<Metrics>('Page.getLayoutMetrics');
 
-async function setLayout(send: SendCommand, { width, height, scheme, isWholePage = false }: Looks): Promise<void> {
+async function setLayout(send: SendCommand, { width, height, scheme, isWholePage = false }: Screen): Promise<void> {
   const size = { width, deviceScaleFactor: 1, mobile: false };
   await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
   await send('Emulation.setDeviceMetricsOverride', { ...size, height });

@@ -1,4 +1,4 @@
-/** Begin and end of the civil buckets that the inputs of a calculation are widened to (R-H6). */
+/** Start and end of the civil buckets that the inputs of a calculation are widened to (R-H6). */
 import { expect, test } from 'vitest';
 import { bucketBegin, bucketEnd } from '../../../src/calculation/inputs/civil-bucket.ts';
 import { civilBuckets } from '../../../src/points/buckets/civil-buckets.ts';

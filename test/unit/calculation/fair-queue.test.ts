@@ -45,7 +45,7 @@ describe('fair queue: accounts', () => {
     expect(ofB).toBeGreaterThan(90);
   });
 
-  test('an account that was away has no credit from then (R-K3)', () => {
+  test('an account that had no turns waiting gains no credit for that time (R-K3)', () => {
     const { add, serve } = open(1);
     for (let turn = 0; turn < 40; turn += 1) add(A);
     serve({ [A]: 100 }, 20);
@@ -55,7 +55,7 @@ describe('fair queue: accounts', () => {
     expect(served.filter((account) => account === A).length).toBeGreaterThanOrEqual(6);
   });
 
-  test('a thousand of them leave nothing behind once they are idle (R-K3)', () => {
+  test('a thousand accounts leave nothing in memory once they are idle (R-K3)', () => {
     const { queue, add, serve } = open(2);
     for (let account = 1; account <= 1000; account += 1) add(account);
     serve({}, 999);

@@ -3,7 +3,7 @@ import { type PaceLimits, watchPace } from '../../../src/platform/streaming/clie
 
 const LIMITS: PaceLimits = { stallMs: 1000, minBytesPerSec: 100, maxMs: 60_000 };
 
-describe('client pace', () => {
+describe('platform: client pace', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 

@@ -9,7 +9,7 @@ const open = (options: Partial<FairSemaphoreOptions> = {}) =>
     ...options,
   });
 
-describe('fair semaphore', () => {
+describe('platform: fair semaphore', () => {
   test('an account gets at most its permits while others get the rest (R-A14)', async () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);

@@ -74,7 +74,7 @@ describe('json patch: op test', () => {
     ['a missing value', '/none', null],
     ['an own member with the name of an inherited one', '/inner', { toString: 2 }],
     ['a list in another order', '/list', ['b', 'a']],
-  ])('of %s is a conflict (R-I6)', (_what, path, value) => {
+  ])('answers conflict for %s (R-I6)', (_what, path, value) => {
     expect(refusalOf(DOCUMENT, { op: 'test', path, value }).code).toBe('conflict');
   });
 

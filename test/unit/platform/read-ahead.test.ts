@@ -39,7 +39,7 @@ function open(items: number, maxItems: number, roomForItems = Number.POSITIVE_IN
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-describe('read ahead', () => {
+describe('platform: read ahead', () => {
   test('a producer whose items fit in the memory ends before its consumer (R-A14)', async () => {
     const { state, read, takenBytes } = open(5, 10);
     await read.next();

@@ -86,7 +86,7 @@ describe('webhook sending: connects to public addresses only (R-I4)', () => {
     ['an invalid address', async () => []],
     ['a name that does not exist', failing('ENOTFOUND')],
     ['a name without addresses', failing('ENODATA')],
-  ])('%s: same text as for an internal address', async (_what, resolve) => {
+  ])('reports %s with the text for an internal address', async (_what, resolve) => {
     expect((await sendTo(named(), { resolve })).error).toBe(NO_PUBLIC_ADDRESS);
   });
 

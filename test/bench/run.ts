@@ -19,6 +19,7 @@ import { type Figure, report } from './report.ts';
 import { benchAnswers } from './service/answers-bench.ts';
 import { benchCalculationService } from './service/calculation-service-bench.ts';
 import { benchPush } from './service/push-bench.ts';
+import { benchRecovery } from './service/recovery-bench.ts';
 import { benchSmallPush } from './service/small-push-bench.ts';
 import { benchWatch, WATCH_ENVIRONMENT } from './service/watch-bench.ts';
 import { benchWebhooks, WEBHOOK_BENCH_ENVIRONMENT } from './service/webhook-bench.ts';
@@ -65,7 +66,7 @@ async function withService<Result>(
 
 type Bench = (database: Database, accountId: number) => Promise<readonly Figure[]>;
 
-const NEED_R = ['sandbox', 'calculation'];
+const NEED_R = ['sandbox', 'calculation', 'recovery'];
 const SECTIONS: Readonly<Record<string, Bench>> = {
   points: benchPoints,
   reads: benchReads,
@@ -82,6 +83,7 @@ const SECTIONS: Readonly<Record<string, Bench>> = {
   calculation: (database) =>
     withService(['api', 'ingester', 'calculator'], ({ api }) => benchCalculationService(database, api)),
   fairness: (database) => benchFairness(database, withService, config.R_ROOT !== undefined),
+  recovery: () => benchRecovery(environment),
   webhooks: async (database) => {
     const queueOptions = { redisUrl: config.REDIS_URL, prefix: config.QUEUE_PREFIX, log };
     return [await withService(['api', 'deliverer'], () => benchWebhooks(database, queueOptions))];

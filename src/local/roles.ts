@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { CHECKOUT, PINNED_NODE } from './paths.ts';
+import { CHECKOUT, LOCAL_DIRECTORY, PINNED_NODE } from './paths.ts';
 import { readLogEnd, withLog } from './services/service.ts';
 import { SetupError } from './setup-error.ts';
 
@@ -57,7 +57,8 @@ function spawnRoles({ roles, environment }: RolesOptions, output: number): Child
   return spawn('setpriv', argv, {
     cwd: CHECKOUT,
     stdio: ['ignore', output, output, 'ipc'],
-    env: { ...process.env, ...environment },
+    // Halves the time of a start after the first.
+    env: { NODE_COMPILE_CACHE: join(LOCAL_DIRECTORY, 'compile-cache'), ...process.env, ...environment },
     detached: true,
   });
 }

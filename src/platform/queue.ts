@@ -46,9 +46,11 @@ export interface WakeWorker {
   close(): Promise<void>;
 }
 
-// A dead worker is noticed within about lock + interval; a live one renews its lock while it works.
-const LOCK_DURATION_MS = 6000;
-const STALLED_INTERVAL_MS = 3000;
+// A dead worker is noticed within about lock + interval, and until then no other worker gets its keys; a live one renews
+// its lock every second while it works. One that is late by more than a second works beside another, which every effect
+// is fenced against.
+const LOCK_DURATION_MS = 2000;
+const STALLED_INTERVAL_MS = 1000;
 // BullMQ waits this long after a failed request before it asks for jobs again; its default is 15 s.
 const RUN_RETRY_DELAY_MS = 1000;
 

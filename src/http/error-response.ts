@@ -82,6 +82,8 @@ function respond(c: Context<RequestIdEnv>, refusal: DomainError, isIssuerPath = 
   const { code, message, details, retryAfterSec = RETRY_AFTER_SEC } = refusal;
   const status = ERROR_MAPPINGS[code].http;
   if (status === 503 || status === 429) c.header('Retry-After', String(retryAfterSec));
+  // The rest of the body is not read, so the connection cannot carry another request.
+  if (status === 413) c.header('Connection', 'close');
   const body = { code, message, ...(details && { details }), requestId: c.var.requestId };
   return c.json(isIssuerPath ? { ...oauthError(refusal), ...body } : body, status);
 }

@@ -126,9 +126,10 @@ describe('http: request body', () => {
     }
   });
 
-  it('more than 1 MiB answers 413, except on routes for large bodies (R-A5)', async () => {
+  it('more than 1 MiB answers 413 and announces that the connection closes (R-A5)', async () => {
     const answer = await api.manager.post('/sites', { name: 'x', location: 'x'.repeat(1 << 20) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    expect(answer.headers.get('connection')).toBe('close');
   });
 
   it.each([

@@ -188,7 +188,7 @@ function refuseSameBegin(
   }
 }
 
-/** Version of the normal form; a change of the form needs another. */
+/** Version of the normal form; increase it whenever the form changes. */
 const FORM = 'v1';
 
 /**

@@ -62,7 +62,8 @@ export async function findWaitingAccounts(database: Database): Promise<readonly 
 }
 
 /**
- * Ends a file as Completed, PartiallyIngested or Rejected by its rows, or as Failed when `failure` is given, and appends the event `FileIngested`.
+ * Ends a file as Completed, PartiallyIngested or Rejected by its rows, or as Failed when `failure` is given, and appends
+ * the event `FileIngested`.
  * @returns false when the file had already ended.
  */
 export async function endFile(

@@ -12,7 +12,7 @@ import { PART_BYTES, storingParts } from './stored-parts.ts';
 /** A file being received; iterate `content` once. */
 export interface Upload {
   readonly filename: string;
-  /** undefined: an attachment, whose content is not looked at. */
+  /** undefined: an attachment, whose content is not inspected. */
   readonly format: FileFormat | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -34,7 +34,7 @@ export interface StoreServices {
 export const fileTooLarge = (maxBytes: number) => `the file must be at most ${maxBytes} bytes`;
 
 /**
- * Stores an upload and queues a Standard File for processing; nothing is left of an upload that fails.
+ * Stores an upload and queues a Standard File for processing; an upload that fails leaves nothing behind.
  * @returns the file id, once the file is durable.
  * @throws {DomainError} body_too_large; unsupported_media_type when the content does not match the format;
  *   invalid_input when the file is empty; queue_full when uploads take too much memory (R-A14).

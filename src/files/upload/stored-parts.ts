@@ -41,7 +41,7 @@ export function storingParts(database: Database, fileId: string, charge: (bytes:
   let part = 0;
   return {
     takeBuffer: async () => {
-      if (allocated === PARTS_IN_FLIGHT) return buffers.shift() ?? Promise.reject(new Error('all buffers are taken'));
+      if (allocated === PARTS_IN_FLIGHT) return buffers.shift() ?? Promise.reject(new Error('all buffers are in use'));
       charge(PART_BYTES);
       allocated += 1;
       return Buffer.allocUnsafeSlow(PART_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Demands a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected, so that it
- * cannot hold memory and connections for long. Time in which this service does not read counts for the client.
+ * Requires a minimum rate of every request body (R-A14): a client that sends slower is answered 408 and disconnected, so that it
+ * cannot hold memory and connections for long. Time in which this service does not read is not held against the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from './refuse-malformed.ts';
@@ -29,7 +29,7 @@ interface Watched {
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** Opens the watch; one timer checks all bodies under way. */
+/** Opens the watch; one timer checks all bodies in progress. */
 export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalMs = CHECK_INTERVAL_MS): BodyRateWatch {
   const watched = new Map<IncomingMessage, Watched>();
   const maxCredit = bytesPerSec * graceSec;
@@ -45,11 +45,11 @@ export function openBodyRateWatch({ bytesPerSec, graceSec }: BodyRate, intervalM
       cut(incoming, body.outgoing);
     }
   };
-  /** Adds what has arrived since the last check, and takes what had to arrive. */
+  /** Adds what has arrived since the last check, and subtracts what had to arrive. */
   const settle = (incoming: IncomingMessage, body: Watched): void => {
     const { bytesRead } = incoming.socket;
     const arrived = bytesRead - (body.bytesRead ?? bytesRead);
-    // Unread bytes: this service is the slow one.
+    // Unread bytes: this service is slow, not the client.
     const needed = body.bytesRead === undefined || incoming.readableLength > 0 ? 0 : (bytesPerSec * intervalMs) / 1000;
     body.credit = Math.min(body.credit + arrived - needed, maxCredit);
     body.bytesRead = bytesRead;

@@ -97,7 +97,7 @@ export function createApp(parts: AppParts): Hono<RequestIdEnv> {
 
 /**
  * Lets pages of other origins call the service, with preflight (R-A13). The issuer decides by the registered client. Cookies and
- * remembered passwords stay out: no credentials are allowed but those a script sends.
+ * saved passwords are not sent: a script can only use credentials of its own.
  */
 function answerOrigins(origins: readonly string[], isIssuerPath: (path: string) => boolean): MiddlewareHandler {
   const allow = cors({

@@ -21,7 +21,7 @@ export const FAST_PUSH_COST = 0.01;
 
 /**
  * Middleware that limits the caller's requests (R-B15). It runs after `authenticate`.
- * @param costOf how many requests one counts as.
+ * @param costOf the number of requests that one counts as.
  * @throws {DomainError} rate_limited.
  */
 export function limitCaller(
@@ -34,7 +34,7 @@ export function limitCaller(
   };
 }
 
-/** Cost of a request below `/api`: of a push, also in a custom format, or of another request. */
+/** Cost of a request below `/api`; a push, also in a custom format, costs less than any other request. */
 export function costOfPush({ req }: Context): number {
   return req.method === 'POST' && /^\/api\/(data|generic\/[^/]+)$/i.test(req.path) ? PUSH_COST : 1;
 }

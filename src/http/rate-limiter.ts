@@ -19,7 +19,7 @@ export interface RateLimiter {
   count(key: string, perMinute: number, cost?: number): Promise<number>;
   /**
    * Counts a request in memory at once, and in Redis together with others within 0.2 s: processes may exceed the limit by
-   * what passes in that time.
+   * the requests of that time.
    * @returns false when the request exceeds the limit; it is then not counted.
    */
   countInMemory(key: string, perMinute: number, cost: number): boolean;
@@ -35,7 +35,7 @@ export interface RateLimiterOptions {
 
 /** Every request waits for this command: a hanging Redis must cost less than the 2 s of other commands. */
 const COMMAND_TIMEOUT_MS = 500;
-/** Keys that one process keeps; beyond it the least recently used key starts afresh. */
+/** Maximum keys of one process. The least recently used key is dropped, and then has its whole budget again. */
 const MAX_KEYS = 100_000;
 
 const SETTLE_MS = 200;
@@ -93,7 +93,7 @@ export function openRateLimiter({ redisUrl, prefix, log }: RateLimiterOptions): 
 /** @param settle adds milliseconds to keys. @returns the milliseconds until each is full; undefined: Redis is unavailable. */
 type Settle = (keys: readonly string[], addedMs: readonly number[]) => Promise<readonly number[] | undefined>;
 
-/** Meters of this process. What `countAndSettle` counts is settled in batches; the answer replaces the meters. */
+/** Meters of this process. What `countAndSettle` counts is added to Redis in batches, whose answer replaces the meters. */
 function openLocalMeters(settle: Settle) {
   const fullAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
   let unsettled = new Map<string, number>();

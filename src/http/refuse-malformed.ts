@@ -43,7 +43,7 @@ export function refuseMalformed(server: Server): void {
 }
 
 /**
- * Answers a refusal past the app, and closes the connection.
+ * Answers a refusal without the app, and closes the connection.
  * @param mayAnswer false: another answer is under way, and the client would read the refusal as a part of it.
  */
 export function refuse(socket: Duplex, refusal: Refusal, mayAnswer: boolean): void {

@@ -77,7 +77,7 @@ function decodeText(bytes: Buffer): string {
 
 /**
  * Offers Basic to a request without credentials or with wrong Basic credentials, not to a refused bearer token, and not to a
- * script of a page, for which the browser would ask the user.
+ * script in a page, because the browser would then prompt the user.
  */
 function setChallenge(c: Context, authorization: string | undefined): void {
   // Browsers alone send the site; Node's fetch sends the mode too.

@@ -26,7 +26,7 @@ export interface ExchangedToken {
 /** @throws {DomainError} invalid_token for wrong credentials; dependency_unavailable when the issuer does not answer. */
 export type ExchangePassword = (credentials: Credentials) => Promise<ExchangedToken>;
 
-/** Scopes of a password: pushes and reads. A client of another issuer may be allowed pushes only. */
+/** Scopes requested for a password: pushes and reads. A client of another issuer may be allowed pushes only. */
 const SCOPES = ['push-data', 'datahub-api'] as const;
 const [PUSH_SCOPE] = SCOPES;
 const TIMEOUT_MS = 10_000;

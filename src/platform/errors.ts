@@ -54,7 +54,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Throws unless a request may pass. @param waitMs 0: it may. @throws {DomainError} rate_limited (R-B15). */
+/** Throws when a request must wait. @param waitMs 0: it may pass. @throws {DomainError} rate_limited (R-B15). */
 export function assertRate(waitMs: number): void {
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);

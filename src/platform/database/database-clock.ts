@@ -1,6 +1,6 @@
 /**
  * The clock of the database, for instants that others verify: a machine whose own clock is off would sign webhook messages
- * that every receiver rejects. Between two readings the monotonic clock counts, so a step of the machine's clock changes nothing.
+ * that every receiver rejects. Between two readings the monotonic clock measures the time, so a step of the machine's clock changes nothing.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';

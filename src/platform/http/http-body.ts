@@ -169,7 +169,7 @@ async function readPlain(
       onBytes(bytes.length);
       return bytes;
     }
-    // Node's own iterator would end the connection with the loop, and so before an error is answered.
+    // Node's own iterator would close the connection when the loop ends, before an error is answered.
     return gather(limited(incoming.iterator({ destroyOnReturn: false }), maxBytes, onBytes), length);
   }
   if (request.body === null) return new Uint8Array();

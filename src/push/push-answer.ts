@@ -5,7 +5,7 @@ export interface PushAnswer {
   readonly label: string;
   readonly accepted: { readonly elements: number; readonly readings: number };
   readonly rejected: readonly Rejection[];
-  /** The first 100 local dates that a clock change makes ambiguous or skips, or that nothing was accepted. */
+  /** The first 100 local dates that a clock change makes ambiguous or skips; or one warning that nothing was accepted. */
   readonly warnings: readonly PushWarning[];
 }
 

@@ -33,7 +33,7 @@ export interface BodyShare {
 
 type Refusals = Pick<PushMetrics, 'queueFull' | 'memoryFull'>;
 
-/** Opens the admission control of this process (R-D10). @param metrics count what is turned away. */
+/** Opens the admission control of this process (R-D10). @param metrics count refused pushes. */
 export function openAdmission(database: Database, limits: AdmissionLimits, metrics: Refusals): Admission {
   const memory = openSharedBudget(limits.maxMemoryBytes);
   return {

@@ -24,7 +24,7 @@ export interface PushContext {
 
 export type EncodedOperation = NewOperation & Pick<EncodedPush, 'firstDates' | 'hasVersionTags'>;
 
-/** The answer is 200 all the same, which clients take for success (§7). */
+/** Clients take the status 200 for success (§7), so the answer needs a warning. */
 function nothingAccepted(count: number): PushWarning {
   const message = `nothing was stored: no target was found for any of the ${count} elements; see rejected, and replay the operation once the structure exists`;
   return { path: '$', code: 'nothing_accepted', message };

@@ -35,7 +35,7 @@ export interface MapperServices {
 }
 
 const MAX_SAMPLE_BYTES = 1 << 20;
-/** The elements of a sample are shown to a person. */
+/** Limit on the answer to a sample, which a person reads. */
 const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */

@@ -20,7 +20,7 @@ export interface MapperLimits {
 export interface MapperRunner {
   /**
    * Maps a body, or only checks an expression.
-   * @param use whose mapper it is. `key` identifies a mapper in one version, whose process may be reused; undefined: use a
+   * @param use whose mapper it is. `key` identifies one version of a mapper, whose process may be reused; undefined: use a
    * new process once.
    * @throws {DomainError} mapping_failed with the reason and position; body_too_large when the answer exceeds
    * `request.maxBytes`; queue_full when too many mappers run.
@@ -38,7 +38,7 @@ const MAX_WAIT_MS = 5000;
 const MAX_WAITING = 64;
 /** Memory of Node itself: its threads, heap and program. */
 const BASE_MEBIBYTES = 96;
-/** Of util-linux. */
+/** From util-linux. */
 const PRLIMIT = '/usr/bin/prlimit';
 const MAX_IDLE_MS = 60_000;
 

@@ -26,7 +26,7 @@ const FORMATS = {
 
 const TYPES = { json: JSON_TYPE, csv: CSV_TYPE, arrow: ARROW_TYPE, xlsx: XLSX_TYPE } as const;
 
-/** Format that a query asks for; it counts before `Accept`, which links and spreadsheets cannot choose. */
+/** Format that a query asks for; it takes precedence over `Accept`, which links and spreadsheets cannot set. */
 export type FormatName = keyof typeof TYPES;
 
 /** The named format, else the one the client's `Accept` prefers; JSON when it accepts none of them (R-A13, R-G4). */

@@ -71,7 +71,7 @@ function replay(runId: number) {
   return withConnection(database, (connection) => replayRun(services, connection, runId, new AbortController().signal));
 }
 
-test('runs: a run names the declaration that it ran; an equal declaration has the same name (R-H12)', async () => {
+test('runs: a run records the hash of its declaration; equal declarations have equal hashes (R-H12)', async () => {
   const { source, target, run } = await runOnce(true);
   expect(run).toMatchObject({ declaration_hash: expect.stringMatching(/^v1-[0-9a-f]{64}$/) });
   const rerun = async (scale: number) => {
@@ -85,7 +85,7 @@ test('runs: a run names the declaration that it ran; an equal declaration has th
   expect(await rerun(10)).toBe(run?.declaration_hash);
 });
 
-test('replay: a changed script, form value and input leave the replay of an earlier run as it was (R-H8, R-H12)', async () => {
+test('replay: a changed script, form value and input do not change the replay of an earlier run (R-H8, R-H12)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START, 7, 'V2']]);
   await setFactor(3);
@@ -96,7 +96,7 @@ test('replay: a changed script, form value and input leave the replay of an earl
   });
 });
 
-test('replay: names points that are stored with another value, and those that are gone (R-H8)', async () => {
+test('replay: names points that are stored with another value, and points that were deleted (R-H8)', async () => {
   const { source, target, runId } = await runOnce(true);
   await store.write(source, [[START + HOUR / 2, 5, 'V1']]);
   await store.write(target, [[START, 21]]);
@@ -105,7 +105,7 @@ test('replay: names points that are stored with another value, and those that ar
   expect(answer.differences).toEqual([{ date: '2026-01-01T00:00:00Z', replayed: 20, stored: 21 }]);
 });
 
-test('replay: an overwritten value of an input without versions is gone, which is said (R-H8)', async () => {
+test('replay: reports that an overwritten value of an input without versions is no longer known (R-H8)', async () => {
   const { source, runId } = await runOnce(false);
   expect(await replay(runId)).toMatchObject({ isReproduced: true });
   await store.write(source, [[START, 5]]);

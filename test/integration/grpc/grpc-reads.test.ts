@@ -142,7 +142,7 @@ describe('grpc: ListVersions', () => {
     expect(new Date(first / 1000).toISOString().slice(0, 23)).toBe(body[0]?.lastVersionTimestamp?.slice(0, 23));
   });
 
-  it('has pages (§8)', async () => {
+  it('is paged (§8)', async () => {
     const page = await reader.listVersions({ variableId: versioned, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject({ versions: [{ version: 'V2' }], totalCount: 3 });
     const refusal = await reader.refusalOf({ variableId: versioned, itemsPerPage: 10_001 }, 'ListVersions');
@@ -195,7 +195,7 @@ describe('grpc: ListRuns', () => {
     });
   });
 
-  it('has pages (R-H8, §8)', async () => {
+  it('is paged (R-H8, §8)', async () => {
     const page = await reader.listRuns({ variableId: empty, itemsPerPage: 1, pageNumber: 1 });
     expect(page).toMatchObject([{ state: 'Succeeded' }]);
     const refusal = await reader.refusalOf({ variableId: empty, itemsPerPage: 1001 }, 'ListRuns');

@@ -129,7 +129,7 @@ describe('identity: rate limits', () => {
     const push = () => user.post('/api/data', [{ variableId, data: [] }]);
     const reader = createGrpcReader(api.grpcAddress, user.token);
     try {
-      // The structure took three requests of five.
+      // Creating the structure used three of the five requests.
       expect((await user.get('/account')).status).toBe(200);
       const pushes = await Promise.all(Array.from({ length: 9 }, push));
       expect(pushes.map(({ status }) => status)).toEqual(Array(9).fill(200));
@@ -148,7 +148,7 @@ describe('identity: rate limits', () => {
     }
   });
 
-  it('that are counted in memory are settled with Redis, so that all processes see them (R-B15)', async () => {
+  it('that are counted in memory are added up in Redis, so that all processes see them (R-B15)', async () => {
     const options = { redisUrl: testRedisUrl(), prefix: createTestQueuePrefix(), log: LOG };
     const [one, two] = [openRateLimiter(options), openRateLimiter(options)];
     try {

@@ -154,7 +154,7 @@ describe('caller: permissions', () => {
     expect(await statusOf('uma')).toBe(403);
   });
 
-  it('a USER has the granted sites (R-B9)', async () => {
+  it('a USER has access to the granted sites (R-B9)', async () => {
     const userId = await newUser('sited');
     await grantSiteAccess(identity.database, { userId, siteId: await newSite('East'), level: 'Read' });
     const { body } = await call('/account/me', await tokenOf('sited'));

@@ -1,6 +1,6 @@
 /**
  * Networks that fail or fall silent without closing anything, and processes that are suspended: the service reports it,
- * recovers by itself and goes on (R-A15, R-K3). Most of each test is waiting, so they wait together.
+ * recovers by itself and continues (R-A15, R-K3). Most of each test is waiting, so they run at the same time.
  */
 import { describe, expect, test } from 'vitest';
 import { openReceiver, SECRET, type WebhookReceiver } from '../../support/doubles/webhook-receiver.ts';
@@ -48,7 +48,7 @@ describe.concurrent('network faults:', () => {
   );
 
   test(
-    'after an outage of the database, during which requests answer 503 and the service is live but not ready; then connections that forward nothing are discarded: a push is computed within 25 s (R-A5, R-A9, R-K3)',
+    'while the database is down, requests answer 503 and the service is live but not ready; later, connections that forward nothing are discarded, and a push is computed within 25 s (R-A5, R-A9, R-K3)',
     () =>
       withService(async ({ api, databaseGate, expectReadiness, readiness, ...service }) => {
         await databaseGate.shut();
@@ -69,7 +69,7 @@ describe.concurrent('network faults:', () => {
   );
 
   test(
-    'database connections that lose answers are discarded: a push is computed within 25 s; SIGTERM ends the process within 10 s while they forward nothing (R-K2)',
+    'database connections that lose answers are discarded, and a push is computed within 25 s; while they forward nothing, SIGTERM ends the process within 10 s (R-K2)',
     () =>
       withService(async ({ roles, databaseGate, expectPushToBeComputed }) => {
         databaseGate.freeze('answers');
@@ -84,7 +84,7 @@ describe.concurrent('network faults:', () => {
   );
 
   test(
-    'Redis away: pushes accepted meanwhile are computed afterwards; connections that forward nothing are replaced: a push is computed within 15 s (R-K3)',
+    'pushes accepted while Redis is down are computed afterwards; connections to Redis that forward nothing are replaced, and a push is computed within 15 s (R-K3)',
     () =>
       withService(async ({ redisGate, expectReadiness, ...service }) => {
         await service.push();
@@ -103,7 +103,7 @@ describe.concurrent('network faults:', () => {
   );
 
   test(
-    'without Redis pushes are ingested, computed and announced to webhooks by polling; the service is degraded, not down (R-K3, R-I3)',
+    'without Redis, pushes are ingested, computed and announced to webhooks by polling; the service is degraded, not down (R-K3, R-I3)',
     () =>
       withService(
         async ({ api, roles, redisGate, readiness, expectReadiness, expectPushToBeComputed }) => {
@@ -186,7 +186,7 @@ async function startSuspendedRoles() {
       await fixture.expectValue(fixture.slow, 2, leftMs());
       const sites = () => new Set(receiver.received.map(({ body }) => (body.data as { id: number }).id));
       await eventually('an event of each site', async () => sites().size === 3, leftMs());
-      // Resumed, the first process finds what it held gone, and works on.
+      // The resumed process finds that its locks are lost, and continues.
       process.kill(victim.pid, 'SIGCONT');
       await fixture.push(fixture.input, 3);
       await fixture.expectValue(fixture.input, 3, 20_000);

@@ -79,7 +79,7 @@ describe('push: HTTP Basic', () => {
     }
   });
 
-  it('of a wrong password on a read is challenged, except to a script of a page (R-A13, R-A5)', async () => {
+  it('with a wrong password on a read is challenged, except for a script in a page (R-A13, R-A5)', async () => {
     const client = createTestClient(api.origin);
     const challengeTo = async (headers: Readonly<Record<string, string>>) => {
       const answer = await client.get('/sites', headers);
@@ -210,7 +210,7 @@ describe('push: Basic with another issuer', () => {
     expect(ttlSec).toBe(3600);
   });
 
-  it('asks again for pushes alone when its client there may not read (R-A13, R-B7)', async () => {
+  it('asks the issuer again, for pushes alone, when its client may not read (R-A13, R-B7)', async () => {
     await registerClient(api.database, { clientId: 'pusher', secret: 'p', scopes: ['push-data'] });
     const asked: (string | null)[] = [];
     const strict: typeof fetch = async (url, init) => {

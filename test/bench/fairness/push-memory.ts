@@ -1,5 +1,5 @@
 /**
- * Memory of push bodies: account A opens pushes that announce 50 MiB and fill what memory they can get. Account B pushes one
+ * Memory of push bodies: account A opens pushes that announce 50 MiB and fill as much memory as they can get. Account B pushes one
  * reading.
  */
 import { type ClientRequest, request } from 'node:http';

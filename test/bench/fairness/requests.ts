@@ -1,5 +1,5 @@
 /**
- * Requests of one user: account A sends requests over REST, push and gRPC without a pause, and goes on when it is refused.
+ * Requests of one user: account A sends requests over REST, push and gRPC without a pause, and continues when it is refused.
  * Account B reads its account.
  */
 import { setTimeout as wait } from 'node:timers/promises';

@@ -14,7 +14,7 @@ export interface Setting<T extends z.ZodType> {
 
 /** Declares a setting. @param doc one sentence for `.env.example`. */
 export const setting = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc });
-/** Declares a setting whose value errors do not show. @param doc one sentence for `.env.example`. */
+/** Declares a setting whose value never appears in errors. @param doc one sentence for `.env.example`. */
 export const secret = <T extends z.ZodType>(schema: T, doc: string): Setting<T> => ({ schema, doc, isSecret: true });
 
 /** An integer of the range; both ends inclusive. */

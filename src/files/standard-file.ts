@@ -69,7 +69,7 @@ export type RefusalCode =
   | 'too_large'
   | 'internal_error';
 
-/** Ends a file as Failed: it cannot be read, or not any further. The uploader sees the message. */
+/** Ends a file as Failed: it cannot be read to its end. The uploader sees the message. */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
   readonly code: RefusalCode;

@@ -31,7 +31,7 @@ export interface ParseHelp {
 export interface FileParser {
   /**
    * Yields the rows of a file, chunk by chunk. The memory of a chunk is reused once the next is requested.
-   * @throws {FileRefusal} when the file cannot be read, or not any further.
+   * @throws {FileRefusal} when the file cannot be read to its end.
    * @throws {ParserDeath} when the process ended while it parsed the file; rethrows errors of `help`.
    */
   parse(order: ParseOrder, help: ParseHelp): AsyncGenerator<ParsedChunk>;

@@ -51,7 +51,7 @@ const ISSUER_ROUTE = '/realms/*';
 const COMPRESSION_THRESHOLD_BYTES = 1024;
 /** How long a browser may keep the answer to a preflight; browsers keep it at most 2 hours. */
 const PREFLIGHT_SEC = 7200;
-/** Headers that scripts of other origins may read besides those every script may. */
+/** Headers of answers that scripts of other origins may read, besides the headers that browsers always allow. */
 const EXPOSED_HEADERS = [
   ...['Api-Version', 'X-Request-Id', 'x-total-count', 'Time-Zone', 'History-From', 'Retry-After', 'Location'],
   ...['Content-Disposition', 'WWW-Authenticate'],

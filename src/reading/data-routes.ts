@@ -72,7 +72,7 @@ async function answerRead(
   );
 }
 
-/** Counts rows under the rules of reading them: waits for the same writers and ends when the client leaves. */
+/** Counts rows by the rules for reading them: waits for the same writers and ends when the client leaves. */
 async function countRows(
   source: SnapshotSource,
   selection: PointSelection,

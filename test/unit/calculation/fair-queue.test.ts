@@ -74,7 +74,7 @@ describe('fair queue: accounts', () => {
 });
 
 describe('fair queue: slots', () => {
-  test('an account alone borrows all of them; it gives back its newest run when another waits (R-K3)', () => {
+  test('an account alone borrows all slots; it gives back its newest run when another waits (R-K3)', () => {
     const { queue, add, startAll } = open(4);
     for (let turn = 0; turn < 5; turn += 1) add(A);
     const started = startAll();

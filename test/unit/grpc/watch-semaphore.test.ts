@@ -59,7 +59,7 @@ describe('watch: coalescing semaphore', () => {
     expect(begun).toEqual(['1', '2', '4', '5', '6']);
   });
 
-  it('rejects every caller of a failed run and starts anew for the next (R-J2)', async () => {
+  it('rejects every caller of a failed run and starts a new run for the next caller (R-J2)', async () => {
     const { named, end } = openWork();
     const semaphore = coalesceRuns<string>(openSemaphore(1));
     const first = semaphore.run('a', named('1'), forever);

@@ -40,7 +40,7 @@ describe('platform: fair semaphore', () => {
     await semaphore.enter(EAST);
   });
 
-  test('waiters behind their own share do not count as wanted by others (R-A14)', async () => {
+  test('an account that waits for its own permits does not count as waiting for those of others (R-A14)', async () => {
     const semaphore = open({ maxWaitMs: 20 });
     await semaphore.enter(NORTH);
     await semaphore.enter(NORTH);

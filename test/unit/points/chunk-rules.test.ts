@@ -17,7 +17,7 @@ describe('chunk rules: chunks', () => {
     );
   });
 
-  it('number 263 for all valid dates; those from 1989 to 2049 are short (architecture 2)', () => {
+  it('are 263 for all valid dates; those from 1989 to 2049 are short (architecture 2)', () => {
     const numbers: number[] = [];
     for (let date = MIN_DATE_MICROS; date < MAX_DATE_MICROS; date = spanOf(chunkOf(date)).toMicros) {
       numbers.push(chunkOf(date));

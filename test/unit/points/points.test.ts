@@ -50,7 +50,7 @@ describe('instants:', () => {
 });
 
 describe('encodeReadings:', () => {
-  it('of readings with the same variable, date and VersionTag keeps the last, in order (R-D5)', () => {
+  it('keeps the last of readings with the same variable, date and VersionTag, in order (R-D5)', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
         const key = ({ variableId, dateMicros, versionTagId }: PointEntry) =>

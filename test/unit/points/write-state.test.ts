@@ -69,7 +69,7 @@ describe('write plan: runs of stored dates', () => {
     expect(plan([[MARK + HOUR, 0]]).chunks.size).toBe(0);
   });
 
-  it('unordered dates after the mark are in no run, repeated ones are (architecture 2)', () => {
+  it('dates out of order after the mark are in no run; repeated dates are (architecture 2)', () => {
     const unordered = plan([[MARK + 2 * HOUR, 0], [MARK + HOUR, 0], [MARK, 0]]); // biome-ignore format: short
     expect(datesIn(unordered, 'superseded')).toEqual(['10-10 0']);
     const repeated = plan([[MARK + HOUR, 1], [MARK + HOUR, 2], [MARK + 2 * HOUR, 2]]); // biome-ignore format: short

@@ -328,7 +328,7 @@ describe('push: the bytes of a body', () => {
     expect(readBytes(bytes)).toBe(code);
   });
 
-  it('name each bare NaN and Infinity with its place (R-D1, §2)', () => {
+  it('name each bare NaN and Infinity with its position (R-D1, §2)', () => {
     const reading = '{"date":"2026-01-01T00:00:00Z","value":';
     const data = [
       `${reading}1}`,

@@ -129,7 +129,7 @@ describe('read request: an invalid value is refused and its parameter named (R-A
     expect(message).toMatch(new RegExp(`^${path.replace(/[$.[\]]/g, '\\$&')} must be .*, got `));
   });
 
-  test('all errors are reported at once, repeated values each at its place (R-A5)', () => {
+  test('all errors are reported at once, each repeated value by its position (R-A5)', () => {
     const query =
       'variableId=x&variableId=1,y&from=soon&to=2026-13-01&timeZoneId=Mars/Base&granularity=7.5&pagingOrder=UP';
     const { details } = refusalOf(() => fromQuery(query));
@@ -166,7 +166,7 @@ describe('read request: a date without a time is the start of its day (R-A8, R-G
   });
 
   test.each(['2026-02-30', '2026-3-1', '20260301', '2026-03', '0001-02-29', '9999-13-01', '12026-01-01'])(
-    '%s is none',
+    '%s is not one',
     (text) => {
       expect(refusalOf(() => fromQuery(`from=${text}`)).message).toContain(
         'such as 2026-03-01 or 2026-03-01T00:15:00Z',

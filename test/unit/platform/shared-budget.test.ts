@@ -1,17 +1,26 @@
 /** Shares of one resource among accounts and users (R-A14). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openSharedBudget } from '../../../src/platform/shared-budget.ts';
+import {
+  type BudgetOwner,
+  type Holding,
+  openSharedBudget,
+  type SharedBudget,
+} from '../../../src/platform/shared-budget.ts';
 
 const TOTAL = 1200;
+const USERS = ['one', 'two', 'three', 'four'];
 const owner = (accountId: number, user = 'one') => ({ accountId, userId: `${accountId}-${user}` });
 
-/** Opens holdings of 1 until one is refused. @returns how much the owner holds. */
-function takeAll(budget: ReturnType<typeof openSharedBudget>, of: ReturnType<typeof owner>): number {
-  let taken = 0;
-  while (budget.open(of).take(1) === undefined) taken += 1;
-  return taken;
+/** Opens holdings of 1 until one is refused. */
+function holdAll(budget: SharedBudget, of: BudgetOwner): Holding[] {
+  const holdings: Holding[] = [];
+  for (let next = budget.open(of); next.take(1) === undefined; next = budget.open(of)) holdings.push(next);
+  return holdings;
 }
+
+/** @returns how much the owner holds after opening holdings of 1 until one is refused. */
+const takeAll = (budget: SharedBudget, of: BudgetOwner): number => holdAll(budget, of).length;
 
 describe('shared budget: a share of each account and user (R-A14)', () => {
   test('a single holding may take the total while nothing else is held', () => {
@@ -28,14 +37,30 @@ describe('shared budget: a share of each account and user (R-A14)', () => {
     expect(budget.open(owner(1, 'four')).take(1)).toEqual({ of: 'account', held: TOTAL / 2 });
   });
 
-  test('a newcomer finds room beside any number of greedy accounts', () => {
+  test('a newcomer finds room at once beside four greedy accounts that release nothing', () => {
     const budget = openSharedBudget(TOTAL);
-    for (let accountId = 1; accountId <= 9; accountId += 1) {
-      for (const user of ['one', 'two', 'three', 'four']) takeAll(budget, owner(accountId, user));
+    for (let accountId = 1; accountId <= 4; accountId += 1) {
+      for (const user of USERS) takeAll(budget, owner(accountId, user));
       const newcomer = budget.open(owner(100));
       expect(newcomer.take(TOTAL / 40)).toBeUndefined();
       newcomer.release();
     }
+  });
+
+  test('nine greedy accounts whose requests end and come again leave a tenth to a newcomer', () => {
+    const budget = openSharedBudget(TOTAL);
+    const held = new Map<number, Holding[]>();
+    for (let turn = 0; turn < 9 * 30; turn += 1) {
+      const accountId = turn % 9;
+      for (const holding of held.get(accountId) ?? []) holding.release();
+      held.set(
+        accountId,
+        USERS.flatMap((user) => holdAll(budget, owner(accountId, user))),
+      );
+    }
+    for (const holdings of held.values()) expect(holdings.length).toBeGreaterThan(TOTAL / 10 - 10);
+    // A newcomer may take half of what is free: a twentieth of the total, as one user three sevenths of it.
+    expect(takeAll(budget, owner(100))).toBeGreaterThan((TOTAL / 10) * (3 / 7) - 10);
   });
 
   test('what is released is free again, and never more than the total is held', () => {

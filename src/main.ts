@@ -176,7 +176,7 @@ function stopOnSignal({ config, log, close }: Parts, roles: readonly Role[], ask
   });
 }
 
-/** Errors the operator can correct: their message is all that is shown. */
+/** Errors the operator can correct: only their message is shown. */
 const EXPECTED = [ConfigError, DomainError, ListenError, SandboxUnavailableError];
 
 /** Shows why the process cannot start: a sentence for what the operator can correct, else a log line with the stack. */

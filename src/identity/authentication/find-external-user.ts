@@ -52,7 +52,7 @@ function conditionOf(
     case 'email':
       return ['lower(email) = lower($1)', verifiedEmail];
     case 'businessId':
-      // Issuers whose users chose their identifier put it into `sub`; it is the BusinessId now (§5).
+      // Some issuers put an identifier that the user chose into `sub`; here it is the BusinessId (§5).
       return ['business_id = $1', businessId ?? subject];
   }
 }

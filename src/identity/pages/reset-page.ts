@@ -78,7 +78,7 @@ export async function takeReset(context: PageContext, ctx: PageRequest, token: s
   sendPage(ctx, { language, title: texts.resetDoneTitle, body });
 }
 
-/** Changes the password and uses the link up. A refused password leaves the link usable. */
+/** Changes the password, after which the link no longer works. A refused password leaves the link usable. */
 async function changeByLink(
   { database, invalidateAccess }: PageContext,
   token: string,

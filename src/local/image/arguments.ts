@@ -1,5 +1,5 @@
 /**
- * Translates a service of compose.yaml to arguments of `podman run`. Pure. It leaves out restart policies, logging and
+ * Translates a service of compose.yaml into arguments of `podman run`. Pure. It leaves out restart policies, logging and
  * health-check intervals, because the check polls by itself and must see failures, and published ports, because podman
  * with CNI forwards the port of a container on two networks to either of them, and one network is internal.
  */

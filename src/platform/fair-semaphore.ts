@@ -50,7 +50,7 @@ export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore 
       const [next] = queue;
       if (!next || usedBy(accountId) >= permitsPerAccount) continue;
       queue.delete(next);
-      // To the end of the rotation, or out of it.
+      // Moves the account to the end of the rotation, or removes it.
       queues.delete(accountId);
       if (queue.size > 0) queues.set(accountId, queue);
       take(accountId);

@@ -5,12 +5,28 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../log.ts';
 
 const SQL_DIRECTORY = new URL('../../../sql/', import.meta.url);
 const MIGRATION_LOCK_KEY = 0x7469_6465;
 const FUNCTIONS_ENTRY = 'functions';
+
+/**
+ * How a migration waits for locks. A statement that waits for an exclusive lock on a table holds up every later statement on
+ * it, even reads, so each wait is short, and the pauses between let the others through.
+ */
+export interface LockPatience {
+  readonly lockTimeoutMs: number;
+  readonly pauseMs: number;
+  readonly tries: number;
+}
+
+/** Ten minutes in all. */
+const LOCK_PATIENCE: LockPatience = { lockTimeoutMs: 2000, pauseMs: 4000, tries: 100 };
+/** lock_not_available, deadlock_detected. */
+const LOCK_FAILURES: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
 interface SqlFile {
   readonly name: string;
@@ -20,9 +36,10 @@ interface SqlFile {
 
 /**
  * Migrates the database at `url` to the newest schema.
- * @throws {Error} when an applied migration was edited, or the database has a migration this version does not know.
+ * @throws {Error} when an applied migration was edited, the database has a migration this version does not know, or the
+ *   locks of a migration are not free within ten minutes.
  */
-export async function migrate(url: string, log: Log): Promise<void> {
+export async function migrate(url: string, log: Log, locks: LockPatience = LOCK_PATIENCE): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'tidemark-migrate',
@@ -35,8 +52,8 @@ export async function migrate(url: string, log: Log): Promise<void> {
     const applied = await findApplied(client);
     const migrations = await readSqlFiles('migrations');
     assertHistory(migrations, applied);
-    for (const file of migrations.filter(({ name }) => !applied.has(name))) await apply(client, file, log);
-    await applyFunctions(client, applied.get(FUNCTIONS_ENTRY), log);
+    for (const file of migrations.filter(({ name }) => !applied.has(name))) await apply(client, file, log, locks);
+    await applyFunctions(client, applied.get(FUNCTIONS_ENTRY), log, locks);
     await enableColumnstore(client, log);
   } finally {
     await client.end();
@@ -70,19 +87,24 @@ function assertHistory(migrations: readonly SqlFile[], applied: ReadonlyMap<stri
   }
 }
 
-async function apply(client: pg.Client, { name, text, hash }: SqlFile, log: Log): Promise<void> {
-  await inTransaction(client, async () => {
+async function apply(client: pg.Client, { name, text, hash }: SqlFile, log: Log, locks: LockPatience): Promise<void> {
+  await withLocks(client, name, log, locks, async () => {
     await client.query(text);
     await client.query('insert into schema_migration (name, hash) values ($1, $2)', [name, hash]);
   });
   log.info({ migration: name }, 'migration applied');
 }
 
-async function applyFunctions(client: pg.Client, appliedHash: string | undefined, log: Log): Promise<void> {
+async function applyFunctions(
+  client: pg.Client,
+  appliedHash: string | undefined,
+  log: Log,
+  locks: LockPatience,
+): Promise<void> {
   const files = await readSqlFiles('functions');
   const hash = sha256(files.map((file) => file.hash).join());
   if (hash === appliedHash) return;
-  await inTransaction(client, async () => {
+  await withLocks(client, FUNCTIONS_ENTRY, log, locks, async () => {
     for (const { text } of files) await client.query(text);
     await client.query(
       `insert into schema_migration (name, hash) values ($1, $2)
@@ -96,7 +118,7 @@ async function applyFunctions(client: pg.Client, appliedHash: string | undefined
 /** Compresses old points where the TimescaleDB edition supports it (sql/functions/enable_columnstore.sql). Optional: a failure is logged. */
 async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   try {
-    await inTransaction(client, async () => {
+    await inTransaction(client, LOCK_PATIENCE.lockTimeoutMs, async () => {
       await client.query('select enable_columnstore()');
     });
   } catch (error) {
@@ -104,8 +126,39 @@ async function enableColumnstore(client: pg.Client, log: Log): Promise<void> {
   }
 }
 
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin');
+/**
+ * Runs `work` in a transaction, again after a pause while another transaction holds a lock that it needs.
+ * @throws {Error} after `tries`, naming the sessions that hold the locks up.
+ */
+async function withLocks(
+  client: pg.Client,
+  name: string,
+  log: Log,
+  { lockTimeoutMs, pauseMs, tries }: LockPatience,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(client, lockTimeoutMs, work);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || !LOCK_FAILURES.has(error.code ?? '')) throw error;
+      if (attempt === tries) {
+        const rule = `${name} did not get the locks it needs in ${tries} tries of ${lockTimeoutMs} ms`;
+        throw new Error(`${rule}; end the long transactions that pg_stat_activity lists, then start again`, {
+          cause: error,
+        });
+      }
+      log.warn(
+        { migration: name, attempt, tries, err: error },
+        'a migration waits for other transactions; it tries again',
+      );
+      await wait(pauseMs);
+    }
+  }
+}
+
+async function inTransaction(client: pg.Client, lockTimeoutMs: number, work: () => Promise<void>): Promise<void> {
+  await client.query(`begin; set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`);
   try {
     await work();
     await client.query('commit');

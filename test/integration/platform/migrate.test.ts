@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/database/migrate.ts';
 import { createLog } from '../../../src/platform/log.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/services/stack.ts';
 
 const LOG = createLog('silent', 'test');
@@ -39,6 +40,42 @@ describe('migrate: schema history', () => {
     expect(await history()).toEqual(forged);
     await client.query('truncate schema_migration; insert into schema_migration select * from kept; drop table kept');
     await expect(migrate(test.url, LOG)).resolves.toBeUndefined();
+  });
+
+  describe('beside a transaction that reads for a long time', () => {
+    let reader: pg.Client;
+    beforeEach(async () => {
+      reader = new pg.Client({ connectionString: test.url });
+      await reader.connect();
+      await reader.query('begin; select count(*) from series_setting');
+      // Applying the functions again replaces the view, which needs an exclusive lock on it.
+      await client.query(`update schema_migration set hash = 'old' where name = 'functions'`);
+    });
+    afterEach(() => reader.end());
+
+    it('a migration lets later reads through and runs when the transaction ends (R-A14)', async () => {
+      const migrating = migrate(test.url, LOG, { lockTimeoutMs: 100, pauseMs: 100, tries: 1000 });
+      await eventually('the migration to wait for the lock', async () => {
+        const { rowCount } = await client.query(
+          `select from pg_stat_activity where application_name = 'tidemark-migrate' and wait_event_type = 'Lock'`,
+        );
+        return rowCount === 1;
+      });
+      await client.query('set statement_timeout = 5000');
+      await client.query('select count(*) from series_setting');
+      await client.query('set statement_timeout = 0');
+      await reader.query('commit');
+      await migrating;
+      expect((await history()).find(({ name }) => name === 'functions')?.hash).not.toBe('old');
+    });
+
+    it('a migration that never gets its locks says what to do, and changes nothing (R-A14)', async () => {
+      const migrating = migrate(test.url, LOG, { lockTimeoutMs: 50, pauseMs: 10, tries: 2 });
+      await expect(migrating).rejects.toThrow(/functions did not get the locks.* end the long transactions/);
+      expect((await history()).find(({ name }) => name === 'functions')?.hash).toBe('old');
+      await reader.query('commit');
+      await migrate(test.url, LOG);
+    });
   });
 
   it('concurrent processes apply each migration once, and functions whenever they change', async () => {

@@ -6,6 +6,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Clock } from '../../platform/clock.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { DomainError } from '../../platform/errors.ts';
+import { findTokenUser } from '../authentication/find-token-user.ts';
 import type { VerifiedToken, VerifyToken } from '../authentication/verify-token.ts';
 import { findProfile } from '../directory/find-profile.ts';
 
@@ -23,8 +24,12 @@ export function userinfo(context: UserinfoContext) {
     if (ctx.path !== PATH || (ctx.method !== 'GET' && ctx.method !== 'POST')) return next();
     ctx.set('Cache-Control', 'no-store');
     const token = await verify(context, ctx.get('authorization'));
-    const profile = token && (await findProfile(context.database, token.subject, new Date(context.clock.nowMillis())));
-    if (!token || !profile) return refuse(ctx);
+    const now = new Date(context.clock.nowMillis());
+    const user = token && (await findTokenUser(context.database, token.subject, undefined, now));
+    // As in every other use of the token: one from before a forced change of the password is revoked.
+    if (!user || (token.issuedSec ?? 0) < user.tokensValidFromSec) return refuse(ctx);
+    const profile = await findProfile(context.database, token.subject, now);
+    if (!profile) return refuse(ctx);
     ctx.body = { ...profile, ...(token.accountId !== undefined && { account: token.accountId }) };
   };
 }

@@ -274,4 +274,16 @@ describe('pages: userinfo', () => {
       expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
     }
   });
+
+  it('refuses tokens from before a forced change of the password, as the API does (R-B7)', async () => {
+    const { token } = api.manager;
+    const ask = async () => (await fetch(api.origin + PATH, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect(await ask()).toBe(200);
+    const setValidFrom = (value: string) =>
+      api.database.query(`update app_user set tokens_valid_from = ${value} where user_name = 'max'`);
+    await setValidFrom(`now() + interval '1 min'`);
+    expect(await ask()).toBe(401);
+    await setValidFrom('null');
+    expect(await ask()).toBe(200);
+  });
 });

@@ -47,6 +47,14 @@ export const INTAKE_SETTINGS = {
     integer(1, 3650).default(30),
     'Days operations and their rejected elements are kept.',
   ),
+  FILE_EVENTS_MAX_PER_USER: setting(
+    integer(1, 10_000).default(20),
+    'Maximum files a user may follow at a time by GET /storage/{id}/events, per process.',
+  ),
+  FILE_EVENTS_MAX: setting(
+    integer(1, 100_000).default(1000),
+    'Maximum followers of files per process; one account may have half.',
+  ),
   FILE_MAX_BYTES: setting(
     integer(1024, 2 ** 40).default(209_715_200),
     'Maximum size of a decompressed Standard File in bytes.',

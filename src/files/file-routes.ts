@@ -9,7 +9,8 @@ import { markStreamed } from '../platform/http/streamed-answer.ts';
 import type { Log } from '../platform/log.ts';
 import { openSharedBudget } from '../platform/shared-budget.ts';
 import { answerDownload, answerErrors, answerTemplate, ERRORS_QUERY } from './downloads.ts';
-import { findErrors, findWarnings, getFile, isOver } from './find-file.ts';
+import { type FileListener, type FileWatchOptions, openFileWatch } from './file-watch.ts';
+import { type FileStatus, findErrors, findWarnings, getFile, isOver } from './find-file.ts';
 import { receiveUpload } from './upload/receive-upload.ts';
 import { storeFile } from './upload/store-file.ts';
 import { readContent } from './upload/stored-parts.ts';
@@ -22,6 +23,8 @@ const KEEP_ALIVE_MS = 15_000;
 export interface FileServices {
   readonly database: Database;
   readonly maxBytes: number;
+  /** Bounds of the clients that follow files. */
+  readonly following: Pick<FileWatchOptions, 'maxPerUser' | 'maxFollowers'>;
   /** Bytes of buffers for all files being received. */
   readonly maxMemoryBytes: number;
   /** Wakes the ingester. Never rejects; the ingester's sweeper finds a file whose wake-up was lost. */
@@ -32,6 +35,7 @@ export interface FileServices {
 /** Routes below `/storage` (R-E1): upload, state, row errors, progress, content and template. */
 export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEnv> {
   const { database, maxBytes, wakeFileIngester, log } = services;
+  const watch = openFileWatch({ ...services, ...services.following, intervalMs: POLL_INTERVAL_MS });
   const store = { database, maxBytes, memory: openSharedBudget(services.maxMemoryBytes) };
   const routes = new Hono<CallerEnv & RequestIdEnv>();
   routes.post('/storage', requirePermission('datapusher.standard'), async (c) => {
@@ -66,25 +70,67 @@ export function fileRoutes(services: FileServices): Hono<CallerEnv & RequestIdEn
     return answerDownload(c, Readable.from(readContent(database, id, progress.totalBytes)), format, filename);
   });
   routes.get('/storage/:id/events', async (c) => {
-    const { id } = await getFile(database, c.var.caller, c.req.param('id'));
+    const { caller } = c.var;
+    const first = await getFile(database, caller, c.req.param('id'));
+    const { states, listener } = collectStates(first);
+    const leave = watch.follow(caller, first.id, listener);
     markStreamed(c);
-    return streamSSE(c, (stream) => follow(stream, () => getFile(database, c.var.caller, id)));
+    return streamSSE(c, async (stream) => {
+      // Ends the wait for the next state.
+      stream.onAbort(() => listener(undefined));
+      await sendProgress(stream, first, states).finally(leave);
+    });
   });
   return routes;
 }
 
 /** Sends `progress` after each change and `end` with the final state; sends a comment every 15 s without a change. */
-async function follow(stream: SSEStreamingApi, readStatus: () => ReturnType<typeof getFile>): Promise<void> {
-  let sent = '';
-  let idleMs = 0;
-  while (!stream.aborted) {
-    const status = await readStatus();
-    const data = JSON.stringify(status);
-    if (isOver(status)) return stream.writeSSE({ event: 'end', data });
-    if (data !== sent) await stream.writeSSE({ event: 'progress', data });
-    else if (idleMs >= KEEP_ALIVE_MS) await stream.write(': keep-alive\n\n');
-    idleMs = data !== sent || idleMs >= KEEP_ALIVE_MS ? 0 : idleMs + POLL_INTERVAL_MS;
-    sent = data;
-    await stream.sleep(POLL_INTERVAL_MS);
+async function sendProgress(stream: SSEStreamingApi, first: FileStatus, states: FileStates): Promise<void> {
+  for (let status: FileStatus | undefined = first; !stream.aborted; status = await states.next(KEEP_ALIVE_MS)) {
+    if (status === undefined) await stream.write(': keep-alive\n\n');
+    else if (isOver(status)) return stream.writeSSE({ event: 'end', data: JSON.stringify(status) });
+    else await stream.writeSSE({ event: 'progress', data: JSON.stringify(status) });
+    if (states.hasEnded()) return;
   }
+}
+
+interface FileStates {
+  /** @returns the newest state that was not returned yet; undefined after `waitMs` without one. */
+  next(waitMs: number): Promise<FileStatus | undefined>;
+  /** Whether the file was deleted or the client left. */
+  hasEnded(): boolean;
+}
+
+/** Keeps the newest state for a client that takes longer than an interval to receive one. */
+function collectStates(first: FileStatus): { readonly states: FileStates; readonly listener: FileListener } {
+  let newest: FileStatus | undefined;
+  let seen = JSON.stringify(first);
+  let hasEnded = false;
+  let wake = (): void => {};
+  return {
+    listener: (status) => {
+      const text = JSON.stringify(status);
+      if (status && text === seen) return;
+      hasEnded = !status;
+      newest = status;
+      seen = text;
+      wake();
+    },
+    states: {
+      next: async (waitMs) => {
+        if (!newest && !hasEnded) {
+          let timer: NodeJS.Timeout | undefined;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            timer = setTimeout(resolve, waitMs);
+          });
+          clearTimeout(timer);
+        }
+        const status = newest;
+        newest = undefined;
+        return status;
+      },
+      hasEnded: () => hasEnded,
+    },
+  };
 }

@@ -51,13 +51,15 @@ interface FileRow {
   readonly completedDate: string | null;
 }
 
-const FIND = `
+const SELECT = `
   select id, kind, filename, format, state, size_bytes as "sizeBytes",
          case when state in ('Completed', 'PartiallyIngested', 'Rejected', 'Stored') then size_bytes else position_bytes end as bytes, position_rows as rows,
          ingested_rows as ingested, rejected_rows as rejected, warning_count as warnings,
          failure_code as "failureCode", failure, ignored_columns as "ignoredColumns",
          uploaded_date as "uploadedDate", started_date as "startedDate", completed_date as "completedDate"
-  from stored_file
+  from stored_file`;
+
+const FIND = `${SELECT}
   where id = $1 and account_id = $2 and ($3 or user_id = $4) and state <> 'Uploading'`;
 
 /**
@@ -70,6 +72,15 @@ export async function getFile(queryable: Queryable, caller: Caller, fileId: stri
   const [row] = isGuid(fileId) ? (await queryable.query<FileRow>(FIND, values)).rows : [];
   if (!row) throw new DomainError('not_found', `File ${fileId} does not exist`);
   return toStatus(row);
+}
+
+/** Reads the states of files by id, without regard to who may see them (R-E1). A file that does not exist has no entry. */
+export async function findStatuses(
+  queryable: Queryable,
+  fileIds: readonly string[],
+): Promise<ReadonlyMap<string, FileStatus>> {
+  const { rows } = await queryable.query<FileRow>(`${SELECT} where id = any($1::uuid[])`, [fileIds]);
+  return new Map(rows.map((row) => [row.id, toStatus(row)]));
 }
 
 function toStatus(row: FileRow): FileStatus {

@@ -85,6 +85,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
         fileRoutes({
           database,
           maxBytes: config.FILE_MAX_BYTES,
+          following: { maxPerUser: config.FILE_EVENTS_MAX_PER_USER, maxFollowers: config.FILE_EVENTS_MAX },
           maxMemoryBytes: config.FILE_UPLOAD_MEMORY_BYTES,
           wakeFileIngester: (accountId) => parts.fileQueue.wake([String(accountId)]),
           log,

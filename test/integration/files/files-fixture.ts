@@ -56,6 +56,9 @@ export interface FileStack {
   close(): Promise<void>;
 }
 
+/** Files a user may follow at a time. */
+export const MAX_FOLLOWED = 3;
+
 export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const api = await startTestApi();
   const { parts } = api;
@@ -65,6 +68,7 @@ export async function startFileStack(maxBytes = 200 << 20): Promise<FileStack> {
   const routes = fileRoutes({
     database: parts.database,
     maxBytes,
+    following: { maxPerUser: MAX_FOLLOWED, maxFollowers: 100 },
     maxMemoryBytes: 64 << 20,
     wakeFileIngester,
     log: parts.log,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { createSite, createSource, createVariable } from '../../support/fixtures/structure.ts';
-import { type FileStack, startFileStack } from './files-fixture.ts';
+import { type FileStack, MAX_FOLLOWED, startFileStack } from './files-fixture.ts';
 
 const HEADER = 'variable_id,date,value';
 const DATE = '2026-03-01T00:15:00';
@@ -298,6 +299,32 @@ describe('files: an uploaded file', () => {
       `attachment; filename*=UTF-8''it%27s%20100%25%20%C3%BC.xlsx`,
     );
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+  });
+
+  it('bounds the files a user follows at a time, and frees what a client leaves (R-A14)', async () => {
+    const fileId = await stack.upload('followed.csv', `${HEADER}\n`);
+    await stack.api.database.query(`update stored_file set state = 'Processing' where id = $1`, [fileId]);
+    const follow = async () => {
+      const leaving = new AbortController();
+      const headers = { authorization: `Bearer ${stack.api.manager.token}` };
+      const answer = await fetch(`${stack.origin}/storage/${fileId}/events`, { headers, signal: leaving.signal });
+      return { answer, leave: () => leaving.abort() };
+    };
+    const followers = [];
+    for (let count = 0; count < MAX_FOLLOWED; count += 1) followers.push(await follow());
+    expect(followers.map(({ answer }) => answer.status)).toEqual(followers.map(() => 200));
+    const refused = await follow();
+    expect(refused.answer.status).toBe(429);
+    expect(refused.answer.headers.get('retry-after')).toBe('2');
+    expect(await refused.answer.json()).toMatchObject({ code: 'rate_limited' });
+    followers.pop()?.leave();
+    const next = await eventually('a free follower', async () => {
+      const found = await follow();
+      return found.answer.status === 200 && found;
+    });
+    await stack.api.database.query(`update stored_file set state = 'Failed' where id = $1`, [fileId]);
+    expect(await next.answer.text()).toMatch(/event: end\ndata: .*"Failed"/);
+    for (const { answer } of followers) expect(await answer.text()).toContain('event: end');
   });
 
   it('sends its progress as server-sent events until its final state (R-E1)', async () => {

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openFileWatch } from '../../../src/files/file-watch.ts';
+import type { Queryable } from '../../../src/platform/database/database.ts';
+import { createLog } from '../../../src/platform/log.ts';
+
+const INTERVAL_MS = 500;
+
+describe('file watch', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  const open = (maxFollowers = 100) => {
+    const asked: (readonly string[])[] = [];
+    const query = async (_text: string, [ids]: [readonly string[]]) => {
+      asked.push(ids);
+      return { rows: ids.filter((id) => id !== 'deleted').map((id) => ({ id, state: 'Processing' })) };
+    };
+    const database = { query } as unknown as Queryable;
+    const log = createLog('silent', 'test');
+    return { asked, watch: openFileWatch({ database, maxPerUser: 20, maxFollowers, intervalMs: INTERVAL_MS, log }) };
+  };
+  const userOf = (number: number, accountId = number) => ({ userId: `user-${number}`, accountId });
+
+  test('reads all followed files by one statement per interval, however many follow them (R-A14)', async () => {
+    const { asked, watch } = open();
+    const seen: unknown[] = [];
+    const leaves = Array.from({ length: 50 }, (_, number) =>
+      watch.follow(userOf(number), `file-${number % 10}`, (status) => seen.push(status?.id)),
+    );
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS * 3);
+    expect(asked).toHaveLength(3);
+    expect(asked[0]).toHaveLength(10);
+    expect(seen).toHaveLength(150);
+    for (const leave of leaves) leave();
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS * 10);
+    expect(asked.length).toBeLessThanOrEqual(4);
+    watch.follow(userOf(0), 'file-0', () => {});
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(asked.at(-1)).toEqual(['file-0']);
+  });
+
+  test('a file that no longer exists is reported as undefined', async () => {
+    const { watch } = open();
+    const seen: unknown[] = [];
+    watch.follow(userOf(0), 'deleted', (status) => seen.push(status));
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS);
+    expect(seen).toEqual([undefined]);
+  });
+
+  test('bounds the followers of a user, of an account and of all (R-A14)', () => {
+    const { watch } = open(50);
+    const follow = (number: number, accountId: number) => watch.follow(userOf(number, accountId), 'file', () => {});
+    const leaves = Array.from({ length: 20 }, () => follow(1, 1));
+    expect(() => follow(1, 1)).toThrow(/a user may follow at most 20 files/);
+    for (let count = 0; count < 5; count += 1) follow(2, 1);
+    expect(() => follow(3, 1)).toThrow(/an account may follow at most 25 files/);
+    for (let count = 0; count < 20; count += 1) follow(4, 2);
+    for (let count = 0; count < 5; count += 1) follow(5, 3);
+    expect(() => follow(6, 4)).toThrow(/50 files are followed already/);
+    leaves[0]?.();
+    leaves[0]?.();
+    follow(1, 1);
+    expect(() => follow(6, 4)).toThrow(/50 files are followed already/);
+  });
+});

@@ -1,5 +1,6 @@
 /** Wires `WatchPoints`: its connection pool, the semaphores in front of it, and the hub shared by all watches. */
 import { closeDatabase, openDatabase } from '../../platform/database/database.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { PointNotificationOptions } from '../../points/read/point-notifications.ts';
 import type { BuiltMessage } from './message-builder.ts';
@@ -33,6 +34,9 @@ const SORT_MS = 600_000;
 // A snapshot held open blocks vacuum, and a new one repeats the sort: a slow reader may hold one for ten times the work in it.
 const PATIENCE_PER_WORK = 10;
 
+// A watch waits for its turn as long as it takes; a timer takes at most 24 days.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Opens the connection pool of watches and starts the hub. */
 export function startWatching(services: WatchingServices): Watching {
   const { config, log, dictionary, authentication, users, database, queueOptions } = services;
@@ -48,7 +52,14 @@ export function startWatching(services: WatchingServices): Watching {
   const reading = {
     ...{ database: watchDatabase, dictionary },
     short: coalesceRuns<readonly BuiltMessage[] | undefined>(openSemaphore(config.WATCH_POOL_SIZE - longCount)),
-    long: openSemaphore(longCount),
+    long: openFairSemaphore({
+      resource: 'connections for long WatchPoints reads',
+      permits: longCount,
+      // One remains for others, unless there is only one.
+      permitsPerAccount: Math.max(1, longCount - 1),
+      waitersPerAccount: Number.POSITIVE_INFINITY,
+      maxWaitMs: LONGEST_TIMER_MS,
+    }),
     patienceMs: (workMs: number) => config.READ_STALL_SEC * 1000 + PATIENCE_PER_WORK * workMs,
   };
   const hub = openWatchHub({

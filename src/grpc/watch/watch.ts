@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { Dictionary } from '../../points/dictionary.ts';
 import type { LinearScale } from '../../points/point.ts';
 import type { ChangePosition } from '../../points/read/read-changes.ts';
@@ -13,7 +14,7 @@ import type { ReadVariable } from '../../selection/selection.ts';
 import type { PointRowsMessage } from '../point-rows.ts';
 import { encodeCursor } from './cursor.ts';
 import { type BuiltMessage, MessageBuilder } from './message-builder.ts';
-import type { CoalescingSemaphore, Semaphore } from './semaphore.ts';
+import type { CoalescingSemaphore } from './semaphore.ts';
 import { type Change, streamChanges } from './stream-changes.ts';
 
 export interface WatchMessage {
@@ -28,8 +29,8 @@ export interface WatchReading {
   readonly dictionary: Dictionary;
   /** Permits for reading a bounded number of points, shared by watches that read the same. */
   readonly short: CoalescingSemaphore<readonly BuiltMessage[] | undefined>;
-  /** Permits for reading any number of points. */
-  readonly long: Semaphore;
+  /** Permits for reading any number of points, held as long as the reader takes; divided among accounts (R-A14). */
+  readonly long: Pick<FairSemaphore, 'enter'>;
   /** How long a slow reader may hold a snapshot that took `workMs` to read. */
   readonly patienceMs: (workMs: number) => number;
 }
@@ -129,6 +130,11 @@ export class Watch {
     });
   }
 
+  async #inTurn(long: Pick<FairSemaphore, 'enter'>, work: () => Promise<void>): Promise<void> {
+    const leave = await long.enter(this.options.caller.accountId, this.#signal);
+    await work().finally(leave);
+  }
+
   /**
    * Reads and sends the points of the changed variables. A stalled reader loses its database connection; the next round
    * continues from its positions.
@@ -141,7 +147,7 @@ export class Watch {
     try {
       const messages = await short.run(this.#keyOf(variableIds), () => this.#collect(variableIds), this.#signal);
       if (messages) for (const message of messages) await this.#send(message);
-      else await long.run(() => this.#stream(variableIds), this.#signal);
+      else await this.#inTurn(long, () => this.#stream(variableIds));
     } catch (error) {
       if (this.#signal.aborted) return;
       // A round that sent something made progress: retry the rest. Without progress the error ends the watch.

@@ -91,7 +91,7 @@ async function watchMany(write: (message: WatchMessage, onTaken: () => void) => 
   });
   const leaving = new AbortController();
   const caller = { userId: '', userName: '', accountId: 0, role: 'USER', sites: [] } as const;
-  const reading = { database, dictionary, long: openSemaphore(1), patienceMs: () => STALL_MS };
+  const reading = { database, dictionary, long: { enter: async () => () => {} }, patienceMs: () => STALL_MS };
   const watch = new Watch(
     { ...reading, short: coalesceRuns(openSemaphore(1)) },
     {

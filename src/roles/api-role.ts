@@ -91,7 +91,7 @@ export async function startApi(parts: Parts, listener: HttpListener): Promise<Ap
           log,
         }),
       ],
-      ['/account', mapperRoutes({ database, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
+      ['/account', mapperRoutes({ ...parts, runner: push.mapperRunner, limits: push.limits, audit: writeAudit })],
       ...webhookServices(parts),
       ...accounts.routes,
       ['/', catalogueRoutes(database)],

@@ -7,12 +7,15 @@ import { type Database, withTransaction } from '../../platform/database/database
 import { DomainError } from '../../platform/errors.ts';
 import { readBytes, readJsonBody } from '../../platform/http/http-body.ts';
 import { parseInput } from '../../platform/http/lenient.ts';
-import { setTotalCount } from '../../platform/http/listing-response.ts';
+import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
+import { WHOLE } from '../../platform/http/paging.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
+import { answerListing, type ListingServices } from '../../platform/streaming/stream-listing.ts';
 import { parsePush } from '../body/parse-push.ts';
 import type { PushLimits } from '../body/push-element.ts';
 import { bodyFormat } from './body-format.ts';
 import {
+  countMappers,
   deleteMapper,
   getMapper,
   insertMapper,
@@ -27,7 +30,7 @@ type Env = CallerEnv & RequestIdEnv;
 
 type MapperAction = 'MapperCreated' | 'MapperUpdated' | 'MapperDeleted';
 
-export interface MapperServices {
+export interface MapperServices extends ListingServices {
   readonly database: Database;
   readonly runner: MapperRunner;
   readonly limits: PushLimits;
@@ -39,7 +42,8 @@ const MAX_SAMPLE_BYTES = 1 << 20;
 const MAX_TRIAL_BYTES = 4 << 20;
 
 /** Routes below `/account/mappers` for managers: create, read, update, delete, test (R-D9). */
-export function mapperRoutes({ database, runner, limits, audit }: MapperServices): Hono<Env> {
+export function mapperRoutes(services: MapperServices): Hono<Env> {
+  const { database, runner, limits, audit } = services;
   /** @throws {DomainError} invalid_input with the position in the expression. */
   const parseFields = async (request: Request, { accountId }: Caller): Promise<MapperFields> => {
     const fields = parseInput(mapperSchema, await readJsonBody(request));
@@ -55,9 +59,9 @@ export function mapperRoutes({ database, runner, limits, audit }: MapperServices
     .use('/mappers/*', requireRole('MANAGER'))
     .use('/mappers', requireRole('MANAGER'))
     .get('/mappers', async (c) => {
-      const mappers = await listMappers(database, c.var.caller.accountId);
-      setTotalCount(c, mappers.length);
-      return c.json(mappers);
+      const { accountId } = c.var.caller;
+      if (isTotalWanted(c)) setTotalCount(c, await countMappers(database, accountId));
+      return answerListing(c, services, accountId, listMappers(accountId), WHOLE);
     })
     .post('/mappers', async (c) => {
       const fields = await parseFields(c.req.raw, c.var.caller);

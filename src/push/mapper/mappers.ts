@@ -5,6 +5,7 @@ import { isStorableText, STORABLE_RULE } from '../../platform/database/storable-
 import { DomainError } from '../../platform/errors.ts';
 import { isGuid } from '../../platform/guid.ts';
 import { booleanSchema, lenientObject } from '../../platform/http/lenient.ts';
+import type { Listing } from '../../platform/streaming/stream-listing.ts';
 
 export interface Mapper {
   /** The GUID of `POST /api/generic/{guid}`. */
@@ -35,12 +36,27 @@ const COLUMNS = `id, name, expression, has_header as "hasHeader", is_enabled as 
   created_date as "createdDate", modified_date as "modifiedDate"`;
 
 /** @returns the mappers of the account, in the order of their names (R-D9). */
-export async function listMappers(queryable: Queryable, accountId: number): Promise<readonly Mapper[]> {
-  const { rows } = await queryable.query<Mapper>(
-    `select ${COLUMNS} from mapper where account_id = $1 order by name, id`,
-    [accountId],
-  );
-  return rows;
+export function listMappers(accountId: number): Listing<string, Mapper> {
+  return {
+    keys: `select id as key, 1000 + octet_length(expression) as bytes from mapper where account_id = $1
+      order by name, id`,
+    values: [accountId],
+    read: async (queryable, ids) => {
+      const { rows } = await queryable.query<Mapper>(
+        `select ${COLUMNS} from mapper where id = any($1::uuid[]) order by name, id`,
+        [ids],
+      );
+      return rows;
+    },
+  };
+}
+
+/** @returns the number of mappers of the account (R-D9). */
+export async function countMappers(queryable: Queryable, accountId: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>('select count(*) from mapper where account_id = $1', [
+    accountId,
+  ]);
+  return rows[0]?.count ?? 0;
 }
 
 /** Reads a mapper of the account (R-D9). @throws {DomainError} not_found, also for a mapper of another account. */

@@ -4,7 +4,7 @@ import type { CallerEnv } from '../../identity/authentication/authenticate.ts';
 import { assertPermission, type Caller } from '../../identity/caller/caller.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isTotalWanted, setTotalCount } from '../../platform/http/listing-response.ts';
-import { type Paging, toPaging } from '../../platform/http/paging.ts';
+import { toPaging } from '../../platform/http/paging.ts';
 import type { RequestIdEnv } from '../../platform/http/request-id.ts';
 import { toBody } from '../push-answer.ts';
 import { OPERATION_QUERY, REPLAY_QUERY, repairAddress } from '../push-query.ts';
@@ -21,9 +21,6 @@ import { countRejections, findRejections, toRejectionsBody } from '../store/find
 
 type Env = CallerEnv & RequestIdEnv;
 
-// Page size of a listing without paging parameters.
-const MAX_ITEMS = 1000;
-
 /** Routes below `/operations/{operationId}`: state, rejected elements, replay (R-D7, R-D8). */
 export function operationRoutes({ database, admission, replay }: PushService): Hono<Env> {
   return new Hono<Env>()
@@ -32,14 +29,14 @@ export function operationRoutes({ database, admission, replay }: PushService): H
       const { all, ...paging } = OPERATION_QUERY.parse(c.req.url);
       const label = c.req.param('label');
       if (!all) return c.json(toOperationBody(await getNewestOperation(database, caller, label)));
-      const operations = await getOperations(database, caller, label, bounded(toPaging(paging)));
+      const operations = await getOperations(database, caller, label, toPaging(paging));
       if (isTotalWanted(c)) setTotalCount(c, await countOperations(database, caller, label));
       return c.json(operations.map(toOperationBody));
     })
     .get('/operations/:label/rejected', async (c) => {
       const { all, ...paging } = OPERATION_QUERY.parse(c.req.url);
       const ids = (await findMeant(database, c.var.caller, c.req.param('label'), all)).map(({ id }) => id);
-      const rejections = await findRejections(database, ids, bounded(toPaging(paging)));
+      const rejections = await findRejections(database, ids, toPaging(paging));
       if (isTotalWanted(c)) setTotalCount(c, await countRejections(database, ids));
       return sendJsonText(c, toRejectionsBody(rejections));
     })
@@ -73,10 +70,6 @@ async function findMeant(
 ): Promise<readonly RejectingOperation[]> {
   if (isEvery) return getRejectingOperations(database, caller, label);
   return [await getNewestOperation(database, caller, label)];
-}
-
-function bounded({ limit, offset }: Paging): Paging {
-  return { limit: limit ?? MAX_ITEMS, offset };
 }
 
 function sendJsonText(c: Context, text: string): Response {
